@@ -20,7 +20,7 @@ from remembrancer.policies.prompts.boundaries import PURPOSE as SEGMENT
 from remembrancer.policies.prompts.episode import PURPOSE as TELL
 from remembrancer.policies.prompts.facts import PURPOSE as FACTS
 from remembrancer.policies.prompts.review import PURPOSE as REVIEW
-from remembrancer.ports.language_model import Answer, JsonObject, Task, Usage
+from remembrancer.ports.language_model import Answer, JsonObject, ModelUsage, Task
 
 Span = tuple[datetime, datetime]
 
@@ -80,7 +80,7 @@ class RuleModel:
         read = len(task.material) // 4
         value = _answer(task)
         problem = task.check(value)
-        usage = Usage(requests=1, input_tokens=read, output_tokens=len(str(value)) // 4, cost=0.0)
+        usage = ModelUsage(requests=1, input_tokens=read, output_tokens=len(str(value)) // 4, cost=0.0)
         return Answer(value=None if problem else value, usage=usage, problem=problem)
 
     async def close(self) -> None:

@@ -32,7 +32,7 @@ from remembrancer.engine.rules import RulesReport
 from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import AS_IT_IS, NOTHING, SleepReport
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, NotDue, Report, counted
+from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue, counted
 from remembrancer.jobs.sweeps import jobs_of
 from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.spec import Preset
@@ -366,7 +366,7 @@ class _Simulation:
         self.tally.add("failed", len(report.extracted.failed))
         self._count(report.reviewed)
 
-    def _count(self, report: Report) -> None:  # noqa: C901, PLR0912  a case for each
+    def _count(self, report: JobReport) -> None:  # noqa: C901, PLR0912  a case for each
         add = self.tally.add
         add("failed", counted(report).failed)
         match report:

@@ -35,7 +35,7 @@ from remembrancer.engine.segment import SegmentReport
 from remembrancer.errors import ModelUnavailable
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import Report
+from remembrancer.jobs.reports import JobReport
 from remembrancer.ports.embedder import Embedder
 from remembrancer.testing.doubles import FixedClock
 
@@ -81,7 +81,7 @@ async def run_stages(life: Life, embedder: Embedder | None, path: Path) -> Run:
         await _record(rem, life, clock)
         seconds["record"] = time.perf_counter() - began
         clock.advance(timedelta(hours=2))
-        reports: dict[str, Report] = {}
+        reports: dict[str, JobReport] = {}
         for job in STAGES[1:]:
             began = time.perf_counter()
             reports |= await rem.maintain([job], force=True)

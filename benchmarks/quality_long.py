@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from remembrancer.domain.event import Role
-from remembrancer.evaluation.dataset import Conversation, Dataset, Question, Transcript, Turn
+from remembrancer.evaluation.dataset import Conversation, Dataset, DatasetQuestion, DatasetTurn, Transcript
 
 JOINED: Final = 8
 """Turns per joined turn, which gives the length of an assistant's answer."""
@@ -24,7 +24,7 @@ def in_long_turns(dataset: Dataset) -> Dataset:
 
 
 def _joined(conversation: Conversation) -> Conversation:
-    joins: list[Turn] = []
+    joins: list[DatasetTurn] = []
     join_of: dict[str, str] = {}
     for _, session in groupby(conversation.transcript.turns, key=lambda turn: turn.session):
         turns = list(session)
@@ -41,5 +41,5 @@ def _joined(conversation: Conversation) -> Conversation:
     )
 
 
-def _asked_of(question: Question, join_of: Mapping[str, str]) -> Question:
+def _asked_of(question: DatasetQuestion, join_of: Mapping[str, str]) -> DatasetQuestion:
     return replace(question, evidence=tuple(dict.fromkeys(join_of[turn] for turn in question.evidence)))

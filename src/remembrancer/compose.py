@@ -55,7 +55,7 @@ _LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EmbedderChoice:
     """An embedder, or why there is none."""
 
     embedder: Embedder | None
@@ -81,7 +81,7 @@ def context(
     """
     preset = preset or choose_preset(settings.preset)
     preset.sight.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
-    choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
+    choice = EmbedderChoice(embedder) if embedder is not None else choose_embedder(settings)
     reranker = choose_reranker(settings) if reranker is None else reranker
     llm = choose_llm(settings) if llm is None else llm
     return Context(
@@ -126,7 +126,7 @@ def choose_presets(in_use: Preset, given: Iterable[object] | None) -> tuple[Pres
     return tuple(chosen)
 
 
-def choose_embedder(settings: Settings) -> Choice:
+def choose_embedder(settings: Settings) -> EmbedderChoice:
     """The embedder that the settings name. Nothing is loaded and nobody is called yet.
 
     `none`: lexical only. `local`: MiniLM, or ModelUnavailable. `ollama:MODEL`: that model at `ollama_url`, or
@@ -135,16 +135,18 @@ def choose_embedder(settings: Settings) -> Choice:
     """
     match settings.embedder:
         case "none":
-            return Choice(None, "no embedder: lexical recall only, as asked for")
+            return EmbedderChoice(None, "no embedder: lexical recall only, as asked for")
         case "local":
-            return Choice(_local(settings))
+            return EmbedderChoice(_local(settings))
         case "auto":
             try:
-                return Choice(_local(settings) if settings.ollama_url is None else _ollama(settings, OLLAMA_MODEL))
+                return EmbedderChoice(
+                    _local(settings) if settings.ollama_url is None else _ollama(settings, OLLAMA_MODEL)
+                )
             except ModelUnavailable as error:
-                return Choice(None, f"no embedder: lexical recall only ({error})")
+                return EmbedderChoice(None, f"no embedder: lexical recall only ({error})")
         case named if named.startswith(OLLAMA):
-            return Choice(_ollama(settings, named.removeprefix(OLLAMA)))
+            return EmbedderChoice(_ollama(settings, named.removeprefix(OLLAMA)))
         case other:
             raise InvalidInput("embedder", other, "auto, none, local or ollama:MODEL")
 

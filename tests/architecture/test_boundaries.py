@@ -231,3 +231,30 @@ def _raises_again(found: str) -> bool:
                 for inner in ast.walk(node)
             )
     return False
+
+
+def test_a_public_class_name_means_one_thing_in_the_whole_package() -> None:
+    """Aliases of types count as classes; there is no exception."""
+    homes: dict[str, set[str]] = {}
+    for module in MODULES:
+        for name in public_types(ast.parse(module.read_text(encoding="utf-8"))):
+            homes.setdefault(name, set()).add(str(module.relative_to(SOURCE)))
+    assert {name: sorted(modules) for name, modules in homes.items() if len(modules) > 1} == {}
+
+
+def public_types(module: ast.Module) -> Iterator[str]:
+    """Names of the classes, type aliases and type variables at the top of a module, or in a condition there."""
+    statements = [
+        each for top in module.body for each in ([*top.body, *top.orelse] if isinstance(top, ast.If) else [top])
+    ]
+    for statement in statements:
+        match statement:
+            case (
+                ast.ClassDef(name=name)
+                | ast.AnnAssign(target=ast.Name(id=name))
+                | ast.Assign(targets=[ast.Name(id=name)])
+            ):
+                if name[0].isupper() and not name.isupper():
+                    yield name
+            case _:
+                pass

@@ -17,7 +17,7 @@ from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.scoring import Product, evaluate
-from remembrancer.policies.ranking.signals import Moment
+from remembrancer.policies.ranking.signals import EvaluationTime
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.engram import ENGRAM
@@ -51,7 +51,7 @@ def a(row: Row, strength: Strength, *, days: str) -> Memory:
 
 
 def fading(preset: Preset, *memories: Memory) -> list[float]:
-    table = signals.compute_states(states_of(memories), Moment(NOW, preset.dynamics))
+    table = signals.compute_states(states_of(memories), EvaluationTime(NOW, preset.dynamics))
     return evaluate(preset.fading.strength, table, len(memories)).values.tolist()
 
 
@@ -114,7 +114,7 @@ def test_teaparty_s_prominence_is_as_worked_out() -> None:
         )
         for row in rows
     ]
-    known = signals.compute_states(states_of(memories), Moment(NOW, TEAPARTY.dynamics))
+    known = signals.compute_states(states_of(memories), EvaluationTime(NOW, TEAPARTY.dynamics))
     found_values = evaluate(Product(PROMINENCE), known, len(memories)).values
     np.testing.assert_allclose(found_values, column(rows, "expected"), rtol=RELATIVE)
 

@@ -28,7 +28,7 @@ from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Scored, Signal, Weighted, evaluate
 from remembrancer.policies.ranking.selection import can_see
-from remembrancer.policies.ranking.signals import Moment
+from remembrancer.policies.ranking.signals import EvaluationTime
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT
@@ -39,7 +39,7 @@ from remembrancer.presets.spec import Preset
 from remembrancer.testing.doubles import NOW, a_memory
 
 if TYPE_CHECKING:
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 BOUND = 8.0
 ROUNDING = 1e-12
@@ -72,7 +72,7 @@ class Way:
             self.ranking.expression(with_vector=self.with_vector), self.table(memories, matches), len(memories)
         )
 
-    def scores(self, memories: list[Memory], matches: list[Match]) -> Column:
+    def scores(self, memories: list[Memory], matches: list[Match]) -> FloatColumn:
         return np.nan_to_num(self.scored(memories, matches).values)
 
     def without_what_it_lacks(self, matches: list[Match]) -> list[Match]:
@@ -80,10 +80,10 @@ class Way:
             return matches
         return [replace(match, similarity=math.nan, dense=False) for match in matches]
 
-    def table(self, memories: list[Memory], matches: list[Match]) -> dict[str, Column]:
+    def table(self, memories: list[Memory], matches: list[Match]) -> dict[str, FloatColumn]:
         candidates = found(memories, self.without_what_it_lacks(matches), bound=BOUND)
         places = [candidates.ids.index(memory.id) for memory in memories]
-        table = signals.compute(candidates, Moment(NOW, self.preset.dynamics))
+        table = signals.compute(candidates, EvaluationTime(NOW, self.preset.dynamics))
         return {name: values[places] for name, values in table.items()}
 
 
@@ -457,7 +457,7 @@ def test_a_moment_is_key_from_its_mark_of_surprise_on(surprise: float, is_key: b
 
 def strength_of(preset: Preset, memory: Memory, *, after: timedelta = timedelta(0)) -> float:
     """What is left of it by the preset's own measure of fading."""
-    table = signals.compute_states(states_of([memory]), Moment(NOW + after, preset.dynamics))
+    table = signals.compute_states(states_of([memory]), EvaluationTime(NOW + after, preset.dynamics))
     return float(evaluate(preset.fading.strength, table, 1).values[0])
 
 

@@ -25,7 +25,7 @@ from remembrancer.policies.ranking.scoring import (
 )
 
 if TYPE_CHECKING:
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 NAMES = ("a", "b", "c")
 COUNT = 6
@@ -40,7 +40,7 @@ leaves: st.SearchStrategy[Expression] = st.one_of(st.sampled_from(NAMES).map(Sig
 expressions = expressions_over(leaves, weights=fractions, least=fractions, most_k=100, max_leaves=8)
 
 
-def columns(table: dict[str, list[float]]) -> dict[str, Column]:
+def columns(table: dict[str, list[float]]) -> dict[str, FloatColumn]:
     return {name: np.array(values, dtype=np.float64) for name, values in table.items()}
 
 

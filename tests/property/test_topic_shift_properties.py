@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.policies.segmentation.segments import Note, Segment, Turn
+from remembrancer.policies.segmentation.segments import Note, Segment, StreamTurn
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -31,19 +31,19 @@ Rules = st.builds(
 
 
 @st.composite
-def streams(draw: st.DrawFn) -> list[Turn]:
-    turns: list[Turn] = []
+def streams(draw: st.DrawFn) -> list[StreamTurn]:
+    turns: list[StreamTurn] = []
     at = BEGIN
     for place, (text, axis, has_vector, pause) in enumerate(draw(st.lists(Said, max_size=60))):
         at += timedelta(seconds=pause)
         vector = 0.3 * np.cos(np.arange(1, 6) * (place + 1))
         vector[axis] += 1
         unit = (vector / np.linalg.norm(vector)).astype(np.float32)
-        turns.append(Turn(at=at, speaker="AB"[place % 2], text=text, vector=unit if has_vector else None))
+        turns.append(StreamTurn(at=at, speaker="AB"[place % 2], text=text, vector=unit if has_vector else None))
     return turns
 
 
-def fed(rules: TopicShift, turns: list[Turn], sizes: list[int]) -> list[Segment]:
+def fed(rules: TopicShift, turns: list[StreamTurn], sizes: list[int]) -> list[Segment]:
     """Handed over in pieces; the note takes the way through JSON that a store sends it."""
     found: list[Segment] = []
     note: Note = {}
@@ -66,12 +66,14 @@ def fed(rules: TopicShift, turns: list[Turn], sizes: list[int]) -> list[Segment]
 
 
 @given(streams(), st.lists(st.integers(1, 25), max_size=80), Rules)
-def test_any_pieces_of_a_stream_give_the_same_episodes(turns: list[Turn], sizes: list[int], rules: TopicShift) -> None:
+def test_any_pieces_of_a_stream_give_the_same_episodes(
+    turns: list[StreamTurn], sizes: list[int], rules: TopicShift
+) -> None:
     assert fed(rules, turns, sizes) == fed(rules, turns, [])
 
 
 @given(streams(), Rules)
-def test_episodes_hold_every_turn_once_and_none_is_too_long(turns: list[Turn], rules: TopicShift) -> None:
+def test_episodes_hold_every_turn_once_and_none_is_too_long(turns: list[StreamTurn], rules: TopicShift) -> None:
     found = fed(rules, turns, [])
     assert [place for one in found for place in range(one.start, one.end)] == list(range(len(turns)))
     assert all(one.end - one.start <= rules.most and 0 <= one.surprise <= 1 for one in found)

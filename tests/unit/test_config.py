@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from remembrancer.adapters.llm.service import ADDRESSES
-from remembrancer.adapters.rerankers.services import Dialect, Scale
+from remembrancer.adapters.rerankers.services import RerankDialect, ScoreScale
 from remembrancer.config import LLM_KEYS, Secret, Settings, load, user_cache
 from remembrancer.errors import InvalidInput
 
@@ -175,8 +175,8 @@ def test_a_choice_for_a_reranker_that_is_not_allowed_is_refused_by_name(name: st
 
 def test_the_choices_for_an_endpoint_are_those_of_its_adapter() -> None:
     types = get_type_hints(Settings)
-    assert get_args(types["reranker_dialect"]) == get_args(Dialect)
-    assert get_args(types["reranker_scale"]) == get_args(Scale)
+    assert get_args(types["reranker_dialect"]) == get_args(RerankDialect)
+    assert get_args(types["reranker_scale"]) == get_args(ScoreScale)
 
 
 def test_a_password_in_a_reranker_s_address_is_not_shown_with_the_settings() -> None:

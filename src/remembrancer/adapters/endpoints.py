@@ -6,7 +6,7 @@ import json
 from typing import Protocol, cast
 
 
-class Address(Protocol):
+class ParsedUrl(Protocol):
     """A URL object of any HTTP client."""
 
     @property
@@ -17,7 +17,7 @@ class Address(Protocol):
     def port(self) -> int | None: ...
 
 
-def host_and_port(url: Address) -> str:
+def host_and_port(url: ParsedUrl) -> str:
     """The host and port of an http or https URL, without user and password."""
     host = f"[{url.host}]" if ":" in url.host else url.host
     return f"{host}:{url.port or {'http': 80, 'https': 443}[url.scheme]}"

@@ -24,7 +24,7 @@ PARTS: Final = ("project", "crew", "agent", "session")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ErasureSelection:
     """What to erase, selected in exactly one way: memories by `ids`, events by `events`, or everything of a `project`,
     `crew`, `agent` or `session`. Where several of these four are given, a row must belong to each of them.
 
@@ -65,7 +65,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class ErasureTrace:
     """A memory and what it is connected to, whatever its status and visibility.
 
     `events`: the events it was formed from, as far as they are in the journal; `turns`: those of them that are its
@@ -91,7 +91,7 @@ class EventTrace:
 class Traces:
     """The connections that were looked up."""
 
-    memories: Mapping[UUID, Trace] = field(default_factory=lambda: MappingProxyType[UUID, Trace]({}))
+    memories: Mapping[UUID, ErasureTrace] = field(default_factory=lambda: MappingProxyType[UUID, ErasureTrace]({}))
     events: Mapping[UUID, EventTrace] = field(default_factory=lambda: MappingProxyType[UUID, EventTrace]({}))
 
     def with_(self, more: Traces) -> Traces:
@@ -153,7 +153,7 @@ class Erasure:
     id: UUID
     at: datetime
     by: str
-    asked: Choice
+    asked: ErasureSelection
     counts: Mapping[str, int]
     memories: tuple[UUID, ...] = ()
     derived: tuple[UUID, ...] = ()
@@ -173,6 +173,6 @@ def completed(receipt: Erasure, removed: Removed) -> Erasure:
     return replace(receipt, counts=removed.counts, repeated=removed.repeated)
 
 
-def owner_matches(choice: Choice, scope: Scope) -> bool:
+def owner_matches(choice: ErasureSelection, scope: Scope) -> bool:
     """Whether a row of that scope belongs to every scope part of the choice."""
     return all(getattr(scope, part) == value for part, value in choice.parts.items())

@@ -33,7 +33,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class HeaderBlock:
     """A header and the text below it, up to the next header or the end.
 
     `line`: the line of the header's first `---`, from 1. `start`: the character at which that line begins. `header`:
@@ -46,20 +46,20 @@ class Block:
     body: Span
 
 
-def blocks(text: str) -> tuple[Block, ...]:
+def blocks(text: str) -> tuple[HeaderBlock, ...]:
     """The blocks of a file's text, in order. Text before the first header belongs to none."""
     first = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
     spans = [Span(found.start(), found.end()) for found in _LINE.finditer(text, first)]
     lines = [_END.sub("", text[span.start : span.end]) for span in spans]
     starts = [number for number in range(len(lines)) if _opens(lines, number)]
-    found: list[Block] = []
+    found: list[HeaderBlock] = []
     for place, start in enumerate(starts):
         after = starts[place + 1] if place + 1 < len(starts) else len(lines)
         end = spans[after].start if after < len(lines) else len(text)
         close = next((at for at in range(start + 1, after) if _FENCE_LINE.fullmatch(lines[at])), None)
         header = None if close is None else Span(spans[start + 1].start, spans[close].start)
         body = Span(end if close is None else spans[close].end, end)
-        found.append(Block(start + 1, spans[start].start, header, body))
+        found.append(HeaderBlock(start + 1, spans[start].start, header, body))
     return tuple(found)
 
 

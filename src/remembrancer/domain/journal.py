@@ -19,7 +19,7 @@ _ID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class ListingPosition:
     """The position of an event in a listing by time; ties are ordered by `seq`, then id.
 
     A position remains valid whether or not its event exists, so a listing can continue from it at any later time.
@@ -38,7 +38,7 @@ class Place:
         """The position as an opaque text.
 
         >>> from datetime import UTC
-        >>> Place(datetime(2026, 3, 4, 9, tzinfo=UTC), 7, UUID(int=1)).cursor
+        >>> ListingPosition(datetime(2026, 3, 4, 9, tzinfo=UTC), 7, UUID(int=1)).cursor
         'AAZMLwt6RAAAAAAAAAAABwAAAAAAAAAAAAAAAAAAAAE'
         """
         return cursor_of(self.occurred_at, self.seq.to_bytes(_SEQ_BYTES, "big") + self.id.bytes)

@@ -83,7 +83,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class CandidateOutcome:
     """What became of one candidate: the stage, and the reason where it was dropped. `rank`: among scored candidates,
     from 1.
     """
@@ -105,7 +105,7 @@ class Trace:
     embedded: str
     terms: tuple[str, ...]
     legs: Mapping[str, int]
-    fates: Mapping[UUID, Fate]
+    fates: Mapping[UUID, CandidateOutcome]
     scores: Mapping[UUID, Part] = field(default_factory=dict[UUID, Part])
 
 

@@ -19,7 +19,7 @@ MAX_MEDIA_TYPE_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class IdempotencyClaim:
     """A request made under an idempotency key. `fingerprint`: the SHA-256 of the request, which tells it
     from others.
     """
@@ -61,7 +61,7 @@ class UnderWay:
     the longest possible request can be released.
     """
 
-    claim: Claim
+    claim: IdempotencyClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Claimed:
     by its claim.
     """
 
-    claim: Claim
+    claim: IdempotencyClaim
 
 
 ClaimOutcome = Claimed | UnderWay | Reply | Unkept

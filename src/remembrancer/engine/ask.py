@@ -10,10 +10,10 @@ from remembrancer.domain.spending import ModelCall, Outcome
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
-from remembrancer.ports.language_model import Answer, NoAnswer, Task, Usage
+from remembrancer.ports.language_model import Answer, ModelUsage, NoAnswer, Task
 
 # Nobody was called.
-_NOTHING: Final = Usage(requests=0, input_tokens=0, output_tokens=0, cost=0.0)
+_NOTHING: Final = ModelUsage(requests=0, input_tokens=0, output_tokens=0, cost=0.0)
 
 
 async def ask(ctx: Context, scope: Scope, task: Task) -> Answer:
@@ -27,7 +27,7 @@ async def ask(ctx: Context, scope: Scope, task: Task) -> Answer:
         raise ModelUnavailable(ctx.without_llm)
     llm, at, start = ctx.llm, ctx.clock(), ctx.stopwatch()
 
-    async def write_down(outcome: Outcome, used: Usage, error: str) -> None:
+    async def write_down(outcome: Outcome, used: ModelUsage, error: str) -> None:
         call = ModelCall(
             at=at,
             purpose=task.purpose,

@@ -35,7 +35,7 @@ KEY_TERMS: Final = "key_terms"
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class QuestionVectors:
     """A question's vector, where there is one, and those of its words; `degraded` says why not. `took`: how long."""
 
     vector: NDArray[np.float32] | None = None
@@ -112,7 +112,7 @@ def planned_for(
     return planned if happened_at is None else planned.anchored_at(happened_at)
 
 
-async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> Embedded:
+async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:
     """The question's vectors; without one, why."""
     embedder = ctx.embedder
     if embedder is None or not embedder.reads(planned.embedded):
@@ -127,7 +127,7 @@ async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> Embedded:
         return _embedded(ctx, start, error)
 
 
-def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> Embedded:
+def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:
     """As `embed`, in this thread, of an embedder that computes."""
     embedder = computing(ctx.embedder)
     if embedder is None or not embedder.reads(planned.embedded):
@@ -141,22 +141,22 @@ def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> Embedded:
         return _embedded(ctx, start, error)
 
 
-def _not_embedded(ctx: Context) -> Embedded:
+def _not_embedded(ctx: Context) -> QuestionVectors:
     unread = f"{ctx.model} does not read the question's script: words only"
-    return Embedded(degraded={"dense": ctx.without_embedder if ctx.embedder is None else unread})
+    return QuestionVectors(degraded={"dense": ctx.without_embedder if ctx.embedder is None else unread})
 
 
 def _embedded(
     ctx: Context, start: float, answer: NDArray[np.float32] | EmbeddedQuestion | ModelUnavailable
-) -> Embedded:
+) -> QuestionVectors:
     took = _since(ctx, start)
     match answer:
         case ModelUnavailable():
-            return Embedded(degraded={"dense": f"embedder down: {answer}"}, took=took)
+            return QuestionVectors(degraded={"dense": f"embedder down: {answer}"}, took=took)
         case EmbeddedQuestion():
-            return Embedded(answer.vector, answer, took=took)
+            return QuestionVectors(answer.vector, answer, took=took)
         case _:
-            return Embedded(answer, took=took)
+            return QuestionVectors(answer, took=took)
 
 
 def _since(ctx: Context, start: float) -> timedelta:

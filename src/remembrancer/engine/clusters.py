@@ -15,8 +15,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.condense import (
-    Found,
     Instead,
+    OrderedMemories,
     Summaries,
     current,
     found_by,
@@ -130,7 +130,7 @@ async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -
 
 
 async def _said(
-    ctx: Context, rule: Clusters, cluster: Sequence[Memory], found: Found, asking: Summaries
+    ctx: Context, rule: Clusters, cluster: Sequence[Memory], found: OrderedMemories, asking: Summaries
 ) -> Condensed | None:
     """What is to be said in place of the cluster; None: later."""
     summary = await asking.of(_item(cluster), CLUSTER, told(found), max_chars=rule.summary_chars)
@@ -145,7 +145,9 @@ async def _said(
             return None
 
 
-def _replaced(ctx: Context, cluster: Sequence[Memory], found: Found, said: Condensed, now: datetime) -> Effect:
+def _replaced(
+    ctx: Context, cluster: Sequence[Memory], found: OrderedMemories, said: Condensed, now: datetime
+) -> Effect:
     memory = one_of(
         cluster,
         said,

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.memory import Memory
-from remembrancer.domain.recall import Fate, Hit, Part, Recall, Stage
+from remembrancer.domain.recall import CandidateOutcome, Hit, Part, Recall, Stage
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.asked_once import asked_once
 from remembrancer.engine.context import Context
@@ -27,7 +27,7 @@ _NAMED: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class PresetAnswer:
     """What one preset returned, best first, at most `limit`: what was asked for, or the most this preset allows."""
 
     preset: str
@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RankUnderPreset:
     """What became of one memory under one preset.
 
     `rank` and `score`: among the hits where it is `returned`, else among the candidates; None where it was none.
@@ -59,11 +59,11 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedMemory:
     """A memory that at least one preset returned: its place under each, in their order, and `why` they differ."""
 
     memory: Memory
-    places: tuple[Place, ...]
+    places: tuple[RankUnderPreset, ...]
     why: str
 
 
@@ -84,8 +84,8 @@ class Comparison:
 
     query: str
     asked_at: datetime
-    answers: tuple[Answer, ...]
-    memories: tuple[Compared, ...]
+    answers: tuple[PresetAnswer, ...]
+    memories: tuple[ComparedMemory, ...]
     overlaps: tuple[Overlap, ...]
 
 
@@ -104,7 +104,7 @@ async def compare(ctx: Context, reader: Reader, question: Question, presets: Seq
         under = replace(ctx, preset=preset, embedder=once, clock=lambda: now)
         recalls.append(await recall(under, reader, replace(question, limit=limit)))
     answers = tuple(
-        Answer(preset=preset.name, limit=limit, hits=answer.hits, degraded=answer.degraded)
+        PresetAnswer(preset=preset.name, limit=limit, hits=answer.hits, degraded=answer.degraded)
         for preset, limit, answer in zip(presets, limits, recalls, strict=True)
     )
     memories = {hit.id: hit.memory for answer in answers for hit in answer.hits}
@@ -117,7 +117,7 @@ async def compare(ctx: Context, reader: Reader, question: Question, presets: Seq
         for column, answer in enumerate(answers)
     }
     compared = [
-        Compared(memory=memory, places=places[identifier], why=_why(places[identifier], kin))
+        ComparedMemory(memory=memory, places=places[identifier], why=_why(places[identifier], kin))
         for identifier, memory in memories.items()
     ]
     compared.sort(key=lambda one: (_mean_rank(one, answers), one.memory.id))
@@ -134,14 +134,16 @@ def _check(presets: Sequence[Preset]) -> None:
         raise InvalidInput("presets", names, "presets of different names")
 
 
-def _place(memory_id: UUID, answer: Answer, found: Recall) -> Place:
+def _place(memory_id: UUID, answer: PresetAnswer, found: Recall) -> RankUnderPreset:
     if any(standing.id == memory_id for standing in found.standing):
-        return Place(preset=answer.preset, returned=False, reason="stands in every answer, apart from the hits")
+        return RankUnderPreset(
+            preset=answer.preset, returned=False, reason="stands in every answer, apart from the hits"
+        )
     fate = found.trace.fates.get(memory_id)
     if fate is None:
-        return Place(preset=answer.preset, returned=False, reason="no search brought it")
+        return RankUnderPreset(preset=answer.preset, returned=False, reason="no search brought it")
     hit = next((hit for hit in answer.hits if hit.id == memory_id), None)
-    return Place(
+    return RankUnderPreset(
         preset=answer.preset,
         returned=hit is not None,
         rank=fate.rank if hit is None else hit.rank,
@@ -152,11 +154,11 @@ def _place(memory_id: UUID, answer: Answer, found: Recall) -> Place:
     )
 
 
-def _left_out(fate: Fate) -> str:
+def _left_out(fate: CandidateOutcome) -> str:
     return f"ranked {fate.rank}" if fate.stage is Stage.LIMIT else f"ranked {fate.rank}, {fate.stage}"
 
 
-def _mean_rank(one: Compared, answers: Sequence[Answer]) -> float:
+def _mean_rank(one: ComparedMemory, answers: Sequence[PresetAnswer]) -> float:
     ranks = [
         place.rank if place.returned and place.rank is not None else answer.limit + 1
         for place, answer in zip(one.places, answers, strict=True)
@@ -164,7 +166,7 @@ def _mean_rank(one: Compared, answers: Sequence[Answer]) -> float:
     return sum(ranks) / len(ranks)
 
 
-def _overlaps(answers: Sequence[Answer]) -> tuple[Overlap, ...]:
+def _overlaps(answers: Sequence[PresetAnswer]) -> tuple[Overlap, ...]:
     returned = {answer.preset: {hit.id for hit in answer.hits} for answer in answers}
     return tuple(
         Overlap(first=first, second=second, share=_agreement(returned[first], returned[second]))
@@ -185,14 +187,14 @@ class _Kin:
     returned: Sequence[Part]
 
     @classmethod
-    def of(cls, places: Sequence[Place]) -> _Kin:
+    def of(cls, places: Sequence[RankUnderPreset]) -> _Kin:
         return cls(
             [place.parts for place in places if place.parts is not None],
             [place.parts for place in places if place.parts is not None and place.returned],
         )
 
 
-def _why(places: Sequence[Place], kin: Mapping[str, _Kin]) -> str:
+def _why(places: Sequence[RankUnderPreset], kin: Mapping[str, _Kin]) -> str:
     """Where a memory does best, and what lifts it there; what lowers it where it is left out, or else does worst."""
     returned = sorted((place for place in places if place.returned), key=lambda place: place.rank or 0)
     left_out = [place for place in places if not place.returned]
@@ -207,14 +209,14 @@ def _why(places: Sequence[Place], kin: Mapping[str, _Kin]) -> str:
     return "; ".join(told)
 
 
-def _told(alike: Sequence[Place], places: Sequence[Place]) -> str:
+def _told(alike: Sequence[RankUnderPreset], places: Sequence[RankUnderPreset]) -> str:
     """Presets that give a memory the same rank."""
     if len(alike) == len(places) > 1:
         return f"rank {alike[0].rank} everywhere"
     return f"rank {alike[0].rank} under {_listed([place.preset for place in alike[:_NAMED]], len(alike) - _NAMED)}"
 
 
-def _lifted(place: Place, kin: Mapping[str, _Kin]) -> str:
+def _lifted(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
     """What of its score is more than usual among the compared; where nothing is, what weighs most."""
     if place.parts is None:
         return ""
@@ -222,7 +224,7 @@ def _lifted(place: Place, kin: Mapping[str, _Kin]) -> str:
     return f": high {_valued(high)}" if high else f": {leading(place.parts)}"
 
 
-def _lowered(place: Place, kin: Mapping[str, _Kin]) -> str:
+def _lowered(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
     """What of its score is less than usual among those that the preset returned."""
     among = kin[place.preset]
     low = () if place.parts is None else setting_apart(place.parts, among.returned or among.all, above=False)

@@ -20,7 +20,7 @@ from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.consolidation.condensing import id_of
 from remembrancer.policies.prompts import condense
-from remembrancer.policies.prompts.condense import Summary, Told
+from remembrancer.policies.prompts.condense import HeadedMemory, Summary
 from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.values import dataclass
 
@@ -41,7 +41,7 @@ class Instead(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OrderedMemories:
     """Memories in the order they happened, those of one moment as their events stand in the stream; the cues they are
     found by, in that order; and the events they were formed from.
     """
@@ -78,7 +78,7 @@ async def not_undone(
     return tuple(made.values())
 
 
-async def found_by(ctx: Context, sources: Sequence[Memory]) -> Found:
+async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
     """Of memories of one home, so that whoever may see the first may see them all."""
     reader = Reader(sources[0].scope)
     cues = await ctx.store.cues(reader, [source.id for source in sources])
@@ -88,20 +88,20 @@ async def found_by(ctx: Context, sources: Sequence[Memory]) -> Found:
         return source.occurred_to, min((event.seq for event in events[source.id]), default=0)
 
     ordered = tuple(sorted(sources, key=happened))
-    return Found(
+    return OrderedMemories(
         sources=ordered,
         cues=tuple(cue for source in ordered for cue in cues.get(source.id, ())),
         event_ids=tuple(dict.fromkeys(event.id for source in ordered for event in events[source.id])),
     )
 
 
-def told(found: Found) -> tuple[Told, ...]:
+def told(found: OrderedMemories) -> tuple[HeadedMemory, ...]:
     """The memories as a model is told them, without what a recall put into them."""
     headings: dict[UUID, str] = {}
     for cue in found.cues:
         headings.setdefault(cue.memory_id, cue.heading)
     texts = ((headings.get(source.id, ""), without_recalled(source.text)) for source in found.sources)
-    return tuple(Told(heading, text) for heading, text in texts if text.strip())
+    return tuple(HeadedMemory(heading, text) for heading, text in texts if text.strip())
 
 
 def in_place_of(sources: Sequence[Memory], write: MemoryWrite | None, reason: str, now: datetime) -> Effect:
@@ -136,7 +136,9 @@ class Summaries:
         self.failed = 0
         self.reason = ""
 
-    async def of(self, item: str, instructions: str, several: Sequence[Told], *, max_chars: int) -> Summary | Instead:
+    async def of(
+        self, item: str, instructions: str, several: Sequence[HeadedMemory], *, max_chars: int
+    ) -> Summary | Instead:
         """`item`: what the piece of work is called. Raises StoreUnavailable alone."""
         instead = self._instead(self._waiting.get(item))
         if instead is not None:

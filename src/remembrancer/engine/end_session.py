@@ -19,7 +19,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
 from remembrancer.engine.extract import ExtractReport, expect, extract
 from remembrancer.engine.review import ReviewReport, review
-from remembrancer.engine.segment import Segmented, segment_stream
+from remembrancer.engine.segment import SegmentedStream, segment_stream
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.forgetting.reinforcement import after_exposure
@@ -53,7 +53,7 @@ class EndReport:
     """
 
     session: str
-    segmented: Segmented | None
+    segmented: SegmentedStream | None
     extracted: ExtractReport
     reinforced: ReinforceReport
     reviewed: ReviewReport

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.erasure import Choice, Erasure, Left, Removal, Traces, completed
+from remembrancer.domain.erasure import Erasure, ErasureSelection, Left, Removal, Traces, completed
 from remembrancer.domain.event import Event
 from remembrancer.domain.memory import MemoryWrite
 from remembrancer.domain.recalled import without_recalled
@@ -19,7 +19,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict
-from remembrancer.policies.consolidation.extractive import Told
+from remembrancer.policies.consolidation.extractive import AttributedText
 from remembrancer.policies.erasure.erasing import Going, beyond, going
 from remembrancer.policies.segmentation.episodes import told_without
 from remembrancer.policies.vault.changes import VAULT
@@ -50,7 +50,7 @@ VAULTS: Final = Left(
 FILES: Final = "the database's own files"
 
 
-async def erase(ctx: Context, caller: Caller, choice: Choice, *, dry_run: bool) -> Erasure:
+async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
     """Erase what is chosen in the caller's workspace, whatever its visibility, and what hangs together with it.
 
     A dry run does nothing and gives the receipt that it would have had. Raises NotFound for an id that is not there,
@@ -64,7 +64,7 @@ async def erase(ctx: Context, caller: Caller, choice: Choice, *, dry_run: bool) 
     return await finish(ctx, scope, receipt)
 
 
-async def _erased(ctx: Context, caller: Caller, choice: Choice, *, dry_run: bool) -> Erasure:
+async def _erased(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
     """The rows, once nothing was formed of them while it was decided what goes."""
     attempt = 1
     while True:
@@ -105,7 +105,7 @@ def in_files(why: str) -> Left:
     )
 
 
-async def _gather(ctx: Context, scope: Scope, choice: Choice) -> tuple[Going, Traces]:
+async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple[Going, Traces]:
     """All that goes, over all that hangs together with it."""
     memories, events = await ctx.store.lying_in(scope, choice)
     asked = graph = await ctx.store.traces(scope, memories=memories, events=events)
@@ -144,12 +144,12 @@ async def _left_of(ctx: Context, graph: Traces, found: Going, episode: UUID) -> 
 async def _anew(ctx: Context, graph: Traces, found: Going, episode: UUID) -> MemoryWrite:
     trace = graph.memories[episode]
     left = await _left_of(ctx, graph, found, episode)
-    turns = [Told(event.actor or event.role.value, without_recalled(event.text)) for event in left]
+    turns = [AttributedText(event.actor or event.role.value, without_recalled(event.text)) for event in left]
     return told_without(trace.memory, left, turns, searched=bool(trace.turns))
 
 
 def _receipt(
-    ctx: Context, caller: Caller, choice: Choice, found: Going, left: tuple[Left, ...], *, dry_run: bool
+    ctx: Context, caller: Caller, choice: ErasureSelection, found: Going, left: tuple[Left, ...], *, dry_run: bool
 ) -> Erasure:
     now = ctx.clock()
     return Erasure(

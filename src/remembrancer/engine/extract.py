@@ -29,9 +29,16 @@ from remembrancer.engine.stages import current_stage
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
-from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
+from remembrancer.policies.learning.extraction import (
+    EXTRACTED,
+    Extraction,
+    ExtractionScope,
+    SessionPhase,
+    StreamPassage,
+    owner,
+)
 from remembrancer.policies.learning.learnings import key_of
-from remembrancer.policies.learning.stages import Stage
+from remembrancer.policies.learning.stages import LearningStage
 from remembrancer.policies.prompts import extraction as prompt
 from remembrancer.policies.prompts.extraction import Lesson
 from remembrancer.policies.ranking.diversity import same_words
@@ -79,7 +86,7 @@ class _Session:
     settings: Extraction
     model: str
     task: str | None
-    stage: Stage | None
+    stage: LearningStage | None
     recalled: frozenset[str]
 
 
@@ -99,7 +106,7 @@ class _Stretch:
     """Events of a session and how they read. `until`: the place of the last, whether or not it is read."""
 
     events: Mapping[int, Event]
-    passages: tuple[Passage, ...]
+    passages: tuple[StreamPassage, ...]
     until: int
 
 
@@ -114,7 +121,7 @@ async def expect(ctx: Context, scope: Scope, *, session: str) -> None:
 
 
 async def extract(
-    ctx: Context, scope: Scope, *, session: str, moment: Moment = Moment.RETROSPECTIVE, attempts: int = 0
+    ctx: Context, scope: Scope, *, session: str, moment: SessionPhase = SessionPhase.RETROSPECTIVE, attempts: int = 0
 ) -> ExtractReport:
     """Learn from what of a session of this scope has not been learned from; a second call finds nothing new.
 
@@ -132,7 +139,7 @@ async def extract(
         return ExtractReport(session=session, reason=f"preset {ctx.preset.name} asks nothing {moment.value}")
     read = await _read(ctx, stream, asked_about)
     if not await ctx.store.stream_events(stream, after=min(read.values()), limit=1):
-        if moment is Moment.RETROSPECTIVE:
+        if moment is SessionPhase.RETROSPECTIVE:
             await ctx.store.settle(scope, JOB, [item])
         return ExtractReport(session=session, reason="nothing has happened in it that was not read")
     common = await _common(ctx, stream, session, settings, ctx.llm.model_id)
@@ -141,7 +148,7 @@ async def extract(
     if tally.failed or tally.left:
         error = "; ".join(tally.failed.values()) or "another was faster, or a turn is there no longer"
         await ctx.store.defer(scope, JOB, item, error=error, now=ctx.clock())
-    elif moment is Moment.RETROSPECTIVE:  # only that has asked about all there is
+    elif moment is SessionPhase.RETROSPECTIVE:  # only that has asked about all there is
         await ctx.store.settle(scope, JOB, [item])
     return ExtractReport(
         session=session,
@@ -271,7 +278,7 @@ async def _lessons(
     return [lesson for said, lesson in lessons.items() if said not in common.recalled]
 
 
-def _task(about: ExtractionScope, read: Sequence[Passage], at_most: int) -> Task:
+def _task(about: ExtractionScope, read: Sequence[StreamPassage], at_most: int) -> Task:
     turns = {passage.number for passage in read}
 
     def check(answer: JsonObject) -> str:

@@ -32,15 +32,15 @@ from remembrancer.policies.consolidation.facts import (
     Basis,
     Category,
     Drawn,
+    FactFinding,
     Facts,
-    Finding,
     drawn,
     findings_in,
     texts_in,
 )
 from remembrancer.policies.prompts import facts as prompt
 from remembrancer.policies.segmentation.segmentation import EPISODE
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.language_model import JsonObject, Task
@@ -230,7 +230,7 @@ async def _draw(
 
 async def _said(
     ctx: Context, scope: Scope, task: Task, episodes: Mapping[str, Memory]
-) -> tuple[prompt.Said, ...] | str:
+) -> tuple[prompt.FactEntry, ...] | str:
     """What the model says, or what is wrong with it. Raises ModelUnavailable."""
     answer = await ask(ctx, scope, task)
     return answer.problem if answer.value is None else prompt.read(answer.value, episodes)
@@ -281,18 +281,23 @@ def _searched(episode: Memory) -> str:
 
 def _told_by(episode: Memory, left: Sequence[Event]) -> Memory:
     """An episode of which turns were forgotten since, as the turns that are left tell it: its own words knew more."""
-    said = [extractive.Told(turn.speaker, turn.text) for turn in _turns(left)]
+    said = [extractive.AttributedText(turn.speaker, turn.text) for turn in _turns(left)]
     return replace(episode, title=None, text=extractive.summary(said))
 
 
-def _turns(events: Sequence[Event]) -> list[Turn]:
+def _turns(events: Sequence[Event]) -> list[StreamTurn]:
     """What was said, without what a recall had put into it: that was drawn from, if at all, where it was said first."""
     said = [(event, without_recalled(event.text)) for event in events]
-    return [Turn(at=event.occurred_at, speaker=event.actor or event.role, text=text) for event, text in said if text]
+    return [
+        StreamTurn(at=event.occurred_at, speaker=event.actor or event.role, text=text) for event, text in said if text
+    ]
 
 
 def _task(
-    episodes: Mapping[str, Memory], turns: Mapping[UUID, Sequence[Turn]], facts: Mapping[str, Memory], policy: Facts
+    episodes: Mapping[str, Memory],
+    turns: Mapping[UUID, Sequence[StreamTurn]],
+    facts: Mapping[str, Memory],
+    policy: Facts,
 ) -> Task:
     def check(answer: JsonObject) -> str:
         said = prompt.read(answer, episodes)
@@ -309,8 +314,8 @@ def _task(
     )
 
 
-def _finding(said: prompt.Said, facts: Mapping[str, UUID], episodes: Mapping[str, Memory]) -> Finding:
-    return Finding(
+def _finding(said: prompt.FactEntry, facts: Mapping[str, UUID], episodes: Mapping[str, Memory]) -> FactFinding:
+    return FactFinding(
         action=said.action,
         category=said.category,
         text=said.text,

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from uuid import UUID
 
-from remembrancer.domain.recall import Fate, Part, Stage
+from remembrancer.domain.recall import CandidateOutcome, Part, Stage
 from remembrancer.engine.choose import Choice
 from remembrancer.engine.rank import Ranked
 
 
-class Fates(Mapping[UUID, Fate]):
+class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
     """What became of each candidate; worked out when first asked for, which most callers never do."""
 
     def __init__(self, ranking: Ranked, choice: Choice) -> None:
         self._ranking = ranking
         self._choice = choice
 
-    def __getitem__(self, identifier: UUID) -> Fate:
+    def __getitem__(self, identifier: UUID) -> CandidateOutcome:
         return self._fates[identifier]
 
     def __iter__(self) -> Iterator[UUID]:
@@ -33,14 +33,14 @@ class Fates(Mapping[UUID, Fate]):
         return Stage.LIMIT if self._ranking.passed[index] else Stage.MIN_SCORE
 
     @cached_property
-    def _fates(self) -> dict[UUID, Fate]:
+    def _fates(self) -> dict[UUID, CandidateOutcome]:
         """Best first."""
         ranking, choice = self._ranking, self._choice
         ids = ranking.found.ids
         returned = {chosen.candidate for chosen in choice.chosen}
         ranked = list(map(int, ranking.order))
         last = max((rank for rank, index in enumerate(ranked, start=1) if index in returned), default=0)
-        fates: dict[UUID, Fate] = {}
+        fates: dict[UUID, CandidateOutcome] = {}
         for rank, index in enumerate(ranked, start=1):
             detail = ""
             if index in returned:
@@ -53,7 +53,7 @@ class Fates(Mapping[UUID, Fate]):
                 stage = Stage.ALIKE
             else:
                 stage = self._left_out(index)
-            fates[ids[index]] = Fate(stage, float(ranking.scores[index]), rank, detail)
+            fates[ids[index]] = CandidateOutcome(stage, float(ranking.scores[index]), rank, detail)
         return fates
 
 

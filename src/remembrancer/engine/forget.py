@@ -17,7 +17,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.admission.formation import memory_id_of
-from remembrancer.policies.consolidation.extractive import Told
+from remembrancer.policies.consolidation.extractive import AttributedText
 from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY, TURNS, told_without
 from remembrancer.policies.segmentation.segmentation import EPISODE
@@ -106,7 +106,7 @@ async def _anew(ctx: Context, episode: Memory, left: Sequence[Event]) -> MemoryW
     if not left or episode.metadata.get(TURNS) == len(left):
         return None
     cues = (await ctx.store.cues(Reader(episode.scope), [episode.id])).get(episode.id, ())
-    turns = [Told(event.actor or event.role.value, without_recalled(event.text)) for event in left]
+    turns = [AttributedText(event.actor or event.role.value, without_recalled(event.text)) for event in left]
     return told_without(episode, left, turns, searched=any(cue.event_id is not None for cue in cues))
 
 

@@ -11,7 +11,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.listing import MemoryPage, MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Fate, Hit, Recall, Stage
+from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
@@ -181,7 +181,7 @@ def _not_brought(answer: Recall, depth: int) -> str:
     return f"no leg brought it: {words}; {meaning}"
 
 
-def _in_words(fate: Fate, limit: int, most: int) -> str:  # noqa: PLR0911  a case for each stage
+def _in_words(fate: CandidateOutcome, limit: int, most: int) -> str:  # noqa: PLR0911  a case for each stage
     match fate.stage:
         case Stage.RETURNED:
             return f"it is returned, at rank {fate.rank}"

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Priority, Role, Severity
-from remembrancer.domain.journal import JournalPage, Place, PriorityChange, Recorded
+from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange, Recorded
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Caller, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
@@ -86,10 +86,10 @@ async def page(
     ctx: Context, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool, after: str | None
 ) -> JournalPage:
     """Up to `limit` events, behind the cursor of the page before. Full while there are so many."""
-    place = None if after is None else Place.parse("after", after)
+    place = None if after is None else ListingPosition.parse("after", after)
     found = await ctx.store.events(reader, where, limit=limit + 1, oldest_first=oldest_first, after=place)
     events = found[:limit]
-    return JournalPage(events=events, next=Place.of(events[-1]).cursor if len(found) > limit else None)
+    return JournalPage(events=events, next=ListingPosition.of(events[-1]).cursor if len(found) > limit else None)
 
 
 async def event(ctx: Context, reader: Reader, event_id: UUID) -> Event:

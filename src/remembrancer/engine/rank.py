@@ -16,7 +16,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Ranked:
     """
 
     found: Candidates
-    table: Mapping[str, Column]
+    table: Mapping[str, FloatColumn]
     expression: Expression
     accepts: Acceptance
     scored: Scored
-    scores: Column
+    scores: FloatColumn
     order: NDArray[np.int64]
     relevant: NDArray[np.bool_]
     passed: NDArray[np.bool_]
@@ -44,7 +44,7 @@ class Ranked:
 def ranked_by(
     expression: Expression,
     found: Candidates,
-    table: Mapping[str, Column],
+    table: Mapping[str, FloatColumn],
     accepts: Acceptance,
     *,
     before: Ranked | None = None,

@@ -19,11 +19,11 @@ from remembrancer.domain.memory import Cue, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.domain.scope import Reader
-from remembrancer.engine.asking import KEY_TERMS, Embedded, Keyed, embed, embed_now, key_terms, planned_for
+from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
 from remembrancer.engine.choose import choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.explained import explanations
-from remembrancer.engine.fates import Fates, Scores
+from remembrancer.engine.fates import CandidateOutcomes, Scores
 from remembrancer.engine.rank import Ranked, ranked_by
 from remembrancer.engine.rerank import rerank
 from remembrancer.engine.reread import reread
@@ -43,7 +43,7 @@ from remembrancer.presets.spec import MAX_LIMIT
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +142,10 @@ class Gathered:
     """Candidates, before anything is scored: `table` holds each one's signals but those of late interaction."""
 
     planned: Reading
-    embedded: Embedded
+    embedded: QuestionVectors
     found: Candidates
-    table: Mapping[str, Column]
-    asked: signals.Asked
+    table: Mapping[str, FloatColumn]
+    asked: signals.QuestionFeatures
     any_at: tuple[tuple[datetime, datetime], ...]
 
 
@@ -181,7 +181,9 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     return await ctx.store.read(lambda view: present(recalling, view, gathered, ranked))
 
 
-def gather(recalling: _Recalling, view: ReadView, planned: Reading, embedding: Callable[[], Embedded]) -> Gathered:
+def gather(
+    recalling: _Recalling, view: ReadView, planned: Reading, embedding: Callable[[], QuestionVectors]
+) -> Gathered:
     """Search for candidates and work out their signals. `embedding` waits for the question's vectors."""
     ctx, ranking, timer = recalling.ctx, recalling.ranking, recalling.timer
     any_at = tuple((span.start, span.end) for span in planned.spans) if planned.only_when else ()
@@ -205,14 +207,14 @@ def gather(recalling: _Recalling, view: ReadView, planned: Reading, embedding: C
         recalling.degraded["dense"] = (
             f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
         )
-    asked = signals.Asked(
+    asked = signals.QuestionFeatures(
         planned.spans,
         planned.answer_type,
         speakers=bool(planned.speakers or planned.roles),
         by_role=bool(planned.roles),
     )
     # Asked as of another time, everything is as old as it was then.
-    table = signals.compute(found, signals.Moment(recalling.at, ctx.preset.dynamics), asked)
+    table = signals.compute(found, signals.EvaluationTime(recalling.at, ctx.preset.dynamics), asked)
     return Gathered(planned, embedded, found, table, asked, any_at)
 
 
@@ -222,7 +224,7 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     # Where no memory has a vector yet there is no meaning to compare, however well the embedder answers.
     with_vector = bool(found.dense_rank.any())
     words = gathered.embedded.words(gathered.planned, found) if with_vector else None
-    close: Mapping[str, Column] | None = None
+    close: Mapping[str, FloatColumn] | None = None
     if words is not None and recalling.ctx.model is not None:
         first = ranked_by(ranking.expression(with_vector=True, reread=False), found, gathered.table, Acceptance())
         recalling.timer.lap("score")
@@ -287,7 +289,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             embedded=planned.embedded,
             terms=planned.lexical.terms or planned.lexical.phrase,
             legs={leg: int(np.count_nonzero(ranks)) for leg, ranks in legs.items()},
-            fates=Fates(ranked, choice),
+            fates=CandidateOutcomes(ranked, choice),
             scores=Scores(ranked),
         ),
         renderer=recalling.ctx.preset.renderer,

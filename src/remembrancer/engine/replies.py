@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from remembrancer.domain.reply import Claim, ClaimOutcome, UnderWay
+from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, UnderWay
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 
@@ -22,7 +22,7 @@ async def claim_request(
     Whatever it had written by that time stays. Raises InvalidInput, and Conflict for a key that another request has.
     """
     now = ctx.clock()
-    made = Claim(key, fingerprint, now)
+    made = IdempotencyClaim(key, fingerprint, now)
     outcome = await ctx.store.claim(scope, made, forget_before=now - KEPT_FOR)
     if not isinstance(outcome, UnderWay) or now - outcome.claim.at <= longest:
         return outcome

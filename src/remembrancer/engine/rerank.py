@@ -18,7 +18,7 @@ from remembrancer.ports.reranker import Reranker
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 # By how much a model's own rounding to float32 may exceed 1.
 _SLACK: Final = 1e-6
@@ -37,7 +37,7 @@ async def rerank(
     if not there:
         return ranked
     texts = [_text(ranked.best_cue(index, cues[ids[index]])) for index in there]
-    column: Column = np.full(len(ids), np.nan)
+    column: FloatColumn = np.full(len(ids), np.nan)
     column[there] = await judged(reranker, asked, texts)
     # Equals stay as they were: what the reranker gives 0 still comes before what it was not asked about.
     return ranked_by(

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 
 def reread(
     ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
-) -> Mapping[str, Column] | None:
+) -> Mapping[str, FloatColumn] | None:
     """Signals of the best `count` candidates, NaN for the others: how close each one's words come to the question's,
     those of its closest passage, and those of all of its session that are compared.
 
@@ -46,7 +46,7 @@ def reread(
     }
 
 
-def _spread(values: Column, places: NDArray[np.int64], count: int) -> Column:
+def _spread(values: FloatColumn, places: NDArray[np.int64], count: int) -> FloatColumn:
     column = np.full(count, np.nan)
     column[places] = values
     return column

@@ -223,7 +223,7 @@ def _task(by_label: Mapping[str, _Case], said: Sequence[Event]) -> Task:
     def check(answer: JsonObject) -> str:
         return prompt.read(answer, labels).problem
 
-    looked_up = [prompt.LookedUp(label, case.memory, case.evidence.queries) for label, case in by_label.items()]
+    looked_up = [prompt.LabelledMemory(label, case.memory, case.evidence.queries) for label, case in by_label.items()]
     return Task(
         purpose=prompt.PURPOSE,
         instructions=prompt.INSTRUCTIONS,

@@ -29,7 +29,7 @@ from remembrancer.policies.admission.formation import memory_id_of, turn_cue
 from remembrancer.policies.consolidation import extractive
 from remembrancer.policies.prompts import boundaries as asking
 from remembrancer.policies.prompts import episode as telling
-from remembrancer.policies.segmentation.episodes import Told, episode_id, formed, told_extractively
+from remembrancer.policies.segmentation.episodes import EpisodeTelling, episode_id, formed, told_extractively
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.segments import (
     Boundaries,
@@ -37,7 +37,7 @@ from remembrancer.policies.segmentation.segments import (
     Decision,
     Note,
     Segment,
-    Turn,
+    StreamTurn,
 )
 from remembrancer.ports.embedder import word_embedder
 from remembrancer.ports.language_model import Task
@@ -67,7 +67,7 @@ PATIENCE: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segmented:
+class SegmentedStream:
     """What became of one stream. `episodes`: the memories that were formed, in order; `turns`: of how many turns.
 
     `told_by`: how many of them each model told, or nobody ("extractive"). `problem`: why it was put off; empty: it was
@@ -141,11 +141,11 @@ async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), 
     return sweep.report()
 
 
-async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> Segmented:
+async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> SegmentedStream:
     """Form the episodes of one stream, with all of its last one where it has `ended`, whether or not it waits."""
     settings = ctx.preset.segmentation
     if settings is None:
-        return Segmented(stream=stream)
+        return SegmentedStream(stream=stream)
     deferred = {one.item: one.attempts for one in await ctx.store.deferrals(stream, JOB)}
     attempts = deferred.get(item_of(stream), 0)
     work = _Work(ctx, settings, stream, ended=ended, with_models=attempts < PATIENCE)
@@ -189,7 +189,7 @@ class _Sweep:
         self._reason = ""
         self._told_by = Counter[str]()
 
-    def add(self, one: Segmented) -> None:
+    def add(self, one: SegmentedStream) -> None:
         self.streams += 1
         self._episodes += len(one.episodes)
         self._turns += one.turns
@@ -229,7 +229,7 @@ class _Read:
     """
 
     events: Sequence[Event]
-    turns: Sequence[Turn]
+    turns: Sequence[StreamTurn]
     sources: Mapping[UUID, Memory]
     last: int
     whole: bool
@@ -258,8 +258,8 @@ class _Work:
         self._turns = 0
         self._told_by = Counter[str]()
 
-    def done(self) -> Segmented:
-        return Segmented(
+    def done(self) -> SegmentedStream:
+        return SegmentedStream(
             stream=self._stream, episodes=tuple(self._episodes), turns=self._turns, told_by=dict(self._told_by)
         )
 
@@ -306,7 +306,7 @@ class _Work:
             return segmenter.apply(read.turns, plan, None), False
         return segmenter.apply(read.turns, plan, await self._boundaries(read.turns, plan.question)), True
 
-    async def _boundaries(self, turns: Sequence[Turn], question: BoundaryQuestion) -> Boundaries | None:
+    async def _boundaries(self, turns: Sequence[StreamTurn], question: BoundaryQuestion) -> Boundaries | None:
         task = Task(
             purpose=asking.PURPOSE,
             instructions=asking.instructions(question),
@@ -319,11 +319,11 @@ class _Work:
         said = None if answer.value is None else asking.read(answer.value, question)
         return None if isinstance(said, str) else said
 
-    async def _tell(self, turns: Sequence[Turn], segment: Segment) -> Told:
+    async def _tell(self, turns: Sequence[StreamTurn], segment: Segment) -> EpisodeTelling:
         if self._asks and self._ctx.llm is not None:
             by = self._ctx.llm.model_id
             if segment.title and segment.summary:
-                return Told(title=segment.title, summary=segment.summary, by=by)
+                return EpisodeTelling(title=segment.title, summary=segment.summary, by=by)
             task = Task(
                 purpose=telling.PURPOSE,
                 instructions=telling.INSTRUCTIONS,
@@ -334,8 +334,8 @@ class _Work:
             answer = await ask(self._ctx, self._stream, task)
             if answer.value is not None:
                 told = telling.telling(answer.value)
-                return Told(title=told.title, summary=told.summary, by=by)
-        return told_extractively([extractive.Told(turn.speaker, turn.text) for turn in turns])
+                return EpisodeTelling(title=told.title, summary=told.summary, by=by)
+        return told_extractively([extractive.AttributedText(turn.speaker, turn.text) for turn in turns])
 
     async def _commit(self, read: _Read, segments: Sequence[Segment], cursor: Cursor) -> None:
         """Told first, for that may take a model; then written, all of it or none."""
@@ -355,7 +355,12 @@ class _Work:
         self._told_by.update(one.by for one in told)
 
     def _episode(
-        self, segment: Segment, span: Sequence[Event], told: Told, sources: Mapping[UUID, Memory], now: datetime
+        self,
+        segment: Segment,
+        span: Sequence[Event],
+        told: EpisodeTelling,
+        sources: Mapping[UUID, Memory],
+        now: datetime,
     ) -> Effect:
         own = [sources[event.id] for event in span if event.id in sources]
         write = formed(span, own, segment, told, searched=self._settings.replaces, now=now)
@@ -383,7 +388,7 @@ class _Work:
         return _Read(
             events=kept,
             turns=[
-                Turn(
+                StreamTurn(
                     at=event.occurred_at,
                     speaker=event.actor or event.role.value,
                     text=without_recalled(event.text),

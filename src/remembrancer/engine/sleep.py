@@ -14,8 +14,8 @@ from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.condense import (
-    Found,
     Instead,
+    OrderedMemories,
     Summaries,
     current,
     found_by,
@@ -146,7 +146,7 @@ def _planned(ctx: Context, group: Sequence[Memory]) -> Slept:
 
 async def _said(
     ctx: Context, rule: Sleep, group: Sequence[Memory], asking: Summaries
-) -> tuple[Condensed, Found] | None:
+) -> tuple[Condensed, OrderedMemories] | None:
     """What a group says from now on, and what it is found by; None: later."""
     found = await found_by(ctx, group)
     short = stand_in(found.sources)
@@ -165,7 +165,7 @@ async def _said(
 
 
 def _laid_down(
-    ctx: Context, rule: Sleep, group: Sequence[Memory], told_of: tuple[Condensed, Found], now: datetime
+    ctx: Context, rule: Sleep, group: Sequence[Memory], told_of: tuple[Condensed, OrderedMemories], now: datetime
 ) -> tuple[Effect, Slept]:
     """What is to be written for a group."""
     said, found = told_of
@@ -190,7 +190,7 @@ def _laid_down(
     return effect, Slept(memory_id=memory.id, sources=ids, by=said.by)
 
 
-def _alone(row: Memory, found: Found) -> Effect:
+def _alone(row: Memory, found: OrderedMemories) -> Effect:
     """A row that nothing belongs to: no summary could say it better than itself."""
     promoted = replace(
         row, tier=Tier.EPISODIC, metadata={**row.metadata, SUMMARY_OF: ids_told([row])}, revision=row.revision + 1

@@ -18,7 +18,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.learning.learnings import KINDS
-from remembrancer.policies.learning.stages import Stage
+from remembrancer.policies.learning.stages import LearningStage
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.values import dataclass
 
@@ -39,18 +39,18 @@ class StageReport:
     `reason`: why nothing was done.
     """
 
-    stage: Stage | None
+    stage: LearningStage | None
     at: datetime
-    ended: Stage | None = None
+    ended: LearningStage | None = None
     moved: tuple[UUID, ...] = ()
     left: int = 0
     reason: str = ""
 
 
-async def current_stage(ctx: Context, scope: Scope) -> Stage | None:
+async def current_stage(ctx: Context, scope: Scope) -> LearningStage | None:
     """The stage that the project of this scope has come to, by the journal; None where nobody has said so."""
     last = await _last(ctx, _project(scope))
-    return None if last is None else Stage(str(last.payload["stage"]))
+    return None if last is None else LearningStage(str(last.payload["stage"]))
 
 
 async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
@@ -75,7 +75,7 @@ async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
     return StageReport(stage=stage, at=ended.at, ended=before, moved=ended.moved, left=ended.left)
 
 
-async def retire_stage(ctx: Context, scope: Scope, stage: Stage) -> StageReport:
+async def retire_stage(ctx: Context, scope: Scope, stage: LearningStage) -> StageReport:
     """Retire what was learned in that stage of this scope's project for the work at hand; `restore_stage` undoes it."""
     now, policy = ctx.clock(), ctx.preset.stages
     if policy is None:
@@ -88,7 +88,7 @@ async def retire_stage(ctx: Context, scope: Scope, stage: Stage) -> StageReport:
     return StageReport(stage=current, at=now, ended=stage, moved=moved, left=left, reason=nothing)
 
 
-async def restore_stage(ctx: Context, scope: Scope, stage: Stage, *, at: datetime) -> StageReport:
+async def restore_stage(ctx: Context, scope: Scope, stage: LearningStage, *, at: datetime) -> StageReport:
     """Bring back what was retired with that stage `at` the time its report tells."""
     now, retired_at = ctx.clock(), validation.moment("at", at)
     # As it was believed just before: what is retired is in no list of today.
@@ -99,7 +99,7 @@ async def restore_stage(ctx: Context, scope: Scope, stage: Stage, *, at: datetim
     return StageReport(stage=await current_stage(ctx, scope), at=now, moved=moved, left=left, reason=nothing)
 
 
-async def _learnings(ctx: Context, scope: Scope, stage: Stage, at: datetime) -> list[Memory]:
+async def _learnings(ctx: Context, scope: Scope, stage: LearningStage, at: datetime) -> list[Memory]:
     """Those of the project, of the stage and of the domain that ends with it, oldest first."""
     policy = ctx.preset.stages
     domain = "" if policy is None else policy.domain.value
@@ -148,11 +148,11 @@ def _project(scope: Scope) -> Scope:
 async def _last(ctx: Context, project: Scope) -> Event | None:
     where = EventFilter(types=frozenset({ENTERED}), archived=True)
     events = await ctx.store.events(Reader(project), where, limit=MAX_CHANGES)
-    mine = [event for event in events if event.scope == project and event.payload.get("stage") in set(Stage)]
+    mine = [event for event in events if event.scope == project and event.payload.get("stage") in set(LearningStage)]
     return max(mine, key=lambda event: event.seq, default=None)
 
 
-async def _enter(ctx: Context, project: Scope, stage: Stage, at: datetime) -> None:
+async def _enter(ctx: Context, project: Scope, stage: LearningStage, at: datetime) -> None:
     last = await _last(ctx, project)
     before = 0 if last is None else last.seq
     draft = EventDraft(

@@ -10,14 +10,14 @@ from uuid import UUID
 from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.engine.vault_world import Gathered, gather
+from remembrancer.engine.vault_world import VaultContents, gather
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.vault.changes import Change, Terms, Trust, effect_of
-from remembrancer.policies.vault.files import Finding, parsed, with_edits
-from remembrancer.policies.vault.index import Index, Known, index_of, index_text
+from remembrancer.policies.vault.files import FileProblem, parsed, with_edits
+from remembrancer.policies.vault.index import Known, VaultIndex, index_of, index_text
 from remembrancer.policies.vault.merging import Base
-from remembrancer.policies.vault.planning import Plan, planned
+from remembrancer.policies.vault.planning import VaultPlan, planned
 from remembrancer.ports.vault import Content, VaultFiles
 from remembrancer.values import dataclass
 
@@ -53,9 +53,9 @@ class SyncReport:
     restored: int
     written: int
     waiting: int
-    findings: tuple[Finding, ...]
-    conflicts: tuple[Finding, ...]
-    left: tuple[Finding, ...]
+    findings: tuple[FileProblem, ...]
+    conflicts: tuple[FileProblem, ...]
+    left: tuple[FileProblem, ...]
 
 
 async def sync(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
@@ -103,14 +103,14 @@ class _Outcome:
     unedited: set[UUID] = field(default_factory=set[UUID])
     missed: set[UUID] = field(default_factory=set[UUID])
     stale: set[str] = field(default_factory=set[str])
-    findings: list[Finding] = field(default_factory=list[Finding])
-    conflicts: list[Finding] = field(default_factory=list[Finding])
-    left: list[Finding] = field(default_factory=list[Finding])
+    findings: list[FileProblem] = field(default_factory=list[FileProblem])
+    conflicts: list[FileProblem] = field(default_factory=list[FileProblem])
+    left: list[FileProblem] = field(default_factory=list[FileProblem])
 
 
 async def _run(ctx: Context, files: VaultFiles, terms: Terms, *, dry_run: bool) -> SyncReport:
     kept = await files.index()
-    index = Index() if terms.trust is Trust.FILES else index_of(kept)
+    index = VaultIndex() if terms.trust is Trust.FILES else index_of(kept)
     gathered = await gather(ctx, files, terms, index)
     plan = planned(gathered.world, terms)
     changes = [*(change for each in plan.files.values() for change in each.changes), *plan.gone]
@@ -126,7 +126,7 @@ async def _run(ctx: Context, files: VaultFiles, terms: Terms, *, dry_run: bool) 
     return _report(gathered, plan, changes, outcome, terms, dry_run=dry_run)
 
 
-async def _write(files: VaultFiles, gathered: Gathered, plan: Plan) -> _Outcome:
+async def _write(files: VaultFiles, gathered: VaultContents, plan: VaultPlan) -> _Outcome:
     """The files first: what a memory is said to stand in is there before that is said."""
     outcome = _Outcome()
     for path, each in sorted(plan.files.items()):
@@ -142,25 +142,25 @@ async def _write(files: VaultFiles, gathered: Gathered, plan: Plan) -> _Outcome:
             outcome.stale.add(path)
             continue
         text = with_edits(file, each.edits, each.appended)
-        if isinstance(text, Finding):
+        if isinstance(text, FileProblem):
             _stayed(outcome, text, ids, new)
             continue
         expected = None if read is None else gathered.contents[path].digest
         try:
             outcome.written[path] = await files.replace(path, text, expected=expected)
         except Conflict as error:
-            outcome.conflicts.append(Finding(path, None, str(error)))
+            outcome.conflicts.append(FileProblem(path, None, str(error)))
             # It says something else by now than what its changes were decided by.
             outcome.missed |= {change.memory.id for change in each.changes} | ids | new
             outcome.stale.add(path)
         except (InvalidInput, StoreUnavailable) as error:
-            _stayed(outcome, Finding(path, None, str(error)), ids, new)
+            _stayed(outcome, FileProblem(path, None, str(error)), ids, new)
         else:
             outcome.entries += len(ids) + len(new)
     return outcome
 
 
-def _stayed(outcome: _Outcome, finding: Finding, edited: set[UUID], new: set[UUID]) -> None:
+def _stayed(outcome: _Outcome, finding: FileProblem, edited: set[UUID], new: set[UUID]) -> None:
     """A file that could not be written: what it was to take over waits in the store."""
     outcome.findings.append(finding)
     outcome.unedited |= edited
@@ -212,12 +212,12 @@ async def _commit_all(ctx: Context, scope: Scope, changes: Sequence[Change], out
 
 
 def _missed(outcome: _Outcome, change: Change, error: Exception) -> None:
-    outcome.left.append(Finding(change.path, None, str(error)))
+    outcome.left.append(FileProblem(change.path, None, str(error)))
     outcome.missed.add(change.memory.id)
     outcome.stale.add(change.path)
 
 
-def _index_after(gathered: Gathered, plan: Plan, outcome: _Outcome) -> Index:
+def _index_after(gathered: VaultContents, plan: VaultPlan, outcome: _Outcome) -> VaultIndex:
     """What is known now. An entry that is not as it was to be is remembered as it was, for the next merge."""
     world = gathered.world
     before = world.index.bases()
@@ -240,11 +240,17 @@ def _index_after(gathered: Gathered, plan: Plan, outcome: _Outcome) -> Index:
             bases=bases,
             chunks=tuple(each.chunks),
         )
-    return Index(files)
+    return VaultIndex(files)
 
 
 def _report(
-    gathered: Gathered, plan: Plan, changes: Sequence[Change], outcome: _Outcome, terms: Terms, *, dry_run: bool
+    gathered: VaultContents,
+    plan: VaultPlan,
+    changes: Sequence[Change],
+    outcome: _Outcome,
+    terms: Terms,
+    *,
+    dry_run: bool,
 ) -> SyncReport:
     world = gathered.world
     planned_files = plan.files.values()

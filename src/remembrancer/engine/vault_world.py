@@ -13,8 +13,8 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.policies.learning.learnings import KINDS
 from remembrancer.policies.vault.changes import VAULT, Terms
-from remembrancer.policies.vault.files import Finding, VaultFile, parsed
-from remembrancer.policies.vault.index import Index, Known
+from remembrancer.policies.vault.files import FileProblem, VaultFile, parsed
+from remembrancer.policies.vault.index import Known, VaultIndex
 from remembrancer.policies.vault.planning import (
     Read,
     World,
@@ -34,16 +34,16 @@ _TICK: Final = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class VaultContents:
     """`contents`: of the files that were read and taken apart, by path. `findings`: what could not be looked at."""
 
     world: World
     scan: Scan
     contents: Mapping[str, Content]
-    findings: tuple[Finding, ...]
+    findings: tuple[FileProblem, ...]
 
 
-async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: Index) -> Gathered:
+async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: VaultIndex) -> VaultContents:
     """Read what a sync decides by. Nothing is written. Raises InvalidInput where the vault is no folder."""
     scan = await files.scan()
     reading = _Reading(ctx, files, terms, index, scan)
@@ -64,8 +64,8 @@ async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: Index) ->
         formed=formed,
     )
     refused = {**scan.refused, **reading.unread}
-    findings = tuple(Finding(path, None, refused[path]) for path in sorted(refused))
-    return Gathered(world, scan, reading.contents, findings)
+    findings = tuple(FileProblem(path, None, refused[path]) for path in sorted(refused))
+    return VaultContents(world, scan, reading.contents, findings)
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class _Reading:
     ctx: Context
     files: VaultFiles
     terms: Terms
-    index: Index
+    index: VaultIndex
     scan: Scan
     contents: dict[str, Content] = field(default_factory=dict[str, Content])
     parsed: dict[str, VaultFile] = field(default_factory=dict[str, VaultFile])

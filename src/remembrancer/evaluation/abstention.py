@@ -14,7 +14,7 @@ import numpy as np
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.misses import FIRST
-from remembrancer.evaluation.outcome import Asked
+from remembrancer.evaluation.outcome import JudgedQuestion
 from remembrancer.evaluation.statistics import Z_95, Interval, wilson
 from remembrancer.values import dataclass
 
@@ -90,7 +90,7 @@ def _bin(number: int, answers: Sequence[tuple[float, bool]]) -> Bin:
     )
 
 
-def first_answers(asked: Sequence[Asked]) -> list[tuple[float, bool]]:
+def first_answers(asked: Sequence[JudgedQuestion]) -> list[tuple[float, bool]]:
     """For each question with a non-empty answer: the best score, and whether the first turn is evidence."""
     return [(one.scores[0], one.answerable and one.ranked[0] in one.question.evidence) for one in asked if one.scores]
 
@@ -143,7 +143,7 @@ class AbstentionAtFloor(AbstentionCounts):
     recall: float
 
 
-def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[AbstentionAtFloor, ...]:
+def sweep(asked: Sequence[JudgedQuestion], floors: Sequence[float] = FLOORS) -> tuple[AbstentionAtFloor, ...]:
     """Abstention and recall for each threshold in `floors`, computed from one run: an answer keeps the turns whose
     score is at least the threshold.
 
@@ -167,12 +167,12 @@ def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[Abs
     )
 
 
-def _bests(asked: Sequence[Asked]) -> NDArray[np.float64]:
+def _bests(asked: Sequence[JudgedQuestion]) -> NDArray[np.float64]:
     """The best score of each question; -inf for an empty answer."""
     return np.array([-math.inf if one.top_score is None else one.top_score for one in asked])
 
 
-def _found_scores(asked: Sequence[Asked]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _found_scores(asked: Sequence[JudgedQuestion]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For each evidence turn in the first FIRST ranks: its score, and 1 / (number of evidence turns of its
     question).
     """
@@ -236,7 +236,7 @@ class UnanswerableResult:
 
 
 def unanswerable_result(
-    answerable: Sequence[Asked], unanswerable: Sequence[Asked], *, fractions: bool
+    answerable: Sequence[JudgedQuestion], unanswerable: Sequence[JudgedQuestion], *, fractions: bool
 ) -> UnanswerableResult:
     """Abstention on the `unanswerable` questions, compared with the `answerable` ones. `fractions`: scores lie in [0,
     1] for every question.
@@ -253,7 +253,7 @@ def unanswerable_result(
     )
 
 
-def _separation(answerable: Sequence[Asked], unanswerable: Sequence[Asked]) -> Separation | None:
+def _separation(answerable: Sequence[JudgedQuestion], unanswerable: Sequence[JudgedQuestion]) -> Separation | None:
     """The AUC; an empty answer ranks below every score. None when it cannot be computed."""
     if len(answerable) < 2 or len(unanswerable) < 2 or not any(one.scores for one in answerable):
         return None

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from remembrancer.evaluation.budget import pack_block
-from remembrancer.evaluation.dataset import Transcript, Turn
-from remembrancer.evaluation.system import Block, Fate, Ranker, System
+from remembrancer.evaluation.dataset import DatasetTurn, Transcript
+from remembrancer.evaluation.system import MeasuredBlock, Ranker, System, TurnOutcome
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.ports.embedder import Embedder
 from remembrancer.values import dataclass
@@ -56,7 +56,7 @@ class _Baseline(ABC):
         yield _Ranker({turn.id: turn.text for turn in turns}, await self._scorer(transcript, turns), self.shows_scores)
 
     @abstractmethod
-    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+    async def _scorer(self, transcript: Transcript, turns: Sequence[DatasetTurn]) -> Scorer:
         """Index the turns, given newest first."""
 
 
@@ -68,7 +68,7 @@ class RandomOrder(_Baseline):
     seed: int
     name: str = "random"
 
-    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+    async def _scorer(self, transcript: Transcript, turns: Sequence[DatasetTurn]) -> Scorer:
         async def scores(question: str) -> NDArray[np.float64]:
             digest = hashlib.sha256(f"{self.seed}\n{transcript.id}\n{question}".encode()).digest()
             order: list[int] = np.random.default_rng(int.from_bytes(digest[:8])).permutation(len(turns)).tolist()
@@ -85,7 +85,7 @@ class Recency(_Baseline):
     shows_scores = False
     name: str = "recency"
 
-    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+    async def _scorer(self, transcript: Transcript, turns: Sequence[DatasetTurn]) -> Scorer:
         async def scores(_: str) -> NDArray[np.float64]:
             return np.zeros(len(turns))
 
@@ -100,7 +100,7 @@ class Grep(_Baseline):
 
     name: str = "grep"
 
-    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+    async def _scorer(self, transcript: Transcript, turns: Sequence[DatasetTurn]) -> Scorer:
         lowered = [turn.text.lower() for turn in turns]
 
         async def scores(question: str) -> NDArray[np.float64]:
@@ -111,7 +111,7 @@ class Grep(_Baseline):
 
 
 @dataclass(frozen=True, slots=True)
-class Bm25(_Baseline):
+class Bm25Baseline(_Baseline):
     """BM25 over lower-cased words, without stemming or stop words; idf is log(1 + (N - n + 0.5) / (n + 0.5)).
 
     Source: Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009.
@@ -119,7 +119,7 @@ class Bm25(_Baseline):
 
     name: str = "bm25"
 
-    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+    async def _scorer(self, transcript: Transcript, turns: Sequence[DatasetTurn]) -> Scorer:
         counts = [Counter(_WORD.findall(turn.text.lower())) for turn in turns]
         lengths = [count.total() for count in counts]
         average = sum(lengths) / len(lengths)
@@ -148,7 +148,7 @@ class Dense(_Baseline):
     embedder: Embedder
     name: str = "dense"
 
-    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+    async def _scorer(self, transcript: Transcript, turns: Sequence[DatasetTurn]) -> Scorer:
         embedded = await self.embedder.embed_documents([turn.text for turn in transcript.turns])
         vector_of = {turn.id: vector for turn, vector in zip(transcript.turns, embedded.vectors, strict=True)}
         vectors = np.stack([vector_of[turn.id] for turn in turns])
@@ -177,7 +177,7 @@ class WithHeadings:
             yield ranker
 
 
-def _headed(turn: Turn) -> Turn:
+def _headed(turn: DatasetTurn) -> DatasetTurn:
     return replace(turn, text=f"{turn.actor or turn.role}, {spoken_date(turn.occurred_at)}: {turn.text}")
 
 
@@ -192,11 +192,11 @@ class _Ranked:
     scores: tuple[float, ...]
     texts: Mapping[str, str]
 
-    def block(self, max_chars: int) -> Block:
+    def block(self, max_chars: int) -> MeasuredBlock:
         return pack_block(self.ranked, self.texts, max_chars)
 
-    async def fate(self, turn_id: str) -> Fate:
-        return Fate.RETURNED if turn_id in self.ranked else Fate.LIMIT
+    async def fate(self, turn_id: str) -> TurnOutcome:
+        return TurnOutcome.RETURNED if turn_id in self.ranked else TurnOutcome.LIMIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.system import Block
-from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS, Item, Room, place
+from remembrancer.evaluation.system import MeasuredBlock
+from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS, CharBudget, Item, place
 
 CHARS_PER_TOKEN: Final = 4
 """Characters counted as one token. This is about right for English prose under the usual vocabularies; text with many
@@ -31,22 +31,22 @@ def chars_of(budget: str) -> int:
     return BUDGETS[budget] * CHARS_PER_TOKEN
 
 
-def pack_block(ranked: Sequence[str], text_of: Mapping[str, str], max_chars: int) -> Block:
+def pack_block(ranked: Sequence[str], text_of: Mapping[str, str], max_chars: int) -> MeasuredBlock:
     """Fill a block with the texts in rank order, each on its own line after "- ".
 
     The rule is the one by which the memory fills its own blocks: a text that does not fit is left out whole, and
     shorter texts after it may still be placed. A turn that is ranked twice is placed once.
 
     >>> pack_block(["a", "b", "c"], {"a": "long text", "b": "far too long a text", "c": "x"}, 16)
-    Block(turns=('a', 'c'), chars=16)
+    MeasuredBlock(turns=('a', 'c'), chars=16)
     """
     validation.whole("max_chars", max_chars, 1, MAX_BLOCK_CHARS)
     items = (Item(turn_id, f"- {text_of[turn_id]}\n") for turn_id in dict.fromkeys(ranked))
-    placed = place(items, Room(max_chars))
-    return Block(tuple(item.of for item in placed), sum(len(item.text) for item in placed))
+    placed = place(items, CharBudget(max_chars))
+    return MeasuredBlock(tuple(item.of for item in placed), sum(len(item.text) for item in placed))
 
 
-def block_metrics(blocks: Mapping[str, Block], gold: Collection[str]) -> dict[str, float]:
+def block_metrics(blocks: Mapping[str, MeasuredBlock], gold: Collection[str]) -> dict[str, float]:
     """Evidence in the blocks: for each of BUDGETS, the share of `gold` in its block (`block-recall`), and whether the
     block holds all of it (`block-all`).
 

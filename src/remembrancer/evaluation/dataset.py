@@ -23,7 +23,7 @@ MAX_AT_ONCE: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class DatasetTurn:
     """One utterance. `id` is unique within its conversation; `session` None: the turn belongs to no session."""
 
     id: str
@@ -35,7 +35,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DatasetQuestion:
     """A question; `id` is unique within its conversation.
 
     `evidence`: ids of the turns that answer it, at least one. If no turn answers it (`answerable` is false), `evidence`
@@ -59,7 +59,7 @@ class Transcript:
     """The turns of one conversation, in order, at least one. A system under test sees nothing else of the data set."""
 
     id: str
-    turns: tuple[Turn, ...]
+    turns: tuple[DatasetTurn, ...]
 
     @property
     def ends(self) -> datetime:
@@ -79,9 +79,9 @@ class Conversation:
     """
 
     transcript: Transcript
-    questions: tuple[Question, ...]
+    questions: tuple[DatasetQuestion, ...]
     excluded: int = 0
-    foreign: tuple[Question, ...] = ()
+    foreign: tuple[DatasetQuestion, ...] = ()
 
     @property
     def id(self) -> str:

@@ -9,19 +9,19 @@ from typing import Final
 
 from remembrancer.evaluation.abstention import AbstentionCounts, Bin, UnanswerableResult
 from remembrancer.evaluation.misses import READERS, Cause
-from remembrancer.evaluation.paired import CHANGED_BY, ChangedQuestion, Difference
+from remembrancer.evaluation.paired import CHANGED_BY, ChangedQuestion, PairedDifference
 from remembrancer.evaluation.sheet import Sheet
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS
 from remembrancer.evaluation.views import (
     Abstention,
     AbstentionByFloor,
-    Blocks,
     Calibration,
     Causes,
     ChangedMost,
     Differences,
-    Found,
+    EvidenceFound,
+    EvidenceInBlocks,
 )
 from remembrancer.policies.rendering.safe import one_line
 
@@ -33,7 +33,7 @@ EVEN: Final = 1e-12
 """A difference of at most this is printed as 0."""
 
 
-def title_of(view: Found | Blocks | Abstention) -> str:
+def title_of(view: EvidenceFound | EvidenceInBlocks | Abstention) -> str:
     """The title, with the conversations when the view is not of all of them."""
     return f"{view.title}: {view.where}" if view.where else view.title
 
@@ -170,7 +170,7 @@ def _question(one: ChangedQuestion) -> str:
     return f"{one_line(f'{one.conversation}: {one.id}')}\n{short}"
 
 
-def _difference_cells(one: Difference, *, clustered: bool) -> tuple[str, ...]:
+def _difference_cells(one: PairedDifference, *, clustered: bool) -> tuple[str, ...]:
     interval = one.cluster_interval if clustered and one.cluster_interval is not None else one.interval
     difference = one.difference if abs(one.difference) > EVEN else 0.0
     return (

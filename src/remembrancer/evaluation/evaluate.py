@@ -14,13 +14,13 @@ from remembrancer.config import Settings
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import records
-from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency, WithHeadings
+from remembrancer.evaluation.baselines import Bm25Baseline, Dense, Grep, RandomOrder, Recency, WithHeadings
 from remembrancer.evaluation.dataset import Dataset, Selection
 from remembrancer.evaluation.foreign import with_foreign
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.memory_system import MemorySystem
-from remembrancer.evaluation.paired import PairedComparison, Scored, compare_systems
-from remembrancer.evaluation.report import Group, Report, as_json
+from remembrancer.evaluation.paired import PairedComparison, ScoredQuestion, compare_systems
+from remembrancer.evaluation.report import EvaluationReport, Group, as_json
 from remembrancer.evaluation.run import OnProgress, judge
 from remembrancer.evaluation.summary import Outcomes, abstention_results, levels, summarise
 from remembrancer.evaluation.system import System
@@ -61,7 +61,7 @@ class Options:
     on_progress: OnProgress | None = None
 
 
-async def evaluate(dataset: Dataset, options: Options) -> Report:
+async def evaluate(dataset: Dataset, options: Options) -> EvaluationReport:
     """Measure the memory, and the baselines, over a data set. Raises InvalidInput, ModelUnavailable,
     StoreUnavailable.
     """
@@ -88,7 +88,7 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
         index_bytes = database.stat().st_size
     memories = [memory] if against is None else [memory, against]
     depths = {one.name: one.depth(options.depth) for one in memories}
-    report = Report(
+    report = EvaluationReport(
         dataset=dataset.name,
         sha256=dataset.sha256,
         conversation_ids=chosen.ids,
@@ -154,7 +154,7 @@ def _paired(outcomes: Sequence[Outcomes], options: Options) -> PairedComparison 
     """The first two systems compared; None without `against`, or when none of the questions has an answer."""
     if options.against is None:
         return None
-    first, second = ([Scored.of(asked) for asked in one.asked if asked.answerable] for one in outcomes[:2])
+    first, second = ([ScoredQuestion.of(asked) for asked in one.asked if asked.answerable] for one in outcomes[:2])
     return (
         compare_systems((outcomes[0].system, outcomes[1].system), first, second, seed=options.seed) if first else None
     )
@@ -182,6 +182,6 @@ def _baselines(options: Options, embedder: Embedder | None) -> list[System]:
     if not options.baselines:
         return []
     dense = [] if embedder is None else [Dense(embedder)]
-    words: list[System] = [Grep(), Bm25(), *dense]
+    words: list[System] = [Grep(), Bm25Baseline(), *dense]
     headed = [WithHeadings(system) for system in words] if options.headings else []
     return [RandomOrder(options.seed), Recency(), *words, *headed]

@@ -17,7 +17,7 @@ import numpy as np
 from remembrancer.domain import validation
 from remembrancer.domain.event import Role
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, Question, Transcript
+from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, DatasetQuestion, Transcript
 
 MAX_FOREIGN: Final = 10_000
 """Most foreign questions per conversation."""
@@ -65,7 +65,7 @@ def _draw(
     speaking: Mapping[str, tuple[str, ...]],
     count: int,
     seed: int,
-) -> tuple[Question, ...]:
+) -> tuple[DatasetQuestion, ...]:
     """`count` questions of other conversations for `here`. `speaking`: the participants of each conversation, by its
     id.
     """
@@ -87,7 +87,7 @@ def _draw(
 
 def _foreign_questions(
     other: Conversation, here: Conversation, speaking: Mapping[str, tuple[str, ...]]
-) -> Iterator[Question]:
+) -> Iterator[DatasetQuestion]:
     """The other conversation's answerable questions, rewritten for `here`: names replaced, no evidence,
     not answerable.
     """

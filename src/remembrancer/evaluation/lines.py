@@ -8,10 +8,10 @@ from pathlib import Path
 
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.lines import objects
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 
 
-def records(argument: str, path: Path) -> Iterator[tuple[Place, dict[str, object]]]:
+def records(argument: str, path: Path) -> Iterator[tuple[RecordLocation, dict[str, object]]]:
     """The object of each line with its location; blank lines are skipped.
 
     `argument`: names the file in an error. Raises InvalidInput when the file cannot be read or a line is not one JSON
@@ -26,7 +26,7 @@ def records(argument: str, path: Path) -> Iterator[tuple[Place, dict[str, object
 
 
 @contextmanager
-def errors_at(place: Place) -> Generator[None, None, None]:
+def errors_at(place: RecordLocation) -> Generator[None, None, None]:
     """Prefix the argument of an InvalidInput raised inside with the file and the line."""
     try:
         yield

@@ -25,9 +25,9 @@ from remembrancer.evaluation.dataset import (
     TURN_SPACING,
     Conversation,
     Dataset,
-    Question,
+    DatasetQuestion,
+    DatasetTurn,
     Transcript,
-    Turn,
 )
 from remembrancer.evaluation.json_values import as_list, as_object
 
@@ -42,7 +42,7 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
-class Category(IntEnum):
+class LocomoCategory(IntEnum):
     """The question's category, with the number that the file uses."""
 
     MULTI_HOP = 1
@@ -56,7 +56,12 @@ class Category(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-ORDER: Final = (Category.SINGLE_HOP, Category.MULTI_HOP, Category.TEMPORAL, Category.OPEN_DOMAIN)
+ORDER: Final = (
+    LocomoCategory.SINGLE_HOP,
+    LocomoCategory.MULTI_HOP,
+    LocomoCategory.TEMPORAL,
+    LocomoCategory.OPEN_DOMAIN,
+)
 """The categories with an answer, in report order. Adversarial questions ask for what was not said."""
 
 
@@ -78,7 +83,7 @@ def load(path: Path) -> Dataset:
         sha256=hashlib.sha256(raw).hexdigest(),
         conversations=conversations,
         categories=tuple(category.label for category in ORDER),
-        unanswerable=Category.ADVERSARIAL.label,
+        unanswerable=LocomoCategory.ADVERSARIAL.label,
     )
 
 
@@ -106,9 +111,9 @@ def _conversation(where: str, value: object) -> Conversation:
     return Conversation(transcript=transcript, questions=questions, excluded=len(read) - len(questions))
 
 
-def _turns(where: str, fields: dict[str, object], speakers: tuple[str, str]) -> tuple[Turn, ...]:
+def _turns(where: str, fields: dict[str, object], speakers: tuple[str, str]) -> tuple[DatasetTurn, ...]:
     numbers = sorted(int(match.group(1)) for key in fields if (match := _SESSION.fullmatch(key)))
-    turns: list[Turn] = []
+    turns: list[DatasetTurn] = []
     for number in numbers:
         session = f"session_{number}"
         stamp = f"{session}_date_time"
@@ -125,7 +130,7 @@ def _turns(where: str, fields: dict[str, object], speakers: tuple[str, str]) -> 
     return tuple(turns)
 
 
-def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at: datetime) -> Turn:
+def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at: datetime) -> DatasetTurn:
     turn = as_object(where, value)
     turn_id = _string(f"{where}.dia_id", _required(where, turn, "dia_id"))
     if not _TURN_ID.fullmatch(turn_id):
@@ -142,29 +147,31 @@ def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at
     if not text:
         raise InvalidInput(f"{where}.text", said, "a text, or an image with a caption")
     role = Role.USER if speaker == speakers[0] else Role.ASSISTANT
-    return Turn(id=turn_id, session=session, actor=speaker, role=role, text=text, occurred_at=at)
+    return DatasetTurn(id=turn_id, session=session, actor=speaker, role=role, text=text, occurred_at=at)
 
 
-def _question(where: str, value: object, index: int, session_of: Mapping[str, str], asked_at: datetime) -> Question:
+def _question(
+    where: str, value: object, index: int, session_of: Mapping[str, str], asked_at: datetime
+) -> DatasetQuestion:
     """A question with the evidence ids that exist, possibly none."""
     question = as_object(where, value)
     number = _required(where, question, "category")
-    if number not in [*Category]:
+    if number not in [*LocomoCategory]:
         raise InvalidInput(f"{where}.category", number, "1, 2, 3, 4 or 5")
-    category = Category(cast("int", number))
+    category = LocomoCategory(cast("int", number))
     named = [
         _string(f"{where}.evidence[{position}]", item)
         for position, item in enumerate(as_list(f"{where}.evidence", _required(where, question, "evidence")))
     ]
     evidence = tuple(dict.fromkeys(turn_id for item in named for turn_id in _turn_ids(item) if turn_id in session_of))
-    return Question(
+    return DatasetQuestion(
         id=f"qa[{index}]",
         text=_string(f"{where}.question", _required(where, question, "question")),
         category=category.label,
         asked_at=asked_at,
         evidence=evidence,
         sessions=tuple(dict.fromkeys(session_of[turn_id] for turn_id in evidence)),
-        answerable=category is not Category.ADVERSARIAL,
+        answerable=category is not LocomoCategory.ADVERSARIAL,
     )
 
 

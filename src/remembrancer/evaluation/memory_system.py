@@ -13,8 +13,8 @@ from remembrancer.compose import choose_preset
 from remembrancer.config import Settings
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.recall import Hit, Recall, Stage
-from remembrancer.evaluation.dataset import MAX_AT_ONCE, Transcript, Turn
-from remembrancer.evaluation.system import Block, Fate, Ranker
+from remembrancer.evaluation.dataset import MAX_AT_ONCE, DatasetTurn, Transcript
+from remembrancer.evaluation.system import MeasuredBlock, Ranker, TurnOutcome
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.reranker import Reranker
@@ -28,13 +28,13 @@ LISTED: Final = MAX_AT_ONCE
 AGENT: Final = "evaluation"
 
 FATE_OF_STAGE: Final = {
-    Stage.RETURNED: Fate.RETURNED,
-    Stage.LIMIT: Fate.LIMIT,
-    Stage.DUPLICATE: Fate.DUPLICATE,
-    Stage.ALIKE: Fate.ALIKE,
-    Stage.FLOOR: Fate.FLOOR,
-    Stage.MIN_SCORE: Fate.FLOOR,
-    Stage.ROW_MISSING: Fate.GONE,
+    Stage.RETURNED: TurnOutcome.RETURNED,
+    Stage.LIMIT: TurnOutcome.LIMIT,
+    Stage.DUPLICATE: TurnOutcome.DUPLICATE,
+    Stage.ALIKE: TurnOutcome.ALIKE,
+    Stage.FLOOR: TurnOutcome.FLOOR,
+    Stage.MIN_SCORE: TurnOutcome.FLOOR,
+    Stage.ROW_MISSING: TurnOutcome.GONE,
 }
 
 
@@ -161,22 +161,22 @@ class _MemoryAnswer:
     recall: Recall = field(repr=False)
     remembered: _TurnLookup = field(repr=False)
 
-    def block(self, max_chars: int) -> Block:
+    def block(self, max_chars: int) -> MeasuredBlock:
         rendered = self.recall.block(max_chars=max_chars)
         turns = [self.remembered.turn(hit) for hit in rendered.hits]
-        return Block(tuple(turn for turn in turns if turn is not None), len(rendered.text))
+        return MeasuredBlock(tuple(turn for turn in turns if turn is not None), len(rendered.text))
 
-    async def fate(self, turn_id: str) -> Fate:
+    async def fate(self, turn_id: str) -> TurnOutcome:
         if turn_id in self.ranked:
-            return Fate.RETURNED
+            return TurnOutcome.RETURNED
         memory_id = await self.remembered.of(turn_id)
         if memory_id is None:
-            return Fate.NOT_INGESTED
+            return TurnOutcome.NOT_INGESTED
         fate = self.recall.trace.fates.get(memory_id)
-        return Fate.NO_CANDIDATE if fate is None else FATE_OF_STAGE[fate.stage]
+        return TurnOutcome.NO_CANDIDATE if fate is None else FATE_OF_STAGE[fate.stage]
 
 
-def _draft(turn: Turn) -> EventDraft:
+def _draft(turn: DatasetTurn) -> EventDraft:
     return EventDraft(
         text=turn.text,
         role=turn.role,

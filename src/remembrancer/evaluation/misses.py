@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from remembrancer.evaluation.budget import BUDGETS
-from remembrancer.evaluation.system import Fate
+from remembrancer.evaluation.system import TurnOutcome
 from remembrancer.values import dataclass
 
 FIRST: Final = 10
@@ -34,13 +34,13 @@ class Cause(StrEnum):
 
 
 _OF_FATE: Final = {
-    Fate.LIMIT: Cause.RANKED_LOW,
-    Fate.DUPLICATE: Cause.DUPLICATE,
-    Fate.ALIKE: Cause.ALIKE,
-    Fate.FLOOR: Cause.FLOOR,
-    Fate.GONE: Cause.GONE,
-    Fate.NO_CANDIDATE: Cause.NO_CANDIDATE,
-    Fate.NOT_INGESTED: Cause.NOT_INGESTED,
+    TurnOutcome.LIMIT: Cause.RANKED_LOW,
+    TurnOutcome.DUPLICATE: Cause.DUPLICATE,
+    TurnOutcome.ALIKE: Cause.ALIKE,
+    TurnOutcome.FLOOR: Cause.FLOOR,
+    TurnOutcome.GONE: Cause.GONE,
+    TurnOutcome.NO_CANDIDATE: Cause.NO_CANDIDATE,
+    TurnOutcome.NOT_INGESTED: Cause.NOT_INGESTED,
 }
 
 
@@ -51,7 +51,7 @@ class EvidenceTurn:
     """
 
     turn: str
-    fate: Fate
+    fate: TurnOutcome
     rank: int | None
     blocks: frozenset[str]
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from remembrancer.domain.validation import JsonValue
 from remembrancer.evaluation.budget import BUDGETS, block_metrics, chars_of
-from remembrancer.evaluation.dataset import Question
+from remembrancer.evaluation.dataset import DatasetQuestion
 from remembrancer.evaluation.metrics import fold, gold_ranks, measure
 from remembrancer.evaluation.misses import EvidenceTurn
-from remembrancer.evaluation.system import Answer, Fate
+from remembrancer.evaluation.system import SystemAnswer, TurnOutcome
 from remembrancer.values import dataclass
 
 KEPT: Final = 20
@@ -18,7 +18,7 @@ KEPT: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class JudgedQuestion:
     """One question with its judged answer.
 
     `turn`, `session` and `block` map metric names to values in [0, 1]. `turn` and `session` are empty for a question
@@ -28,7 +28,7 @@ class Asked:
     """
 
     conversation: str
-    question: Question
+    question: DatasetQuestion
     ranked: tuple[str, ...]
     scores: tuple[float, ...]
     returned: int
@@ -81,8 +81,13 @@ class Asked:
 
 
 async def judge_answer(
-    conversation: str, question: Question, answer: Answer, session_of: Mapping[str, str], *, latency_ms: float
-) -> Asked:
+    conversation: str,
+    question: DatasetQuestion,
+    answer: SystemAnswer,
+    session_of: Mapping[str, str],
+    *,
+    latency_ms: float,
+) -> JudgedQuestion:
     """Compute the metrics of an answer. `session_of`: the session of each turn."""
     ranked, gold = answer.ranked, question.evidence
     sessions = fold(ranked, session_of)
@@ -91,10 +96,10 @@ async def judge_answer(
     evidence_turns: list[EvidenceTurn] = []
     for turn_id, rank in zip(gold, ranks, strict=True):
         if question.answerable:
-            fate = Fate.RETURNED if rank is not None else await answer.fate(turn_id)
+            fate = TurnOutcome.RETURNED if rank is not None else await answer.fate(turn_id)
             held = frozenset(budget for budget, block in blocks.items() if turn_id in block.turns)
             evidence_turns.append(EvidenceTurn(turn=turn_id, fate=fate, rank=rank, blocks=held))
-    return Asked(
+    return JudgedQuestion(
         conversation=conversation,
         question=question,
         ranked=ranked[:KEPT],

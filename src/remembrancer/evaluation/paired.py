@@ -11,7 +11,7 @@ import numpy as np
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.budget import BUDGETS
-from remembrancer.evaluation.outcome import Asked
+from remembrancer.evaluation.outcome import JudgedQuestion
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals, holm, sign_flip_p
 from remembrancer.values import dataclass
 
@@ -29,7 +29,7 @@ CHANGED_BY: Final = "ndcg@10"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class ScoredQuestion:
     """One answerable question's metrics, from a run or from its records."""
 
     conversation: str
@@ -40,7 +40,7 @@ class Scored:
     metrics: Mapping[str, float]
 
     @classmethod
-    def of(cls, asked: Asked) -> Scored:
+    def of(cls, asked: JudgedQuestion) -> ScoredQuestion:
         """The turn and block metrics of a judged question."""
         return cls(
             conversation=asked.conversation,
@@ -53,7 +53,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class PairedDifference:
     """One metric's means under both systems; `difference` is the first's minus the second's.
 
     `interval`: 95 % bootstrap interval over questions. `cluster_interval`: the same over conversations, None with one
@@ -105,12 +105,12 @@ class PairedComparison:
     second: str
     questions: int
     conversations: int
-    differences: tuple[Difference, ...]
+    differences: tuple[PairedDifference, ...]
     changed: tuple[ChangedQuestion, ...]
 
 
 def compare_systems(
-    names: tuple[str, str], first: Sequence[Scored], second: Sequence[Scored], *, seed: int
+    names: tuple[str, str], first: Sequence[ScoredQuestion], second: Sequence[ScoredQuestion], *, seed: int
 ) -> PairedComparison:
     """Compare two systems. Raises InvalidInput unless both have the same questions, with the same evidence."""
     by_key = {(one.conversation, one.id): one for one in second}
@@ -146,7 +146,7 @@ def compare_systems(
 
 def _differences(
     mine: NDArray[np.float64], theirs: NDArray[np.float64], conversations: Sequence[str], seed: int
-) -> tuple[Difference, ...]:
+) -> tuple[PairedDifference, ...]:
     moved = mine - theirs
     intervals = bootstrap_intervals(moved, rng=np.random.default_rng(seed))
     p_values: list[float] = sign_flip_p(moved, rng=np.random.default_rng(seed)).tolist()
@@ -162,7 +162,7 @@ def _differences(
         ]
         by_conversation = sign_flip_p(np.array(of_each), rng=np.random.default_rng(seed)).tolist()
     return tuple(
-        Difference(
+        PairedDifference(
             metric=metric,
             first=float(mine[:, column].mean()),
             second=float(theirs[:, column].mean()),
@@ -180,7 +180,9 @@ def _differences(
     )
 
 
-def _check(names: tuple[str, str], first: Sequence[Scored], second: Mapping[tuple[str, str], Scored]) -> None:
+def _check(
+    names: tuple[str, str], first: Sequence[ScoredQuestion], second: Mapping[tuple[str, str], ScoredQuestion]
+) -> None:
     """Raises InvalidInput unless both sides hold the same questions with the same text and evidence."""
     if not first:
         raise InvalidInput(names[0], "no question", "at least one answerable question")
@@ -200,5 +202,5 @@ def _check(names: tuple[str, str], first: Sequence[Scored], second: Mapping[tupl
             )
 
 
-def _values(scored: Sequence[Scored]) -> NDArray[np.float64]:
+def _values(scored: Sequence[ScoredQuestion]) -> NDArray[np.float64]:
     return np.array([[one.metrics[name] for name in COMPARED] for one in scored], dtype=np.float64)

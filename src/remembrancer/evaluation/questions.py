@@ -23,9 +23,9 @@ from remembrancer.evaluation.dataset import (
     TURN_SPACING,
     Conversation,
     Dataset,
-    Question,
+    DatasetQuestion,
+    DatasetTurn,
     Transcript,
-    Turn,
 )
 from remembrancer.evaluation.lines import errors_at, records, require_known_keys
 from remembrancer.ingest import fields
@@ -62,7 +62,7 @@ def load(corpus: Path, questions: Path) -> Dataset:
 
 def _transcripts(corpus: Path) -> dict[str, Transcript]:
     """Transcripts by conversation, in order of first appearance; turns in file order."""
-    turns: dict[str, dict[str, Turn]] = defaultdict(dict)
+    turns: dict[str, dict[str, DatasetTurn]] = defaultdict(dict)
     moments: Counter[tuple[str, datetime]] = Counter()
     for place, record in records("corpus", corpus):
         with errors_at(place):
@@ -83,13 +83,13 @@ def _transcripts(corpus: Path) -> dict[str, Transcript]:
     return {name: Transcript(id=name, turns=tuple(several.values())) for name, several in turns.items()}
 
 
-def _turn(record: Mapping[str, object], before: Turn | None) -> Turn:
+def _turn(record: Mapping[str, object], before: DatasetTurn | None) -> DatasetTurn:
     said_at = fields.optional_time(record, "occurred_at")
     if said_at is None:
         said_at = BEGUN if before is None else before.occurred_at + TURN_SPACING
     if said_at >= LATEST:
         raise InvalidInput("occurred_at", said_at.isoformat(), f"a time before {LATEST.year}")
-    return Turn(
+    return DatasetTurn(
         id=validation.name("id", record.get("id")),
         text=validation.text("text", record.get("text")),
         occurred_at=said_at,
@@ -99,21 +99,21 @@ def _turn(record: Mapping[str, object], before: Turn | None) -> Turn:
     )
 
 
-def _questions(path: Path, transcripts: Mapping[str, Transcript]) -> dict[str, list[Question]]:
+def _questions(path: Path, transcripts: Mapping[str, Transcript]) -> dict[str, list[DatasetQuestion]]:
     """Questions by conversation, in file order."""
     of_turn: dict[str, list[str]] = defaultdict(list)
     for transcript in transcripts.values():
         for turn in transcript.turns:
             of_turn[turn.id].append(transcript.id)
     session_of = {name: transcript.session_of() for name, transcript in transcripts.items()}
-    asked: dict[str, list[Question]] = {name: [] for name in transcripts}
+    asked: dict[str, list[DatasetQuestion]] = {name: [] for name in transcripts}
     ids: set[tuple[str, str]] = set()
     for place, record in records("questions", path):
         with errors_at(place):
             require_known_keys("a question", record, QUESTION_KEYS)
             transcript = transcripts[_conversation(record, tuple(transcripts))]
             gold = _gold(record, transcript.id, of_turn)
-            question = Question(
+            question = DatasetQuestion(
                 id=_name(record, "id") or f"line {place.line}",
                 text=validation.text("question", record.get("question")),
                 category=_name(record, "category") or CATEGORY,

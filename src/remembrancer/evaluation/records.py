@@ -13,7 +13,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.json_values import plain
 from remembrancer.evaluation.lines import errors_at, records
-from remembrancer.evaluation.paired import COMPARED, PairedComparison, Scored, compare_systems
+from remembrancer.evaluation.paired import COMPARED, PairedComparison, ScoredQuestion, compare_systems
 from remembrancer.ingest import fields
 
 REPORT: Final = "report.json"
@@ -55,9 +55,9 @@ def compare(first: Path, second: Path, *, seed: int) -> PairedComparison:
     return compare_systems((names[0], names[1]), read(files[0]), read(files[1]), seed=seed)
 
 
-def read(path: Path) -> tuple[Scored, ...]:
+def read(path: Path) -> tuple[ScoredQuestion, ...]:
     """The answerable questions in one system's records. Raises InvalidInput naming the file and line."""
-    scored: dict[tuple[str, str], Scored] = {}
+    scored: dict[tuple[str, str], ScoredQuestion] = {}
     for place, record in records("records", path):
         with errors_at(place):
             if _required(record, "answerable") is False:
@@ -71,12 +71,12 @@ def read(path: Path) -> tuple[Scored, ...]:
     return tuple(scored.values())
 
 
-def _scored(record: Mapping[str, object]) -> Scored:
+def _scored(record: Mapping[str, object]) -> ScoredQuestion:
     held = {
         **fields.as_object("turn", _required(record, "turn")),
         **fields.as_object("block", _required(record, "block")),
     }
-    return Scored(
+    return ScoredQuestion(
         conversation=fields.as_text("conversation", _required(record, "conversation")),
         id=fields.as_text("id", _required(record, "id")),
         question=fields.as_text("question", _required(record, "question")),

@@ -34,7 +34,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class EvaluationReport:
     """A whole run. `results` begin with the memory; `excluded`: number of questions without usable evidence.
 
     `conversation_ids`: the measured ones, out of `available` conversations. `unanswerable`: the data set's name for
@@ -85,7 +85,7 @@ class Report:
         return self.results[0].foreign.questions
 
 
-def as_json(report: Report) -> dict[str, JsonValue]:
+def as_json(report: EvaluationReport) -> dict[str, JsonValue]:
     """The report as `--json` prints it: fractions in [0, 1], milliseconds, bytes."""
     first = report.results[0]
     return {

@@ -11,11 +11,11 @@ from typing import Final
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import records
-from remembrancer.evaluation.dataset import Dataset, Question
+from remembrancer.evaluation.dataset import Dataset, DatasetQuestion
 from remembrancer.evaluation.metrics import DEPTHS
-from remembrancer.evaluation.outcome import Asked, judge_answer
+from remembrancer.evaluation.outcome import JudgedQuestion, judge_answer
 from remembrancer.evaluation.summary import Outcomes
-from remembrancer.evaluation.system import Answer, Ranker, System
+from remembrancer.evaluation.system import Ranker, System, SystemAnswer
 from remembrancer.values import dataclass
 
 MAX_DEPTH: Final = 200
@@ -60,7 +60,7 @@ async def judge(
     meter = ProgressMeter(asked_of_each * len(names), on_progress)
     outcomes: list[Outcomes] = []
     for system in systems:
-        asked: list[Asked] = []
+        asked: list[JudgedQuestion] = []
         with ExitStack() as stack:
             keep = None if folder is None else stack.enter_context(records.open_lines(folder, system.name))
             for conversation in dataset.conversations:
@@ -86,7 +86,7 @@ async def judge(
     return tuple(outcomes)
 
 
-async def _timed(ranker: Ranker, question: Question, depth: int) -> tuple[Answer, float]:
+async def _timed(ranker: Ranker, question: DatasetQuestion, depth: int) -> tuple[SystemAnswer, float]:
     """The answer, and the milliseconds it took."""
     begun = perf_counter()
     answer = await ranker.answer(question.text, asked_at=question.asked_at, limit=depth)

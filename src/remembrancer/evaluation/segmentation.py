@@ -19,21 +19,21 @@ from remembrancer.evaluation import records
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.run import OnProgress, ProgressMeter
 from remembrancer.evaluation.segmentation_baselines import (
+    BoundaryTuple,
     Method,
     NoBoundaries,
     RandomBoundaries,
-    Segmentation,
     TextTiling,
     TurnTiling,
     VectorTiling,
-    Windows,
+    WindowBaseline,
 )
 from remembrancer.evaluation.segmentation_data import ALL, PARTS, TEST, Dialogue, DialogueSet, load
 from remembrancer.evaluation.segmentation_metrics import found, pk, window_diff
 from remembrancer.evaluation.segmentation_report import SegmentationReport, SetReport, as_json
-from remembrancer.evaluation.segmentation_summary import Outcome, differences, summarise
+from remembrancer.evaluation.segmentation_summary import DialogueOutcome, differences, summarise
 from remembrancer.policies.admission.encoding import Encoding
-from remembrancer.policies.segmentation.segments import Segmenter, Turn
+from remembrancer.policies.segmentation.segments import Segmenter, StreamTurn
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
 from remembrancer.values import dataclass
@@ -49,20 +49,20 @@ IN_CONTEXT: Final = "topic-shift in context"
 
 
 @dataclass(frozen=True, slots=True)
-class Segmented:
+class SegmentedDialogue:
     """A segmenter applied to a dialogue as a stream that has ended, without a language model."""
 
     segmenter: Segmenter
     name: str
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         """The lengths of the segments, as the only segmentation. `vectors`: one row per turn, None to segment
         by words.
         """
         turns = dialogue.turns()
         if vectors is not None:
             turns = tuple(
-                Turn(at=turn.at, speaker=turn.speaker, text=turn.text, vector=vector)
+                StreamTurn(at=turn.at, speaker=turn.speaker, text=turn.text, vector=vector)
                 for turn, vector in zip(turns, vectors, strict=True)
             )
         plan = self.segmenter.plan(turns, {}, ended=True, with_model=False)
@@ -134,15 +134,15 @@ async def _measure_set(
         tuning = whole.for_tuning
         compared = [
             _MethodInput(one)
-            for one in (NoBoundaries(), RandomBoundaries.of(tuning, seed), Windows.of(tuning), TextTiling())
+            for one in (NoBoundaries(), RandomBoundaries.of(tuning, seed), WindowBaseline.of(tuning), TextTiling())
         ]
         compared.append(_MethodInput(TurnTiling()))
         if embedder.embeds:
             compared.append(_MethodInput(VectorTiling(), plain=True))
     readers = [*methods, *compared]
-    outcomes: dict[str, list[Outcome]] = {one.method.name: [] for one in readers}
+    outcomes: dict[str, list[DialogueOutcome]] = {one.method.name: [] for one in readers}
     seconds: dict[str, list[float]] = {name: [] for name in outcomes}
-    segmentations_of: list[dict[str, Segmentation]] = []
+    segmentations_of: list[dict[str, BoundaryTuple]] = []
     for dialogue in dialogues:
         vectors = await embedder.vectors(whole.name, dialogue)
         segmentations_of.append({})
@@ -179,8 +179,8 @@ def _write_set(
     folder: Path,
     name: str,
     dialogues: Sequence[Dialogue],
-    segmentations: Sequence[Mapping[str, Segmentation]],
-    outcomes: Mapping[str, Sequence[Outcome]],
+    segmentations: Sequence[Mapping[str, BoundaryTuple]],
+    outcomes: Mapping[str, Sequence[DialogueOutcome]],
 ) -> None:
     """Write `<name>.jsonl`: for each dialogue, the gold segments, and each method's segments and metrics.
 
@@ -201,11 +201,11 @@ def _write_set(
             write({"id": dialogue.id, "gold": list(dialogue.lengths), "methods": methods})
 
 
-def _outcome(dialogue: Dialogue, segmentations: Sequence[Segmentation]) -> Outcome:
+def _outcome(dialogue: Dialogue, segmentations: Sequence[BoundaryTuple]) -> DialogueOutcome:
     """The metrics of one dialogue, averaged over the method's segmentations."""
     gold = dialogue.lengths
     counts = [found(gold, one) for one in segmentations]
-    return Outcome(
+    return DialogueOutcome(
         id=dialogue.id,
         pk=_mean(segmentations, lambda one: pk(gold, one)),
         window_diff=_mean(segmentations, lambda one: window_diff(gold, one)),
@@ -215,7 +215,7 @@ def _outcome(dialogue: Dialogue, segmentations: Sequence[Segmentation]) -> Outco
     )
 
 
-def _mean(segmentations: Sequence[Segmentation], metric: Callable[[Segmentation], float]) -> float:
+def _mean(segmentations: Sequence[BoundaryTuple], metric: Callable[[BoundaryTuple], float]) -> float:
     return float(np.mean([metric(one) for one in segmentations]))
 
 
@@ -258,11 +258,11 @@ class _DialogueEmbedder:
 
     def methods(self) -> list[_MethodInput]:
         """The default segmenter with each kind of input that is available, the best kind first."""
-        methods = [_MethodInput(Segmented(TopicShift(), BY_WORDS))]
+        methods = [_MethodInput(SegmentedDialogue(TopicShift(), BY_WORDS))]
         if self._words is not None:
-            methods.insert(0, _MethodInput(Segmented(TopicShift(), IN_CONTEXT), in_context=True))
+            methods.insert(0, _MethodInput(SegmentedDialogue(TopicShift(), IN_CONTEXT), in_context=True))
         if self._embedder is not None:
-            methods.insert(0, _MethodInput(Segmented(TopicShift(), BY_VECTORS), plain=True))
+            methods.insert(0, _MethodInput(SegmentedDialogue(TopicShift(), BY_VECTORS), plain=True))
         return methods
 
     async def vectors(self, name: str, dialogue: Dialogue) -> _Vectors:

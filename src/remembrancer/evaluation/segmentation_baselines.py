@@ -27,7 +27,7 @@ DRAWS: Final = 100
 """Random segmentations per dialogue."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
-Segmentation = tuple[int, ...]
+BoundaryTuple = tuple[int, ...]
 """Lengths of the segments in turns, in order."""
 
 
@@ -37,7 +37,7 @@ class Method(Protocol):
     @property
     def name(self) -> str: ...
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         """One or more segmentations. `vectors`: one unit vector per text, float32, shape (turns, dim); None without an
         embedder.
         """
@@ -50,7 +50,7 @@ class NoBoundaries:
 
     name: str = "none"
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         return [(len(dialogue.texts),)]
 
 
@@ -70,7 +70,7 @@ class RandomBoundaries:
         boundaries = sum(len(one.lengths) - 1 for one in tuning.dialogues)
         return cls(boundaries / (tuning.turns - len(tuning.dialogues)), seed)
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         turns = len(dialogue.texts)
         digest = hashlib.sha256(f"{self.seed}\n{dialogue.id}".encode()).digest()
         drawn = np.random.default_rng(int.from_bytes(digest[:8])).random((DRAWS, turns - 1)) < self.rate
@@ -78,18 +78,18 @@ class RandomBoundaries:
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class WindowBaseline:
     """A boundary every `length` turns."""
 
     length: int
     name: str = "fixed windows"
 
     @classmethod
-    def of(cls, tuning: DialogueSet) -> Windows:
+    def of(cls, tuning: DialogueSet) -> WindowBaseline:
         """The length is the mean segment length of the tuning part, rounded half up, at least 1."""
         return cls(max(1, math.floor(tuning.mean_length + 0.5)))
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         turns = len(dialogue.texts)
         return [lengths(range(self.length, turns, self.length), turns)]
 
@@ -137,7 +137,7 @@ class TextTiling:
     tiling: Tiling = Tiling(rounds=1, cutoff=-0.5, min_gap=3)
     name: str = "texttiling"
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         words = [_words(text) for text in dialogue.texts]
         ends = np.cumsum([len(each) for each in words])
         stream = [word for each in words for word in each]
@@ -163,7 +163,7 @@ class TurnTiling:
     tiling: Tiling = Tiling(rounds=2, cutoff=1.5, min_gap=3)
     name: str = "texttiling by turns"
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         bags = [_bag(_words(text)) for text in dialogue.texts]
         scores = [
             _cosine(_sum(bags[max(0, at - self.block) : at]), _sum(bags[at : at + self.block]))
@@ -182,7 +182,7 @@ class VectorTiling:
     tiling: Tiling = Tiling(rounds=0, cutoff=1.5, min_gap=3)
     name: str = "texttiling by vectors"
 
-    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[BoundaryTuple]:
         turns = len(dialogue.texts)
         if vectors is None:
             return [(turns,)]

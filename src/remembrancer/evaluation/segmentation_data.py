@@ -15,7 +15,7 @@ from typing import Final, cast
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.json_values import as_list, as_object
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
 
 TRAIN: Final = "train"
@@ -47,10 +47,10 @@ class Dialogue:
     times: tuple[datetime, ...]
     speakers: tuple[str, ...]
 
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[StreamTurn, ...]:
         """The turns as a segmenter reads them, without vectors."""
         said = zip(self.times, self.speakers, self.texts, strict=True)
-        return tuple(Turn(at=at, speaker=speaker, text=text) for at, speaker, text in said)
+        return tuple(StreamTurn(at=at, speaker=speaker, text=text) for at, speaker, text in said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

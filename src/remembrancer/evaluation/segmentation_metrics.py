@@ -14,7 +14,7 @@ from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BoundaryCounts:
     """Boundary counts: `predicted` by the method, `gold` by people, and `right`, those in both at exactly the same
     place.
     """
@@ -58,15 +58,15 @@ def window_diff(gold: Sequence[int], predicted: Sequence[int]) -> float:
     return _disagreement(gold, predicted, exact=True)
 
 
-def found(gold: Sequence[int], predicted: Sequence[int]) -> Found:
+def found(gold: Sequence[int], predicted: Sequence[int]) -> BoundaryCounts:
     """Count the boundaries that match exactly.
 
     >>> found((4, 4), (4, 1, 3))
-    Found(right=1, predicted=2, gold=1)
+    BoundaryCounts(right=1, predicted=2, gold=1)
     """
     _check(gold, predicted)
     ours, theirs = boundaries(predicted), boundaries(gold)
-    return Found(len(ours & theirs), len(ours), len(theirs))
+    return BoundaryCounts(len(ours & theirs), len(ours), len(theirs))
 
 
 def f1(right: float, predicted: float, gold: float) -> float:

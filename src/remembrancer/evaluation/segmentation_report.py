@@ -73,11 +73,11 @@ class MethodDifferences:
     of: SetReport
 
 
-View = MethodMetrics | MethodDifferences
+SegmentationView = MethodMetrics | MethodDifferences
 """Each view is printed as a table and drawn as a picture."""
 
 
-def views(one: SetReport) -> Iterator[View]:
+def views(one: SetReport) -> Iterator[SegmentationView]:
     """The views of one set."""
     yield MethodMetrics(name=f"segments-{one.name}", of=one)
     if one.differences:
@@ -101,7 +101,7 @@ def print_report(report: SegmentationReport, console: Console) -> None:
     console.print(f"Machine: {escape(report.machine)}")
 
 
-def sheet(view: View) -> Sheet:
+def sheet(view: SegmentationView) -> Sheet:
     """The table of a view."""
     match view:
         case MethodMetrics():

@@ -28,7 +28,7 @@ _EQUAL: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DialogueOutcome:
     """One dialogue's metrics, averaged if the method returns several segmentations.
 
     `right`, `predicted`, `gold`: boundary counts.
@@ -90,7 +90,9 @@ class Difference:
     tied: int
 
 
-def summarise(method: str, outcomes: Sequence[Outcome], *, seed: int, seconds: Sequence[float], turns: int) -> Result:
+def summarise(
+    method: str, outcomes: Sequence[DialogueOutcome], *, seed: int, seconds: Sequence[float], turns: int
+) -> Result:
     """One method's results. `seconds`: the time that each dialogue took; `turns`: number of turns of all dialogues."""
     rows, counts = _rows(outcomes), _counts(outcomes)
     means = bootstrap_intervals(rows, rng=np.random.default_rng(seed))
@@ -113,7 +115,7 @@ def summarise(method: str, outcomes: Sequence[Outcome], *, seed: int, seconds: S
 
 
 def differences(
-    first: Sequence[Outcome], others: Sequence[tuple[str, Sequence[Outcome]]], *, seed: int
+    first: Sequence[DialogueOutcome], others: Sequence[tuple[str, Sequence[DialogueOutcome]]], *, seed: int
 ) -> tuple[Difference, ...]:
     """The first method compared with each of the others, metric by metric. All lists have the same dialogues in the
     same order.
@@ -152,11 +154,11 @@ def _corrected(differences: Sequence[Difference]) -> tuple[Difference, ...]:
     return tuple(replace(one, p_holm=corrected[f"{one.second}: {one.metric}"]) for one in differences)
 
 
-def _rows(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+def _rows(outcomes: Sequence[DialogueOutcome]) -> NDArray[np.float64]:
     return np.array([[one.pk, one.window_diff] for one in outcomes], dtype=np.float64)
 
 
-def _counts(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+def _counts(outcomes: Sequence[DialogueOutcome]) -> NDArray[np.float64]:
     return np.array([[one.right, one.predicted, one.gold] for one in outcomes], dtype=np.float64)
 
 

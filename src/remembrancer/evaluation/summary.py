@@ -19,7 +19,7 @@ from remembrancer.evaluation.abstention import (
 from remembrancer.evaluation.budget import BLOCK_METRICS, BUDGETS
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import Cause, count_causes
-from remembrancer.evaluation.outcome import Asked
+from remembrancer.evaluation.outcome import JudgedQuestion
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
 from remembrancer.values import dataclass
 
@@ -101,8 +101,8 @@ class Outcomes:
 
     system: str
     fractions: bool
-    asked: tuple[Asked, ...]
-    foreign: tuple[Asked, ...] = ()
+    asked: tuple[JudgedQuestion, ...]
+    foreign: tuple[JudgedQuestion, ...] = ()
 
     def of(self, conversations: frozenset[str]) -> Outcomes:
         """The outcomes of some conversations only."""
@@ -149,7 +149,7 @@ def abstention_results(outcomes: Outcomes) -> tuple[UnanswerableResult, Unanswer
     return own, foreign
 
 
-def levels(asked: Sequence[Asked], *, seed: int) -> Levels:
+def levels(asked: Sequence[JudgedQuestion], *, seed: int) -> Levels:
     """Means over questions that all have evidence. All levels share the bootstrap draws."""
     conversations = [one.conversation for one in asked]
     columns = {

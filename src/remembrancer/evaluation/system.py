@@ -11,7 +11,7 @@ from remembrancer.evaluation.dataset import Transcript
 from remembrancer.values import dataclass
 
 
-class Fate(StrEnum):
+class TurnOutcome(StrEnum):
     """What happened to a turn in an answer."""
 
     RETURNED = "returned"
@@ -29,14 +29,14 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MeasuredBlock:
     """A prompt block made from an answer: the ids of its turns, and its length in characters."""
 
     turns: tuple[str, ...]
     chars: int
 
 
-class Answer(Protocol):
+class SystemAnswer(Protocol):
     """A system's answer to one question. Blocks and fates are computed on demand."""
 
     @property
@@ -49,11 +49,11 @@ class Answer(Protocol):
         """The score of each of `ranked`, not increasing; empty if the system gives no scores."""
         ...
 
-    def block(self, max_chars: int) -> Block:
+    def block(self, max_chars: int) -> MeasuredBlock:
         """The answer as a prompt block of at most `max_chars` characters."""
         ...
 
-    async def fate(self, turn_id: str) -> Fate:
+    async def fate(self, turn_id: str) -> TurnOutcome:
         """What happened to a turn of the transcript."""
         ...
 
@@ -61,7 +61,7 @@ class Answer(Protocol):
 class Ranker(Protocol):
     """Answers questions about one conversation."""
 
-    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> Answer:
+    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> SystemAnswer:
         """Up to `limit` turns, best first. The system is given only the question's text and its time."""
         ...
 

@@ -10,22 +10,22 @@ from rich.markup import escape
 from remembrancer.evaluation import diagnosis
 from remembrancer.evaluation.budget import BLOCK_METRICS, BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.metrics import METRICS
-from remembrancer.evaluation.report import Report
+from remembrancer.evaluation.report import EvaluationReport
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
 from remembrancer.evaluation.views import (
     Abstention,
     AbstentionByFloor,
-    Blocks,
     Calibration,
     Categories,
     Causes,
     ChangedMost,
     Differences,
     EveryMetric,
-    Found,
+    EvidenceFound,
+    EvidenceInBlocks,
+    ReportView,
     Times,
-    View,
     views,
 )
 from remembrancer.policies.rendering.safe import one_line
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CATEGORY_METRIC: Final = "recall@10"
 
 
-def print_report(report: Report, console: Console) -> None:
+def print_report(report: EvaluationReport, console: Console) -> None:
     """Print the report: the data set, each system's metrics, missed evidence with causes, answer time and database
     size.
     """
@@ -55,18 +55,18 @@ def print_report(report: Report, console: Console) -> None:
     console.print(f"Machine: {escape(report.machine)}")
 
 
-def print_views(shown: Iterable[View], console: Console) -> None:
+def print_views(shown: Iterable[ReportView], console: Console) -> None:
     """Print the table of each view."""
     for view in shown:
         print_sheet(sheet(view), console)
 
 
-def sheet(view: View) -> Sheet:  # noqa: C901, PLR0911 - a case for each kind of view
+def sheet(view: ReportView) -> Sheet:  # noqa: C901, PLR0911 - a case for each kind of view
     """The table of a view."""
     match view:
-        case Found():
+        case EvidenceFound():
             return _found(view)
-        case Blocks():
+        case EvidenceInBlocks():
             return _blocks(view)
         case Categories():
             return _categories(view)
@@ -99,7 +99,7 @@ def several(count: int, what: str) -> str:
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
-def _head(report: Report) -> str:
+def _head(report: EvaluationReport) -> str:
     name, unanswerable = escape(one_line(report.dataset)), escape(one_line(report.unanswerable))
     foreign = f", {report.foreign_questions:,} foreign are asked too" if report.foreign_questions else ""
     return (
@@ -109,7 +109,7 @@ def _head(report: Report) -> str:
     )
 
 
-def _conversations(report: Report) -> str:
+def _conversations(report: EvaluationReport) -> str:
     if report.conversations == report.available:
         return "All of its conversations"
     named = ", ".join(one_line(name) for name in report.conversation_ids)
@@ -123,7 +123,7 @@ def _over(means: Means) -> str:
     return f"mean over {counted}; 95 % interval below, by drawing {drawn}"
 
 
-def _found(view: Found) -> Sheet:
+def _found(view: EvidenceFound) -> Sheet:
     first = next(iter(view.means.values()))
     return Sheet(
         title=f"{diagnosis.title_of(view)} ({_over(first)})",
@@ -135,7 +135,7 @@ def _found(view: Found) -> Sheet:
     )
 
 
-def _blocks(view: Blocks) -> Sheet:
+def _blocks(view: EvidenceInBlocks) -> Sheet:
     """Share of the evidence in blocks, and mean block length in tokens. A block shorter than its budget was not cut."""
     first = next(iter(view.means.values()))
     used = [f"used@{budget}" for budget in BUDGETS if view.chars]
@@ -184,7 +184,7 @@ def _times(view: Times) -> Sheet:
     )
 
 
-def _depths(report: Report) -> str:
+def _depths(report: EvaluationReport) -> str:
     """The depth, or each system's depth when they differ."""
     if len(set(report.depths.values())) == 1:
         return f"depth {report.depth}"

@@ -13,7 +13,7 @@ from remembrancer.evaluation.abstention import Reliability, UnanswerableResult
 from remembrancer.evaluation.budget import CHARS_PER_TOKEN
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.paired import ChangedQuestion, PairedComparison
-from remembrancer.evaluation.report import Group, Report
+from remembrancer.evaluation.report import EvaluationReport, Group
 from remembrancer.evaluation.summary import Latency, Levels, Means, SystemResult
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.values import dataclass
@@ -26,11 +26,11 @@ FOREIGN: Final = "foreign"
 """The label of foreign questions."""
 ABSTENTION_TITLE: Final = "Nothing returned, and what the best score tells"
 
-Level = Literal["turn", "session"]
+EvidenceLevel = Literal["turn", "session"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class EvidenceFound:
     """Metrics of the turns or sessions that each system finds.
 
     `name`, here and below: the picture's file name without extension. `where`: the conversations; empty for all.
@@ -44,7 +44,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocks:
+class EvidenceInBlocks:
     """Evidence in prompt blocks, by system. `chars`: mean block lengths, by system and budget; empty when not shown."""
 
     name: str
@@ -69,7 +69,7 @@ class EveryMetric:
 
     name: str
     system: str
-    level: Level
+    level: EvidenceLevel
     labels: tuple[str, ...]
     means: tuple[Means, ...]
 
@@ -146,9 +146,9 @@ class Times:
     latencies: Mapping[str, Latency]
 
 
-View = (
-    Found
-    | Blocks
+ReportView = (
+    EvidenceFound
+    | EvidenceInBlocks
     | Categories
     | EveryMetric
     | Causes
@@ -161,7 +161,7 @@ View = (
 )
 
 
-def views(report: Report) -> Iterator[View]:
+def views(report: EvaluationReport) -> Iterator[ReportView]:
     """The views of a report that have data, in report order; their names are unique."""
     first = report.results[0]
     everything = {result.system: result.main for result in report.results}
@@ -184,7 +184,7 @@ def views(report: Report) -> Iterator[View]:
     yield Times(name="times", latencies={result.system: result.latency for result in report.results})
 
 
-def of_paired(paired: PairedComparison) -> Iterator[View]:
+def of_paired(paired: PairedComparison) -> Iterator[ReportView]:
     """The views of a comparison: differences by metric, and the changed questions if there are any."""
     yield Differences(name="differences", before="", paired=paired)
     if paired.changed:
@@ -192,22 +192,28 @@ def of_paired(paired: PairedComparison) -> Iterator[View]:
 
 
 def _found(
-    part: str, where: str, systems: Mapping[str, Levels], chars: Mapping[str, Mapping[str, float]], report: Report
-) -> Iterator[View]:
+    part: str,
+    where: str,
+    systems: Mapping[str, Levels],
+    chars: Mapping[str, Mapping[str, float]],
+    report: EvaluationReport,
+) -> Iterator[ReportView]:
     """Turns found, sessions found, and evidence in blocks. `part`: the group of conversations, empty for all."""
     prefix, only = _affixes(part)
     turns = {system: levels.turn for system, levels in systems.items()}
     sessions = {system: levels.session for system, levels in systems.items()}
-    yield Found(name=f"{prefix}turns", title=f"Turns found{only}", where=where, metrics=TURN_METRICS, means=turns)
+    yield EvidenceFound(
+        name=f"{prefix}turns", title=f"Turns found{only}", where=where, metrics=TURN_METRICS, means=turns
+    )
     if report.has_sessions:
-        yield Found(
+        yield EvidenceFound(
             name=f"{prefix}sessions",
             title=f"Sessions found{only}",
             where=where,
             metrics=SESSION_METRICS,
             means=sessions,
         )
-    yield Blocks(
+    yield EvidenceInBlocks(
         name=f"{prefix}blocks",
         title=f"Evidence in a block of so many tokens of {CHARS_PER_TOKEN} characters{only}",
         where=where,
@@ -216,18 +222,18 @@ def _found(
     )
 
 
-def _every_metric(first: SystemResult, report: Report) -> Iterator[View]:
+def _every_metric(first: SystemResult, report: EvaluationReport) -> Iterator[ReportView]:
     several = _categories(first) if len(_categories(first)) > 1 else []
     by_label = [*several, ("together", first.main), *_adversarial(first, report)]
     labels = tuple(label for label, _ in by_label)
-    of_level: dict[Level, tuple[Means, ...]] = {"turn": tuple(levels.turn for _, levels in by_label)}
+    of_level: dict[EvidenceLevel, tuple[Means, ...]] = {"turn": tuple(levels.turn for _, levels in by_label)}
     if report.has_sessions:
         of_level["session"] = tuple(levels.session for _, levels in by_label)
     for level, means in of_level.items():
         yield EveryMetric(name=f"{level}s-every-metric", system=first.system, level=level, labels=labels, means=means)
 
 
-def _of_group(group: Group, report: Report) -> Iterator[View]:
+def _of_group(group: Group, report: EvaluationReport) -> Iterator[ReportView]:
     """The views of a group of conversations; none when the group has no answerable question."""
     if group.questions:
         where = ", ".join(one_line(name) for name in group.conversations)
@@ -243,7 +249,7 @@ def _affixes(part: str) -> tuple[str, str]:
     return (f"{part}-", f", only the {part}") if part else ("", "")
 
 
-def _diagnosis(report: Report) -> Iterator[View]:
+def _diagnosis(report: EvaluationReport) -> Iterator[ReportView]:
     """Views that explain the scores: missed evidence, calibration, abstention, differences."""
     memories = report.results[: 1 if report.paired is None else 2]
     suffixed = list(zip(("", "-against"), memories, strict=False))
@@ -276,14 +282,14 @@ def _categories(result: SystemResult) -> list[tuple[str, Levels]]:
     return [(one_line(name), levels) for name, levels in result.by_category.items() if levels.turn.questions]
 
 
-def _adversarial(result: SystemResult, report: Report, suffix: str = "") -> list[tuple[str, Levels]]:
+def _adversarial(result: SystemResult, report: EvaluationReport, suffix: str = "") -> list[tuple[str, Levels]]:
     """The unanswerable questions that name turns; an empty list when there are none."""
     label = f"{one_line(report.unanswerable)}{suffix}"
     return [(label, result.adversarial)] if result.adversarial.turn.questions else []
 
 
 def _kinds(
-    unanswerable: UnanswerableResult, foreign: UnanswerableResult, report: Report
+    unanswerable: UnanswerableResult, foreign: UnanswerableResult, report: EvaluationReport
 ) -> dict[str, UnanswerableResult]:
     """The kinds of unanswerable questions that were asked."""
     kinds = {one_line(report.unanswerable): unanswerable, FOREIGN: foreign}

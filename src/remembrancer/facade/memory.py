@@ -15,7 +15,7 @@ from uuid import UUID
 from remembrancer import compose, engine, jobs
 from remembrancer.config import Settings, settings_of
 from remembrancer.domain import validation
-from remembrancer.domain.erasure import Choice, Erasure
+from remembrancer.domain.erasure import Erasure, ErasureSelection
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
 from remembrancer.domain.learning import Learning
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.inspect import Dossier, WhyNot
     from remembrancer.engine.sleep import SleepReport
     from remembrancer.jobs.indexer import OnIndexed
-    from remembrancer.jobs.reports import Report
+    from remembrancer.jobs.reports import JobReport
 
 _GIVEN: Final = {
     "embedder": ("embed_query", "auto, none, local, ollama:MODEL, or an object with an Embedder's methods"),
@@ -613,7 +613,7 @@ class AsyncRemembrancer(View):
 
     async def maintain(
         self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
-    ) -> dict[str, Report]:
+    ) -> dict[str, JobReport]:
         """Run each background job of the preset that is due, once. `only`: these jobs; `force`: also where not due.
 
         Returns by a job's name what it did, or why it did nothing. Raises StoreUnavailable.
@@ -655,7 +655,7 @@ class AsyncRemembrancer(View):
         `dry_run` deletes nothing and returns what would be. Raises InvalidInput where nothing is chosen, NotFound, and
         Conflict where others keep forming memories of it meanwhile.
         """
-        choice = Choice(
+        choice = ErasureSelection(
             ids=_ids("ids", ids),
             events=_ids("events", events),
             project=project,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -15,13 +15,11 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Level, Reach, Reader, Visibility
 from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonScalar, JsonValue
-from remembrancer.index.growing import GrowingArray
+from remembrancer.index.growing import GrowingArray, Number
 from remembrancer.ports.changes import ChangedMemory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Number = TypeVar("Number", bound=np.generic)
 
 _EVERY: Final = slice(None)
 _UNKNOWN: Final = -1

@@ -9,10 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-Item = TypeVar("Item", bound=np.generic)
+Number = TypeVar("Number", bound=np.generic)
 
 
-class GrowingArray(Generic[Item]):
+class GrowingArray(Generic[Number]):
     """Rows appended at the end in amortised constant time; `values` is a view of those there are."""
 
     def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
@@ -21,7 +21,7 @@ class GrowingArray(Generic[Item]):
         self._length = 0
 
     @property
-    def values(self) -> NDArray[Item]:
+    def values(self) -> NDArray[Number]:
         return self._storage[: self._length]
 
     @property
@@ -31,7 +31,7 @@ class GrowingArray(Generic[Item]):
     def __len__(self) -> int:
         return self._length
 
-    def extend(self, rows: NDArray[Item]) -> None:
+    def extend(self, rows: NDArray[Number]) -> None:
         needed = self._length + len(rows)
         if needed > len(self._storage):
             larger = np.zeros((max(needed, 2 * len(self._storage), 64), *self._width), dtype=self._storage.dtype)

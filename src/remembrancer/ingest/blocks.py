@@ -30,17 +30,17 @@ _TELLING_INPUTS = (
 _LEFT_OUT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag"})
 
 
-class Kind(StrEnum):
+class BlockKind(StrEnum):
     SAID = "message"
     CALL = "tool.call"
     RESULT = "tool.result"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class MessagePart:
     """A part of a message that becomes its own event. `index`: that of its first block."""
 
-    kind: Kind
+    kind: BlockKind
     index: int
     text: str
     tool: str | None = None
@@ -48,13 +48,13 @@ class Passage:
     failed: bool = False
 
 
-def passages(content: object) -> Iterator[Passage | InvalidInput]:
+def passages(content: object) -> Iterator[MessagePart | InvalidInput]:
     """The parts of a message's content, in order; consecutive text blocks form one part.
 
     An error stands for a block that was left out; the others follow.
     """
     if isinstance(content, str):
-        yield Passage(kind=Kind.SAID, index=0, text=content)
+        yield MessagePart(kind=BlockKind.SAID, index=0, text=content)
         return
     said: list[str] = []
     since = 0
@@ -66,41 +66,41 @@ def passages(content: object) -> Iterator[Passage | InvalidInput]:
             continue
         if found is None:
             continue
-        if found.kind is Kind.SAID:
+        if found.kind is BlockKind.SAID:
             since = since if said else index
             said.append(found.text)
             continue
         if said:
-            yield Passage(kind=Kind.SAID, index=since, text="\n\n".join(said))
+            yield MessagePart(kind=BlockKind.SAID, index=since, text="\n\n".join(said))
             said = []
         yield found
     if said:
-        yield Passage(kind=Kind.SAID, index=since, text="\n\n".join(said))
+        yield MessagePart(kind=BlockKind.SAID, index=since, text="\n\n".join(said))
 
 
-def _passage(index: int, block: Mapping[str, object]) -> Passage | None:
+def _passage(index: int, block: Mapping[str, object]) -> MessagePart | None:
     kind = fields.as_text("type", block.get("type"))
     match kind:
         case "text":
             text = fields.optional_text(block, "text")
-            return None if text is None else Passage(kind=Kind.SAID, index=index, text=text)
+            return None if text is None else MessagePart(kind=BlockKind.SAID, index=index, text=text)
         case "image":
-            return Passage(kind=Kind.SAID, index=index, text="[image]")
+            return MessagePart(kind=BlockKind.SAID, index=index, text="[image]")
         case "document":
             title = fields.optional_text(block, "title")
-            return Passage(kind=Kind.SAID, index=index, text=f"[file: {title}]" if title else "[file]")
+            return MessagePart(kind=BlockKind.SAID, index=index, text=f"[file: {title}]" if title else "[file]")
         case "tool_use" | "server_tool_use":
             tool = fields.optional_text(block, "name") or "tool"
-            return Passage(
-                kind=Kind.CALL,
+            return MessagePart(
+                kind=BlockKind.CALL,
                 index=index,
                 text=f"{tool}: {call_text(block.get('input'))}",
                 tool=tool,
                 call=fields.optional_text(block, "id"),
             )
         case "tool_result":
-            return Passage(
-                kind=Kind.RESULT,
+            return MessagePart(
+                kind=BlockKind.RESULT,
                 index=index,
                 text=clipped(_result_text(block.get("content")), MAX_RESULT_CHARS),
                 tool=fields.optional_text(block, "name"),

@@ -13,9 +13,9 @@ from remembrancer.domain.event import EventDraft, Severity
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
-from remembrancer.ingest.blocks import MAX_CALL_CHARS, MAX_RESULT_CHARS, Kind, clipped
+from remembrancer.ingest.blocks import MAX_CALL_CHARS, MAX_RESULT_CHARS, BlockKind, clipped
 from remembrancer.ingest.branch import branch
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.ingest.turn import Turn, bounded, digest, identity, label
 from remembrancer.ingest.turn import events as drafted
 from remembrancer.values import dataclass
@@ -32,7 +32,7 @@ class _Conversation:
     """The time of the previous message; a message without a time gets it, to keep its order."""
 
 
-def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
+def events(place: RecordLocation, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
     """The messages of one conversation. Raises InvalidInput where the record is not a conversation."""
     if record.get("is_do_not_remember") is True:
         yield place.problem("the conversation is marked not to be remembered; it is left out")
@@ -52,7 +52,7 @@ def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | 
     if fault is not None:
         yield place.problem(fault)
     for number, node in enumerate(path, start=1):
-        here = Place(place.path, record=f"{place.record}, message {number}")
+        here = RecordLocation(place.path, record=f"{place.record}, message {number}")
         try:
             turn = _turn(node, fields.as_object("node", nodes[node]), conversation)
         except InvalidInput as error:
@@ -93,11 +93,11 @@ def _turn(node: str, record: Mapping[str, object], conversation: _Conversation) 
     conversation.latest = when
     text = "\n\n".join(filter(None, [_text(content), *_files(metadata)]))
     recipient = fields.optional_text(message, "recipient") or "all"
-    said = Kind.SAID
+    said = BlockKind.SAID
     if role == "tool":
-        said, text = Kind.RESULT, clipped(text, MAX_RESULT_CHARS)
+        said, text = BlockKind.RESULT, clipped(text, MAX_RESULT_CHARS)
     elif role == "assistant" and recipient != "all" and text:
-        said, text = Kind.CALL, f"{recipient}: {clipped(text, MAX_CALL_CHARS)}"
+        said, text = BlockKind.CALL, f"{recipient}: {clipped(text, MAX_CALL_CHARS)}"
     payload: dict[str, JsonValue] = {"source": "chatgpt"}
     if conversation.title is not None:
         payload["conversation"] = conversation.title

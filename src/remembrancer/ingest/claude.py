@@ -9,9 +9,9 @@ from remembrancer.domain.event import EventDraft, Severity
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
-from remembrancer.ingest.blocks import MAX_RESULT_CHARS, Kind, Passage, clipped, passages
+from remembrancer.ingest.blocks import MAX_RESULT_CHARS, BlockKind, MessagePart, clipped, passages
 from remembrancer.ingest.branch import branch
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.ingest.turn import ContentKeys, Turn, bounded, digest, identity, label
 from remembrancer.ingest.turn import events as drafted
 from remembrancer.values import dataclass
@@ -28,7 +28,7 @@ class _Conversation:
     keys: ContentKeys
 
 
-def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
+def events(place: RecordLocation, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
     """The messages of one conversation. Raises InvalidInput where the record is not a conversation."""
     messages = fields.as_list("chat_messages", record.get("chat_messages"))
     name = fields.optional_text(record, "name")
@@ -44,7 +44,7 @@ def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | 
     if fault is not None:
         yield place.problem(fault)
     for number in kept:
-        here = Place(place.path, record=f"{place.record}, message {number + 1}")
+        here = RecordLocation(place.path, record=f"{place.record}, message {number + 1}")
         try:
             yield from _message(here, fields.as_object("message", messages[number]), conversation)
         except InvalidInput as error:
@@ -82,7 +82,9 @@ def _is_start(parent: str) -> bool:
     return parent.startswith("00000000-0000-")
 
 
-def _message(place: Place, record: Mapping[str, object], conversation: _Conversation) -> Iterator[EventDraft | Problem]:
+def _message(
+    place: RecordLocation, record: Mapping[str, object], conversation: _Conversation
+) -> Iterator[EventDraft | Problem]:
     sender = fields.as_text("sender", record.get("sender"))
     role = _ROLES.get(sender)
     if role is None:
@@ -92,20 +94,20 @@ def _message(place: Place, record: Mapping[str, object], conversation: _Conversa
     identifier = fields.optional_text(record, "uuid")
     found = list(passages(fields.optional_list(record, "content")))
     yield from (place.problem(error) for error in found if isinstance(error, InvalidInput))
-    said = [passage for passage in found if isinstance(passage, Passage)]
+    said = [passage for passage in found if isinstance(passage, MessagePart)]
     text = fields.optional_text(record, "text")
     if not said and text is not None:
-        said = [Passage(kind=Kind.SAID, index=0, text=text)]
+        said = [MessagePart(kind=BlockKind.SAID, index=0, text=text)]
     attached = _attached(record)
     for passage in [*_with_notes(said, _notes(record)), *attached]:
         stem = identifier or conversation.keys.key(conversation.session, sender, passage.text)
         turn = Turn(
             text=passage.text,
             key=f"{identity('claude', stem, conversation.session)}/{passage.index}",
-            role="tool" if passage.kind is Kind.RESULT else role,
+            role="tool" if passage.kind is BlockKind.RESULT else role,
             type="message.attachment" if passage in attached else passage.kind,
             severity=Severity.ERROR if passage.failed else Severity.INFO,
-            actor=label(passage.tool) if passage.kind is Kind.RESULT else None,
+            actor=label(passage.tool) if passage.kind is BlockKind.RESULT else None,
             occurred_at=when,
             session=conversation.session,
             payload=_payload(conversation),
@@ -121,15 +123,15 @@ def _payload(conversation: _Conversation) -> dict[str, JsonValue]:
     return payload
 
 
-def _with_notes(said: list[Passage], notes: str) -> list[Passage]:
+def _with_notes(said: list[MessagePart], notes: str) -> list[MessagePart]:
     """The parts, with the notes on attachments added to the last one."""
     if not notes:
         return said
     for at in reversed(range(len(said))):
-        if said[at].kind is Kind.SAID:
-            noted = Passage(kind=Kind.SAID, index=said[at].index, text=f"{said[at].text}\n\n{notes}")
+        if said[at].kind is BlockKind.SAID:
+            noted = MessagePart(kind=BlockKind.SAID, index=said[at].index, text=f"{said[at].text}\n\n{notes}")
             return [*said[:at], noted, *said[at + 1 :]]
-    return [Passage(kind=Kind.SAID, index=len(said), text=notes), *said]
+    return [MessagePart(kind=BlockKind.SAID, index=len(said), text=notes), *said]
 
 
 def _notes(record: Mapping[str, object]) -> str:
@@ -147,9 +149,9 @@ def _notes(record: Mapping[str, object]) -> str:
     return "\n\n".join(dict.fromkeys(note for note in found if note))
 
 
-def _attached(record: Mapping[str, object]) -> list[Passage]:
+def _attached(record: Mapping[str, object]) -> list[MessagePart]:
     """The beginning of each named file's text, as its own part."""
-    found: list[Passage] = []
+    found: list[MessagePart] = []
     for number, attachment in enumerate(_records(record, "attachments")):
         name = fields.optional_text(attachment, "file_name")
         text = fields.optional_text(attachment, "extracted_content")
@@ -157,7 +159,7 @@ def _attached(record: Mapping[str, object]) -> list[Passage]:
             # Larger than any index of a block, so that the keys never collide.
             index = 1_000_000 + number
             begun = f"[file: {name}]\n\n{clipped(text, MAX_RESULT_CHARS)}"
-            found.append(Passage(kind=Kind.SAID, index=index, text=begun))
+            found.append(MessagePart(kind=BlockKind.SAID, index=index, text=begun))
     return found
 
 

@@ -11,9 +11,9 @@ from remembrancer.domain.event import EventDraft, Severity
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
-from remembrancer.ingest.blocks import Kind, Passage, passages
+from remembrancer.ingest.blocks import BlockKind, MessagePart, passages
 from remembrancer.ingest.lines import OnBytes, objects
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.ingest.turn import ContentKeys, Turn, bounded, identity, label
 from remembrancer.ingest.turn import events as drafted
 
@@ -51,7 +51,7 @@ class _Transcript:
         self._latest: datetime | None = None
         self._tools: dict[str, str] = {}
 
-    def record(self, place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
+    def record(self, place: RecordLocation, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
         speaker = fields.as_text("type", record.get("type"))
         if speaker not in ("user", "assistant") or any(record.get(flag) is True for flag in _NOT_SAID):
             return
@@ -65,9 +65,9 @@ class _Transcript:
                 continue
             stem = identifier or self._keys.key(session, speaker, passage.text)
             turn = Turn(
-                text=typed(passage.text) if speaker == "user" and passage.kind is Kind.SAID else passage.text,
+                text=typed(passage.text) if speaker == "user" and passage.kind is BlockKind.SAID else passage.text,
                 key=f"{identity('claude-code', stem, session)}/{passage.index}",
-                role="tool" if passage.kind is Kind.RESULT else speaker,
+                role="tool" if passage.kind is BlockKind.RESULT else speaker,
                 type=passage.kind,
                 severity=Severity.ERROR if passage.failed else Severity.INFO,
                 actor=self._actor(passage),
@@ -78,11 +78,11 @@ class _Transcript:
             )
             yield from drafted(turn, place)
 
-    def _actor(self, passage: Passage) -> str | None:
+    def _actor(self, passage: MessagePart) -> str | None:
         """The tool, for its result; the result itself names only the call."""
-        if passage.kind is Kind.CALL and passage.call and passage.tool:
+        if passage.kind is BlockKind.CALL and passage.call and passage.tool:
             self._tools[passage.call] = passage.tool
-        if passage.kind is not Kind.RESULT:
+        if passage.kind is not BlockKind.RESULT:
             return None
         return label(passage.tool or self._tools.pop(passage.call or "", None))
 

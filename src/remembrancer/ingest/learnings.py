@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 
 import yaml
 
-from remembrancer.domain.front_matter import BYTE_ORDER_MARK, Block, blocks, told
+from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, blocks, told
 from remembrancer.domain.learning import FIELDS, Learning, LearningType, learning_of
 from remembrancer.errors import InvalidInput
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _HEADER: Final = re.compile(r"---[ \t]*\r?\n(?P<fields>.*?)^---", re.DOTALL | re.MULTILINE)
@@ -31,7 +31,7 @@ def learnings(path: Path) -> Iterator[Learning | Problem]:
     text = _text(path)
     found = blocks(text)
     if not found:
-        yield Place(path, 1).problem("there is no header: a learning begins with a line of --- and its id")
+        yield RecordLocation(path, 1).problem("there is no header: a learning begins with a line of --- and its id")
     for block in found:
         yield _learning(path, text, block)
 
@@ -61,24 +61,26 @@ def _text(path: Path) -> str:
         raise InvalidInput("file", str(path), f"UTF-8 text (byte {error.start + 1} is not)") from None
 
 
-def _learning(path: Path, text: str, block: Block) -> Learning | Problem:
+def _learning(path: Path, text: str, block: HeaderBlock) -> Learning | Problem:
     if block.header is None:
-        return Place(path, block.line).problem("the header is not closed by a line of ---")
+        return RecordLocation(path, block.line).problem("the header is not closed by a line of ---")
     header = text[block.header.start : block.header.end]
     try:
         fields: object = yaml.load(header, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = block.line + 1 + (0 if mark is None else mark.line)
-        return Place(path, line).problem(f"the header is not YAML ({getattr(error, 'problem', None) or error})")
+        return RecordLocation(path, line).problem(
+            f"the header is not YAML ({getattr(error, 'problem', None) or error})"
+        )
     except ValueError as error:  # a date that does not exist
-        return Place(path, block.line).problem(f"the header cannot be read ({error})")
+        return RecordLocation(path, block.line).problem(f"the header cannot be read ({error})")
     if not isinstance(fields, dict):
-        return Place(path, block.line).problem("the header is not a list of fields")
+        return RecordLocation(path, block.line).problem("the header is not a list of fields")
     try:
         return _checked(cast("dict[Any, object]", fields), told(text[block.body.start : block.body.end]))
     except InvalidInput as error:
-        return Place(path, block.line + _line_of(header, error.argument)).problem(error)
+        return RecordLocation(path, block.line + _line_of(header, error.argument)).problem(error)
 
 
 def _line_of(header: str, field: str) -> int:

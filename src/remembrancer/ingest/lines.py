@@ -8,7 +8,7 @@ from pathlib import Path
 
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.fields import is_object
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The limit of one line. A transcript line may contain an image or a whole file."""
@@ -35,14 +35,14 @@ def lines(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[int, str] | Pr
                     raw = file.readline(MAX_LINE_BYTES)
                     done += len(raw)
                     whole = whole and not raw
-                yield _decoded(Place(path, number), raw) if whole else _too_long(Place(path, number))
+                yield _decoded(RecordLocation(path, number), raw) if whole else _too_long(RecordLocation(path, number))
                 if on_bytes is not None:
                     on_bytes(done)
     except OSError as error:
         raise InvalidInput("file", str(path), f"a readable file ({error.strerror})") from error
 
 
-def _decoded(place: Place, raw: bytes) -> tuple[int, str] | Problem:
+def _decoded(place: RecordLocation, raw: bytes) -> tuple[int, str] | Problem:
     number = place.line or 0
     try:
         return number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
@@ -50,11 +50,11 @@ def _decoded(place: Place, raw: bytes) -> tuple[int, str] | Problem:
         return place.problem(f"not UTF-8 at byte {error.start + 1} of the line")
 
 
-def _too_long(place: Place) -> Problem:
+def _too_long(place: RecordLocation) -> Problem:
     return place.problem(f"the line is longer than {MAX_LINE_BYTES:,} bytes")
 
 
-def objects(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[Place, dict[str, object]] | Problem]:
+def objects(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[RecordLocation, dict[str, object]] | Problem]:
     """The JSON object of each line, with its location. Blank lines are skipped; anything else is a Problem."""
     for line in lines(path, on_bytes):
         if isinstance(line, Problem):
@@ -62,11 +62,11 @@ def objects(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[Place, dict[
             continue
         number, text = line
         if text.strip():
-            place = Place(path, number)
+            place = RecordLocation(path, number)
             yield _object(place, text)
 
 
-def _object(place: Place, text: str) -> tuple[Place, dict[str, object]] | Problem:
+def _object(place: RecordLocation, text: str) -> tuple[RecordLocation, dict[str, object]] | Problem:
     try:
         value: object = json.loads(text, parse_constant=_no_constant)
     except RecursionError:

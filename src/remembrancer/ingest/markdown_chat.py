@@ -15,7 +15,7 @@ from pathlib import Path
 from remembrancer.domain.event import EventDraft
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.lines import OnBytes, lines
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.ingest.turn import ContentKeys, Turn, bounded, label
 from remembrancer.ingest.turn import events as drafted
 from remembrancer.values import dataclass
@@ -68,7 +68,7 @@ class _Header:
 class _Said:
     """The turn that is being read."""
 
-    place: Place
+    place: RecordLocation
     name: str
     role: str
     when: datetime | None
@@ -88,7 +88,7 @@ def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft |
         if isinstance(line, Problem):
             yield line
         else:
-            yield from chat.line(Place(path, line[0]), line[1])
+            yield from chat.line(RecordLocation(path, line[0]), line[1])
     yield from chat.end()
 
 
@@ -103,12 +103,12 @@ class _Chat:
         self._roles_only = False
         self._day: date | None = None
         self._latest: datetime | None = None
-        self._fence: tuple[str, Place] | None = None
+        self._fence: tuple[str, RecordLocation] | None = None
         self._said: _Said | None = None
         self._front_matter = False
         self._complained = False
 
-    def line(self, place: Place, text: str) -> Iterator[EventDraft | Problem]:
+    def line(self, place: RecordLocation, text: str) -> Iterator[EventDraft | Problem]:
         if self._in_front_matter(place, text):
             return
         if self._fence is None:
@@ -131,7 +131,7 @@ class _Chat:
             yield self._fence[1].problem("the code block opened here is never closed; all after it is one turn")
         yield from self._close()
 
-    def _in_front_matter(self, place: Place, text: str) -> bool:
+    def _in_front_matter(self, place: RecordLocation, text: str) -> bool:
         if text.rstrip() == "---" and (place.line == 1 or self._front_matter):
             self._front_matter = place.line == 1
             return True
@@ -147,7 +147,7 @@ class _Chat:
         # Where the first speaker is a role ("User"), another name is part of an answer, unless it has a time.
         return known_role or not self._roles_only or _time_like(header.when)
 
-    def _open(self, place: Place, header: _Header) -> Iterator[EventDraft | Problem]:
+    def _open(self, place: RecordLocation, header: _Header) -> Iterator[EventDraft | Problem]:
         yield from self._close()
         role = _ROLES.get(header.name.lower())
         if self._style is None:
@@ -181,7 +181,7 @@ class _Chat:
         )
         yield from drafted(turn, said.place)
 
-    def _new_day(self, place: Place, text: str) -> Iterator[EventDraft | Problem]:
+    def _new_day(self, place: RecordLocation, text: str) -> Iterator[EventDraft | Problem]:
         yield from self._close()
         try:
             moment = _parsed(text)
@@ -206,7 +206,7 @@ class _Chat:
             return None
         return datetime.combine(self._day, clock if clock.tzinfo else clock.replace(tzinfo=UTC)).astimezone(UTC)
 
-    def _watch_fence(self, place: Place, text: str) -> None:
+    def _watch_fence(self, place: RecordLocation, text: str) -> None:
         fence = _FENCE.match(text)
         if fence is None:
             return

@@ -28,7 +28,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordLocation:
     """The location of a record in a file."""
 
     path: Path

@@ -13,9 +13,9 @@ from remembrancer.ingest import chatgpt, claude, claude_code, document, jsonl, m
 from remembrancer.ingest.fields import as_list, as_object, is_object
 from remembrancer.ingest.formats import Format, check_file, detect
 from remembrancer.ingest.lines import OnBytes
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 
-ExportParser = Callable[[Place, dict[str, object]], Iterator[EventDraft | Problem]]
+ExportParser = Callable[[RecordLocation, dict[str, object]], Iterator[EventDraft | Problem]]
 
 
 def read(
@@ -60,7 +60,7 @@ def _exported(path: Path, parse: ExportParser, on_bytes: OnBytes | None) -> Iter
     for name, export in document.documents(path):
         of = f"{name}, " if name else ""
         for number, conversation in enumerate(_conversations(path, export), start=1):
-            place = Place(path, record=f"{of}conversation {number}")
+            place = RecordLocation(path, record=f"{of}conversation {number}")
             try:
                 yield from parse(place, as_object("conversation", conversation))
             except InvalidInput as error:
@@ -86,4 +86,4 @@ def _something(path: Path, found: Iterator[EventDraft | Problem]) -> Iterator[Ev
         nothing = False
         yield item
     if nothing:
-        yield Place(path).problem("there is nothing in this file to keep")
+        yield RecordLocation(path).problem("there is nothing in this file to keep")

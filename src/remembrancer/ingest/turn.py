@@ -15,7 +15,7 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TEXT_BYTES, JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.fields import clean
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.values import dataclass
 
 SUFFIX_CHARS = 20
@@ -45,7 +45,7 @@ class Turn:
     refs: Mapping[str, JsonValue] = field(default_factory=_nothing)
 
 
-def events(turn: Turn, place: Place) -> Iterator[EventDraft | Problem]:
+def events(turn: Turn, place: RecordLocation) -> Iterator[EventDraft | Problem]:
     """The drafts of `turn`, or the problem that prevents them. An empty turn gives nothing."""
     try:
         made = drafts(turn)

@@ -9,14 +9,16 @@ from dataclasses import replace
 from remembrancer.domain.job import Job, Run
 from remembrancer.errors import RemembrancerError, StoreUnavailable
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, NotDue, Report, counted
+from remembrancer.jobs.reports import BrokenOff, JobReport, NotDue, counted
 from remembrancer.jobs.sweeps import Sweeper, jobs_of
 from remembrancer.policies.schedule import UNHURRIED
 
 _log = logging.getLogger("remembrancer")
 
 
-async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, force: bool = False) -> dict[str, Report]:
+async def maintain(
+    sweeper: Sweeper, only: Collection[Job] | None = None, *, force: bool = False
+) -> dict[str, JobReport]:
     """Run each job of the preset that is due, or those of `only`; with `force`, whether due or not.
 
     Returns their reports by name, in the order they ran. A job that fails does not keep the others from running.
@@ -24,7 +26,7 @@ async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, for
     """
     ctx, scope = sweeper.ctx, sweeper.scope
     await ctx.store.purge(scope, at=ctx.clock())
-    reports: dict[str, Report] = {}
+    reports: dict[str, JobReport] = {}
     runs = await ctx.store.runs(scope)
     for job in jobs_of(ctx.preset) if only is None else [job for job in Job if job in only]:
         last, schedule = runs.get(job.value), ctx.preset.schedule
@@ -45,7 +47,7 @@ async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, for
     return reports
 
 
-async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> Report:
+async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> JobReport:
     """One run of a job; its outcome is recorded, also where it failed. Raises StoreUnavailable."""
     ctx = sweeper.ctx
     started_at = ctx.clock()

@@ -54,7 +54,7 @@ class BrokenOff:
     reason: str
 
 
-Report = (
+JobReport = (
     IndexReport
     | HealthReport
     | SegmentReport
@@ -82,7 +82,7 @@ class Counted:
     left: int = 0
 
 
-def counted(report: Report) -> Counted:  # noqa: C901, PLR0911, PLR0912  a case for each
+def counted(report: JobReport) -> Counted:  # noqa: C901, PLR0911, PLR0912  a case for each
     """The counts of a report."""
     match report:
         case IndexReport():

@@ -19,7 +19,7 @@ from remembrancer.engine.rules import learn_rules
 from remembrancer.engine.segment import segment
 from remembrancer.engine.sleep import sleep
 from remembrancer.jobs.indexer import Indexer, OnIndexed
-from remembrancer.jobs.reports import ExtractionReport, HealthReport, Report
+from remembrancer.jobs.reports import ExtractionReport, HealthReport, JobReport
 from remembrancer.presets.spec import Preset
 from remembrancer.values import dataclass
 
@@ -33,7 +33,7 @@ class Sweeper:
     indexer: Indexer
     on_indexed: OnIndexed | None = None
 
-    async def run(self, job: Job, *, force: bool = False) -> Report:  # noqa: C901, PLR0911, PLR0912  a case for each
+    async def run(self, job: Job, *, force: bool = False) -> JobReport:  # noqa: C901, PLR0911, PLR0912  a case for each
         """One sweep. Raises what prevents all of it; what prevents a part is in the report."""
         ctx, scope = self.ctx, self.scope
         match job:

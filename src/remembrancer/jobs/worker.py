@@ -14,11 +14,11 @@ from typing import Final
 from remembrancer.domain.job import Job
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.jobs.maintenance import run_job
-from remembrancer.jobs.reports import BrokenOff, Report
+from remembrancer.jobs.reports import BrokenOff, JobReport
 from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.sweeps import Sweeper, jobs_of
 
-OnRun = Callable[[Job, Report], None]
+OnRun = Callable[[Job, JobReport], None]
 """Called after each run."""
 
 LONGEST_WAIT: Final = timedelta(minutes=1)
@@ -61,7 +61,7 @@ async def _round(
     return await _until_due(sweeper, jobs)
 
 
-async def _run_if_due(sweeper: Sweeper, job: Job, stop: Stop | asyncio.Event) -> Report | None:
+async def _run_if_due(sweeper: Sweeper, job: Job, stop: Stop | asyncio.Event) -> JobReport | None:
     ctx = sweeper.ctx
     runs = await ctx.store.runs(sweeper.scope)  # another worker may have run it in the meantime
     if stop.is_set() or not ctx.preset.schedule.is_due(job, runs.get(job.value), ctx.clock()):

@@ -7,7 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from remembrancer.domain.api_key import ApiKey
-from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
+from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, Reply
 from remembrancer.domain.scope import Scope
 
 
@@ -38,7 +38,7 @@ class Access(Protocol):
         """Whether any key to any workspace is usable at that time."""
         ...
 
-    async def claim(self, scope: Scope, claim: Claim, *, forget_before: datetime) -> ClaimOutcome:
+    async def claim(self, scope: Scope, claim: IdempotencyClaim, *, forget_before: datetime) -> ClaimOutcome:
         """Claim an idempotency key for a request. Where another request holds it: what became of that request.
 
         Claims of the workspace from before `forget_before` are removed first, with their replies. Of several concurrent
@@ -47,14 +47,14 @@ class Access(Protocol):
         """
         ...
 
-    async def answer(self, scope: Scope, claim: Claim, reply: Reply) -> None:
+    async def answer(self, scope: Scope, claim: IdempotencyClaim, reply: Reply) -> None:
         """Store the reply to a claimed request; of a body over `MAX_REPLY_BYTES`, only the fact that there was one.
 
         The first reply stays. Nothing is written where the claim no longer exists or its key has been claimed again.
         """
         ...
 
-    async def release(self, scope: Scope, claim: Claim) -> None:
+    async def release(self, scope: Scope, claim: IdempotencyClaim) -> None:
         """Remove the claim of a request that had no effect, so that its key can be claimed again. Claims that have a
         reply, or belong to another request or time, stay.
         """

@@ -7,19 +7,19 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed, Traces
+from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed, Traces
 from remembrancer.domain.scope import Scope
 
 
 class Erasures(Protocol):
     """Removes rows for good, purges them from the store's files, and keeps the receipts."""
 
-    async def lying_in(self, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    async def lying_in(self, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
         """The ids of the memories and events that a choice selects, by id or by scope, whatever their status and
         visibility; archived events too.
 
-        `Choice.before` is compared with the end of a memory's span. Raises NotFound for an id that the workspace does
-        not have.
+        `ErasureSelection.before` is compared with the end of a memory's span. Raises NotFound for an id that the
+        workspace does not have.
         """
         ...
 

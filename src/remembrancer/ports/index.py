@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float32]
-    """Shape (dim,), of unit length."""
+    from remembrancer.ports.embeddings import Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

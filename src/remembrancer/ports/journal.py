@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from remembrancer.domain.event import Event, Priority, Role, Severity
-from remembrancer.domain.journal import Place, PriorityChange, Stretch
+from remembrancer.domain.journal import ListingPosition, PriorityChange, Stretch
 from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Tail
@@ -99,7 +99,7 @@ class Journal(Protocol):
         *,
         limit: int,
         oldest_first: bool = False,
-        after: Place | None = None,
+        after: ListingPosition | None = None,
     ) -> tuple[Event, ...]:
         """Events by `occurred_at`, ties by `seq`, then id; the newest first, or in exactly the reverse order.
 

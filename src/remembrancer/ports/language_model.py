@@ -30,7 +30,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class ModelUsage:
     """Of all the tries of one task. `cost` in US dollars, of the answers that came; None: a price is not known."""
 
     requests: int
@@ -46,14 +46,14 @@ class Answer:
     """
 
     value: JsonObject | None
-    usage: Usage
+    usage: ModelUsage
     problem: str = ""
 
 
 class NoAnswer(ModelUnavailable):
     """The tries ended without an answer, good or bad. `usage`: what they used up all the same."""
 
-    def __init__(self, message: str, usage: Usage) -> None:
+    def __init__(self, message: str, usage: ModelUsage) -> None:
         self.usage = usage
         super().__init__(message)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from remembrancer.domain.erasure import PARTS, Choice, Erasure, Left
+from remembrancer.domain.erasure import PARTS, Erasure, ErasureSelection, Left
 
 _LISTS: Final = ("memories", "derived", "events", "retold", "restored", "redrawn", "apart", "repeated")
 
@@ -46,7 +46,7 @@ def erasure_of(text: str, *, purged_at: datetime | None) -> Erasure:
         id=UUID(kept["id"]),
         at=datetime.fromisoformat(kept["at"]),
         by=kept["by"],
-        asked=Choice(
+        asked=ErasureSelection(
             ids=frozenset(map(UUID, asked["ids"])),
             events=frozenset(map(UUID, asked["events"])),
             **{part: asked[part] for part in PARTS},

@@ -63,7 +63,7 @@ _SECTIONS: Final[dict[str, Any]] = {
 """Classes that the modules of a preset name in annotations without loading them, by name."""
 
 FORM: Final = "form"
-Table = dict[str, Any]
+TomlTable = dict[str, Any]
 """A table as tomllib reads it."""
 
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -225,7 +225,7 @@ class _Entries:
     key: Form
     value: Form
 
-    def told(self, value: Mapping[Any, Any]) -> Table:
+    def told(self, value: Mapping[Any, Any]) -> TomlTable:
         return {self.key.told(key): self.value.told(one) for key, one in value.items()}
 
     def read(self, path: str, given: Any) -> Mapping[Any, Any]:
@@ -238,7 +238,7 @@ class _Entries:
             }
         )
 
-    def completed(self, given: Any, base: Table) -> Any:
+    def completed(self, given: Any, base: TomlTable) -> Any:
         if not _is_table(given):
             return given
         return base | {key: self.value.completed(one, base[key]) if key in base else one for key, one in given.items()}
@@ -250,7 +250,7 @@ class _Record:
     forms: Mapping[str, Form]
     required: frozenset[str]
 
-    def told(self, value: Any) -> Table:
+    def told(self, value: Any) -> TomlTable:
         return {name: form.told(getattr(value, name)) for name, form in self.forms.items()}
 
     def read(self, path: str, given: Any) -> Any:
@@ -268,7 +268,7 @@ class _Record:
         except InvalidInput as error:
             raise InvalidInput(_placed(path, error.argument), error.value, error.allowed) from error
 
-    def completed(self, given: Any, base: Table) -> Any:
+    def completed(self, given: Any, base: TomlTable) -> Any:
         if not _is_table(given):
             return given
         return base | {
@@ -282,7 +282,7 @@ class _OneOf:
 
     records: Mapping[str, _Record]
 
-    def told(self, value: Any) -> Table:
+    def told(self, value: Any) -> TomlTable:
         for name, record in self.records.items():
             if type(value) is record.kind:
                 return {FORM: name, **record.told(value)}
@@ -295,7 +295,7 @@ class _OneOf:
             raise InvalidInput(within(path, FORM), form, "one of " + ", ".join(self.records))
         return self.records[form].read(path, table)
 
-    def completed(self, given: Any, base: Table) -> Any:
+    def completed(self, given: Any, base: TomlTable) -> Any:
         """A table with another form starts from that form's defaults."""
         if not _is_table(given) or given.get(FORM, base[FORM]) != base[FORM]:
             return given
@@ -321,11 +321,11 @@ def _one_of(kinds: tuple[type, ...], names: Names) -> _OneOf:
     return _OneOf({name_of(kind): _record(kind, names) for kind in kinds})
 
 
-def _is_table(given: Any) -> TypeGuard[Table]:
+def _is_table(given: Any) -> TypeGuard[TomlTable]:
     return type(given) is dict
 
 
-def _table(path: str, given: Any) -> Table:
+def _table(path: str, given: Any) -> TomlTable:
     if not _is_table(given):
         raise InvalidInput(path, given, "a table")
     return given

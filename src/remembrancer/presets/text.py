@@ -10,7 +10,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.expressions import NO_NAMES
 from remembrancer.policies.ranking.scoring import Const, Signal
 from remembrancer.presets.catalogue import PRESETS
-from remembrancer.presets.forms import Table, form_of
+from remembrancer.presets.forms import TomlTable, form_of
 from remembrancer.presets.spec import Fading, Preset
 
 BASED_ON: Final = "based_on"
@@ -28,7 +28,7 @@ def text_of(preset: Preset) -> str:
     return head + tomli_w.dumps(table_of(preset))
 
 
-def table_of(preset: Preset) -> Table:
+def table_of(preset: Preset) -> TomlTable:
     strength = preset.fading.strength
     # A single signal already has a name, and a clearer one.
     names = NO_NAMES if isinstance(strength, Signal | Const) else {STRENGTH: strength}
@@ -36,7 +36,7 @@ def table_of(preset: Preset) -> Table:
     return form_of(Preset, names).told(preset) | {_FADING: fading}
 
 
-def own_preset(table: Table) -> Preset:
+def own_preset(table: TomlTable) -> Preset:
     """As `preset_of`, for a user's preset, which must not have the name of a shipped one."""
     preset = preset_of(table)
     if preset.name in PRESETS:
@@ -44,7 +44,7 @@ def own_preset(table: Table) -> Preset:
     return preset
 
 
-def preset_of(table: Table) -> Preset:
+def preset_of(table: TomlTable) -> Preset:
     """The preset of a file's table. Raises InvalidInput naming the path, the value, and what is allowed."""
     told = {key: value for key, value in table.items() if key != BASED_ON}
     if BASED_ON in table:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from remembrancer.ports.language_model import Answer, JsonObject, Task, Usage
+from remembrancer.ports.language_model import Answer, JsonObject, ModelUsage, Task
 
 Scripted = JsonObject | str | Exception
 """An object it answers with; words for what was wrong where it answered with nothing that would do; or a failure."""
 
-ONE_REQUEST: Final = Usage(requests=1, input_tokens=100, output_tokens=20)
+ONE_REQUEST: Final = ModelUsage(requests=1, input_tokens=100, output_tokens=20)
 
 
 class ScriptedModel:
@@ -32,7 +32,7 @@ class ScriptedModel:
         self,
         answers: Iterable[Scripted] | Callable[[Task], Scripted],
         *,
-        usage: Usage = ONE_REQUEST,
+        usage: ModelUsage = ONE_REQUEST,
         model_id: str = "scripted:model",
     ) -> None:
         """`usage`: of each answer."""

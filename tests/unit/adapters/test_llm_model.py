@@ -32,7 +32,7 @@ from remembrancer.adapters.llm.model import PydanticAiModel
 from remembrancer.adapters.llm.service import LlmService, Prices, Provider
 from remembrancer.adapters.llm.tries import LONGEST_WAIT, RETRY_WAITS
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.language_model import Answer, JsonObject, NoAnswer, Task, Usage
+from remembrancer.ports.language_model import Answer, JsonObject, ModelUsage, NoAnswer, Task
 
 T = TypeVar("T")
 
@@ -99,10 +99,10 @@ def failure(service: LlmService, *, waits: Waits | None = None) -> NoAnswer:
     return failed.value
 
 
-def used(requests: int, *, answers: int | None = None) -> Usage:
+def used(requests: int, *, answers: int | None = None) -> ModelUsage:
     """By so many requests, of which so many were answered; None: all of them."""
     count = requests if answers is None else answers
-    return Usage(
+    return ModelUsage(
         requests=requests,
         input_tokens=count * INPUT_TOKENS,
         output_tokens=count * OUTPUT_TOKENS,
@@ -344,13 +344,13 @@ def test_a_server_that_always_fails_is_given_up(server: LlmServer, provider: Pro
 def test_a_slow_answer_is_given_up_and_tried_again() -> None:
     """By all providers at the same time, since each takes as long as the time limit."""
 
-    async def one(server: LlmServer, provider: Provider) -> tuple[Usage, Waits]:
+    async def one(server: LlmServer, provider: Provider) -> tuple[ModelUsage, Waits]:
         server.answers = [hangs]
         waits = Waits()
         service = a_service(server, provider, timeout=2.0)
         return (await using(service, lambda model: model.answer(a_task()), waits=waits)).usage, waits
 
-    async def each(servers: ExitStack) -> dict[str, tuple[Usage, Waits]]:
+    async def each(servers: ExitStack) -> dict[str, tuple[ModelUsage, Waits]]:
         running = [servers.enter_context(LlmServer(always=GOOD)) for _ in PROVIDERS]
         return dict(zip(PROVIDERS, await asyncio.gather(*map(one, running, PROVIDERS)), strict=True))
 

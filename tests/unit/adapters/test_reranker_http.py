@@ -13,7 +13,7 @@ import pytest
 from rerank_server import Fault, RerankServer, answers, hangs, hangs_up, never_ends, shared_words
 
 from remembrancer.adapters.rerankers.http import HttpReranker
-from remembrancer.adapters.rerankers.services import Dialect, RerankService, Scale
+from remembrancer.adapters.rerankers.services import RerankDialect, RerankService, ScoreScale
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ def test_a_call_holds_as_many_texts_as_it_was_told(server: RerankServer) -> None
 
 
 @pytest.mark.parametrize("dialect", ["cohere", "tei"])
-def test_log_odds_become_probabilities(server: RerankServer, dialect: Dialect) -> None:
+def test_log_odds_become_probabilities(server: RerankServer, dialect: RerankDialect) -> None:
     server.logits = True
     found = scores(server, service=RerankService(model="m", dialect=dialect, scale="logit"))
     assert found == pytest.approx([(share + 0.01) / 1.02 for share in EXPECTED], abs=1e-3)
@@ -323,7 +323,7 @@ def test_an_index_that_comes_twice_is_unavailable(server: RerankServer) -> None:
 
 
 @pytest.mark.parametrize(("scale", "score"), [("cosine", -1.5), ("cosine", 1.5)])
-def test_a_score_outside_its_scale_is_unavailable(server: RerankServer, scale: Scale, score: float) -> None:
+def test_a_score_outside_its_scale_is_unavailable(server: RerankServer, scale: ScoreScale, score: float) -> None:
     server.fault = result(0, score)
     assert "no cosine (in [-1, 1])" in failure(server, RerankService(model="m", scale=scale))
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer.domain.erasure import MAX_IDS, Choice, Erasure, Left, Removed, completed, owner_matches
+from remembrancer.domain.erasure import MAX_IDS, Erasure, ErasureSelection, Left, Removed, completed, owner_matches
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.receipts import erasure_of, receipt_text
@@ -30,39 +30,43 @@ AT = datetime(2026, 3, 4, 9, 30, 15, 7, UTC)
 )
 def test_what_is_not_chosen_in_exactly_one_way_is_refused(chosen: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="what to erase"):
-        Choice(**chosen)
+        ErasureSelection(**chosen)
 
 
 def test_a_time_alone_chooses_nothing() -> None:
     with pytest.raises(InvalidInput, match="what to erase"):
-        Choice(before=AT)
+        ErasureSelection(before=AT)
 
 
 def test_a_time_narrows_no_ids() -> None:
     with pytest.raises(InvalidInput, match="before"):
-        Choice(ids=frozenset({ID}), before=AT)
+        ErasureSelection(ids=frozenset({ID}), before=AT)
 
 
 @pytest.mark.parametrize("name", ["", " ana", "a\nb"])
 def test_a_part_of_a_scope_is_a_name(name: str) -> None:
     with pytest.raises(InvalidInput, match="agent"):
-        Choice(agent=name)
+        ErasureSelection(agent=name)
 
 
 def test_a_time_needs_its_offset() -> None:
     with pytest.raises(InvalidInput, match="before"):
-        Choice(agent="ana", before=datetime(2026, 3, 4))  # noqa: DTZ001  the very thing
+        ErasureSelection(agent="ana", before=datetime(2026, 3, 4))  # noqa: DTZ001  the very thing
 
 
 def test_no_more_ids_are_taken_than_can_be_followed() -> None:
-    Choice(ids=frozenset(UUID(int=number) for number in range(MAX_IDS)))
+    ErasureSelection(ids=frozenset(UUID(int=number) for number in range(MAX_IDS)))
     with pytest.raises(InvalidInput, match="ids"):
-        Choice(ids=frozenset(UUID(int=number) for number in range(MAX_IDS + 1)))
+        ErasureSelection(ids=frozenset(UUID(int=number) for number in range(MAX_IDS + 1)))
 
 
 def test_a_scope_belongs_to_a_choice_when_every_part_that_is_set_is_its_own() -> None:
     ana = Scope(workspace="acme", agent="ana", session="monday")
-    chosen = [Choice(agent="ana"), Choice(agent="ana", session="monday"), Choice(agent="ana", session="tuesday")]
+    chosen = [
+        ErasureSelection(agent="ana"),
+        ErasureSelection(agent="ana", session="monday"),
+        ErasureSelection(agent="ana", session="tuesday"),
+    ]
     assert [owner_matches(choice, ana) for choice in chosen] == [True, True, False]
 
 
@@ -72,7 +76,7 @@ def a_receipt() -> Erasure:
         id=UUID(int=3),
         at=AT,
         by="LEAD ana",
-        asked=Choice(agent="ana", before=AT),
+        asked=ErasureSelection(agent="ana", before=AT),
         counts={"memories": 2},
         memories=ids,
         derived=(OTHER,),
@@ -86,8 +90,10 @@ def a_receipt() -> Erasure:
     )
 
 
-@pytest.mark.parametrize("asked", [Choice(agent="ana", before=AT), Choice(ids=frozenset({ID, OTHER}))])
-def test_a_receipt_comes_back_as_it_was_kept(asked: Choice) -> None:
+@pytest.mark.parametrize(
+    "asked", [ErasureSelection(agent="ana", before=AT), ErasureSelection(ids=frozenset({ID, OTHER}))]
+)
+def test_a_receipt_comes_back_as_it_was_kept(asked: ErasureSelection) -> None:
     receipt = replace(a_receipt(), asked=asked)
     assert erasure_of(receipt_text(receipt), purged_at=None) == receipt
 

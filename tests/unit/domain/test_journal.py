@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.domain.journal import Place, searchable_text
+from remembrancer.domain.journal import ListingPosition, searchable_text
 from remembrancer.errors import InvalidInput
 from remembrancer.testing.doubles import NOW, an_event
 
@@ -17,16 +17,16 @@ moments = st.datetimes(timezones=st.just(UTC))
 
 @given(moments, st.integers(0, 2**63 - 1), st.uuids())
 def test_a_cursor_tells_its_place(at: datetime, seq: int, identifier: UUID) -> None:
-    place = Place(at, seq, identifier)
-    assert Place.parse("after", place.cursor) == place
+    place = ListingPosition(at, seq, identifier)
+    assert ListingPosition.parse("after", place.cursor) == place
 
 
 def test_a_cursor_needs_no_quoting() -> None:
-    cursor = Place(datetime.max.replace(tzinfo=UTC), 2**63 - 1, UUID(int=2**128 - 1)).cursor
+    cursor = ListingPosition(datetime.max.replace(tzinfo=UTC), 2**63 - 1, UUID(int=2**128 - 1)).cursor
     assert set(cursor) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
-HERE = Place(NOW, 7, UUID(int=1)).cursor
+HERE = ListingPosition(NOW, 7, UUID(int=1)).cursor
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,15 @@ HERE = Place(NOW, 7, UUID(int=1)).cursor
 )
 def test_what_is_no_cursor_is_refused(value: object) -> None:
     with pytest.raises(InvalidInput, match=r"^after: .*the cursor that a page gave"):
-        Place.parse("after", value)
+        ListingPosition.parse("after", value)
 
 
 def test_places_are_in_the_order_of_time_then_stream_then_id() -> None:
-    places = [Place(NOW, 1, UUID(int=2)), Place(NOW, 2, UUID(int=1)), Place(NOW, 1, UUID(int=1))]
+    places = [
+        ListingPosition(NOW, 1, UUID(int=2)),
+        ListingPosition(NOW, 2, UUID(int=1)),
+        ListingPosition(NOW, 1, UUID(int=1)),
+    ]
     assert sorted(places) == [places[2], places[0], places[1]]
 
 

@@ -19,14 +19,14 @@ from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.language_model import Answer, JsonObject, LanguageModel, NoAnswer, Task, Usage
+from remembrancer.ports.language_model import Answer, JsonObject, LanguageModel, ModelUsage, NoAnswer, Task
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, SCOPE, FixedClock
 from remembrancer.testing.scripted_model import Scripted, ScriptedModel
 
 TASK = Task(purpose="title", instructions="Name it.", material="...", schema={}, check=lambda _: "")
 GOOD: JsonObject = {"title": "Deploy"}
-PRICED = Usage(requests=2, input_tokens=300, output_tokens=40, cost=0.25)
+PRICED = ModelUsage(requests=2, input_tokens=300, output_tokens=40, cost=0.25)
 
 
 class Ledger(ReferenceStore):
@@ -63,7 +63,7 @@ def a_context(store: ReferenceStore, llm: LanguageModel | None) -> Context:
     )
 
 
-def asked(*script: Scripted, usage: Usage = PRICED, task: Task = TASK) -> tuple[Answer, ModelCall]:
+def asked(*script: Scripted, usage: ModelUsage = PRICED, task: Task = TASK) -> tuple[Answer, ModelCall]:
     store = Ledger()
     answer = asyncio.run(ask(a_context(store, ScriptedModel(script, usage=usage)), SCOPE, task))
     [call] = store.calls

@@ -16,7 +16,7 @@ from remembrancer.domain.event import EventDraft, Role
 from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import Filter
 from remembrancer.engine import record
-from remembrancer.engine.asking import Embedded, embed, embed_now, planned_for
+from remembrancer.engine.asking import QuestionVectors, embed, embed_now, planned_for
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.reading import Reading, read_question, read_terms
@@ -185,10 +185,10 @@ def test_another_time_in_the_question_stands_beside_the_one_that_was_looked_up()
 # ── its vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def embedded(embedder: Embedder | None, ranking: Ranking, *, at_once: bool = False) -> Embedded:
+def embedded(embedder: Embedder | None, ranking: Ranking, *, at_once: bool = False) -> QuestionVectors:
     """The vectors of a question, waited for or made at once."""
 
-    async def steps(ctx: Context) -> Embedded:
+    async def steps(ctx: Context) -> QuestionVectors:
         asked = read_terms("Which port?")
         return embed_now(ctx, asked, ranking) if at_once else await embed(ctx, asked, ranking)
 
@@ -209,7 +209,7 @@ def embedded(embedder: Embedder | None, ranking: Ranking, *, at_once: bool = Fal
 def test_a_question_without_a_vector_says_why(
     embedder: Embedder | None, why: str, ranking: Ranking, at_once: bool
 ) -> None:
-    assert embedded(embedder, ranking, at_once=at_once) == Embedded(None, None, {"dense": why})
+    assert embedded(embedder, ranking, at_once=at_once) == QuestionVectors(None, None, {"dense": why})
 
 
 @pytest.mark.parametrize(("embedder", "ranking"), [(HashEmbedder(), BY_WORDS), (WordHashEmbedder(), PLAIN)])

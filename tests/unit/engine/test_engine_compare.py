@@ -10,7 +10,7 @@ import pytest
 
 from remembrancer import InvalidInput, Remembrancer, Settings
 from remembrancer.domain.recall import Stage
-from remembrancer.engine.compare import Compared, Comparison, Place
+from remembrancer.engine.compare import ComparedMemory, Comparison, RankUnderPreset
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking.diversity import Mmr
 from remembrancer.policies.ranking.ranking import Ranking
@@ -52,11 +52,11 @@ def titles(found: Comparison) -> list[str | None]:
     return [one.memory.title for one in found.memories]
 
 
-def named(found: Comparison, title: str) -> Compared:
+def named(found: Comparison, title: str) -> ComparedMemory:
     return next(one for one in found.memories if one.memory.title == title)
 
 
-def ranks(one: Compared) -> list[int | None]:
+def ranks(one: ComparedMemory) -> list[int | None]:
     return [place.rank if place.returned else None for place in one.places]
 
 
@@ -142,7 +142,9 @@ def test_a_standing_memory_is_said_to_stand_in_every_answer(told: Remembrancer) 
     told.remember("Deploys of checkout fail on Fridays", title="rule", tags=["institutional"], occurred_at=NOW)
     standing = ranked("standing", BY_WORDS.ranking, standing_tag="institutional")
     place = named(told.presets.compare(QUESTION, [BY_WORDS, standing]), "rule").places[1]
-    assert place == Place(preset="standing", returned=False, reason="stands in every answer, apart from the hits")
+    assert place == RankUnderPreset(
+        preset="standing", returned=False, reason="stands in every answer, apart from the hits"
+    )
 
 
 def test_the_reasons_say_where_it_does_best_and_what_leaves_it_out(told: Remembrancer) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from contexts import STORES, a_context, over
 
-from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed
+from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.memory import Memory, MemoryDraft
 from remembrancer.domain.query import Filter
@@ -73,7 +73,7 @@ def lived(
 
 
 async def erased(ctx: Context, *, dry_run: bool = False, **chosen: Any) -> Erasure:
-    return await erase(ctx, CALLER, Choice(**chosen), dry_run=dry_run)
+    return await erase(ctx, CALLER, ErasureSelection(**chosen), dry_run=dry_run)
 
 
 async def episodes(ctx: Context) -> tuple[Memory, ...]:

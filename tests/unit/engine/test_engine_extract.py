@@ -24,7 +24,7 @@ from remembrancer.engine.reinforce import mark
 from remembrancer.engine.stages import enter_stage
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.admission.formation import memory_id_of
-from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, Moment
+from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, SessionPhase
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.language_model import Answer, Task
 from remembrancer.ports.store import Store
@@ -68,7 +68,7 @@ class Session:
     clock: FixedClock
     model: ScriptedModel
 
-    async def extract(self, *, moment: Moment = Moment.RETROSPECTIVE) -> ExtractReport:
+    async def extract(self, *, moment: SessionPhase = SessionPhase.RETROSPECTIVE) -> ExtractReport:
         return await extract(self.ctx, STREAM.narrowed(session=None), session="monday", moment=moment)
 
     async def say(self, *texts: str, role: Role = Role.USER) -> Sequence[Event]:
@@ -234,7 +234,7 @@ def test_the_journal_tells_how_far_each_scope_was_read(make: Callable[[], Store]
 
 def test_only_the_scope_of_the_moment_is_asked_about_before_the_end(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> list[str]:
-        await life.extract(moment=Moment.IN_FLIGHT)
+        await life.extract(moment=SessionPhase.IN_FLIGHT)
         return [task.purpose for task in life.model.tasks]
 
     assert session(make, lambda _: NOTHING, steps) == ["extract in-flight"]
@@ -242,7 +242,7 @@ def test_only_the_scope_of_the_moment_is_asked_about_before_the_end(make: Callab
 
 def test_what_was_read_along_the_way_is_not_read_again_at_the_end(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[int, int]:
-        await life.extract(moment=Moment.IN_FLIGHT)
+        await life.extract(moment=SessionPhase.IN_FLIGHT)
         report = await life.extract()
         return report.asked, len(report.scopes)
 
@@ -483,7 +483,7 @@ def test_what_is_learned_along_the_way_does_not_end_the_wait_for_the_rest(make: 
     async def steps(life: Session) -> int:
         await life.extract()
         await life.say("A milestone.")
-        await life.extract(moment=Moment.IN_FLIGHT)
+        await life.extract(moment=SessionPhase.IN_FLIGHT)
         return len(await life.ctx.store.deferrals(STREAM, JOB))
 
     answers = [ModelUnavailable("down"), ModelUnavailable("down"), NOTHING]
@@ -492,7 +492,7 @@ def test_what_is_learned_along_the_way_does_not_end_the_wait_for_the_rest(make: 
 
 def test_where_nothing_is_asked_about_at_a_moment_it_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[str, int]:
-        return (await life.extract(moment=Moment.IN_FLIGHT)).reason, life.model.asked
+        return (await life.extract(moment=SessionPhase.IN_FLIGHT)).reason, life.model.asked
 
     said = "preset teaparty asks nothing in-flight"
     assert session(make, [], steps, preset=ONLY_TEAM) == (said, 0)
@@ -533,7 +533,7 @@ def test_a_scope_that_has_read_farther_is_not_sent_back_by_turns_without_a_word(
 
     async def steps(life: Session) -> list[str]:
         await life.say(*(f"{silent}{' ' * number}" for number in range(9)), "Use tabs")
-        await life.extract(moment=Moment.IN_FLIGHT)
+        await life.extract(moment=SessionPhase.IN_FLIGHT)
         await life.extract()
         return [task.purpose for task in life.model.tasks]
 

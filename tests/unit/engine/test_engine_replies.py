@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from contexts import STORES, a_context, over
 
-from remembrancer.domain.reply import Claim, Claimed, ClaimOutcome, Reply, UnderWay
+from remembrancer.domain.reply import Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.replies import KEPT_FOR, claim_request
 from remembrancer.errors import Conflict
@@ -17,7 +17,7 @@ from remembrancer.testing.doubles import NOW, SCOPE, FixedClock
 
 MINUTE, INSTANT = timedelta(minutes=1), timedelta(microseconds=1)
 WHAT = bytes(range(32))
-FIRST = Claim("k", WHAT, NOW)
+FIRST = IdempotencyClaim("k", WHAT, NOW)
 REPLY = Reply(201, b"{}", "application/json")
 
 
@@ -53,17 +53,17 @@ def test_a_request_under_way_keeps_its_key_as_long_as_a_request_may_take(make: C
 
 
 def test_a_request_that_was_broken_off_leaves_its_key_to_the_next(make: Callable[[], Store]) -> None:
-    assert outcomes(make, MINUTE + INSTANT) == [Claimed(Claim("k", WHAT, NOW + MINUTE + INSTANT))]
+    assert outcomes(make, MINUTE + INSTANT) == [Claimed(IdempotencyClaim("k", WHAT, NOW + MINUTE + INSTANT))]
 
 
 def test_of_many_who_find_it_broken_off_one_gets_the_key(make: Callable[[], Store]) -> None:
     told = outcomes(make, 2 * MINUTE, at_once=10)
-    taken = Claim("k", WHAT, NOW + 2 * MINUTE)
+    taken = IdempotencyClaim("k", WHAT, NOW + 2 * MINUTE)
     assert (told.count(Claimed(taken)), told.count(UnderWay(taken))) == (1, 9)
 
 
 def test_an_answered_request_is_answered_so_for_a_day(make: Callable[[], Store]) -> None:
-    again = Claimed(Claim("k", WHAT, NOW + KEPT_FOR + INSTANT))
+    again = Claimed(IdempotencyClaim("k", WHAT, NOW + KEPT_FOR + INSTANT))
     assert outcomes(make, 2 * MINUTE, KEPT_FOR, KEPT_FOR + INSTANT, answered=True) == [REPLY, REPLY, again]
 
 

@@ -18,7 +18,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.learn import learn
 from remembrancer.engine.stages import ENTERED, StageReport, current_stage, enter_stage, restore_stage, retire_stage
 from remembrancer.errors import InvalidInput, StoreUnavailable
-from remembrancer.policies.learning.stages import Stage
+from remembrancer.policies.learning.stages import LearningStage
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.presets.crewship import CREWSHIP
@@ -44,7 +44,9 @@ class Project:
     ctx: Context
     clock: FixedClock
 
-    async def learn(self, identifier: UUID, phase: Stage, domain: Domain = Domain.TASK, scope: Scope = TEAM) -> None:
+    async def learn(
+        self, identifier: UUID, phase: LearningStage, domain: Domain = Domain.TASK, scope: Scope = TEAM
+    ) -> None:
         learning = Learning(id=identifier, text=f"Learning {identifier.int}", phase=phase.value, domain=domain)
         await learn(self.ctx, scope, learning, source="MEMORY.md", tags=())
 
@@ -61,10 +63,10 @@ def make(request: pytest.FixtureRequest) -> Callable[[], Store]:
 
 async def four(project: Project) -> None:
     """Learnings of two stages, of both domains, in two projects."""
-    await project.learn(DRAW, Stage.DESIGN)
-    await project.learn(HABIT, Stage.DESIGN, Domain.TEAM)
-    await project.learn(CODE, Stage.IMPLEMENTATION)
-    await project.learn(ELSEWHERE, Stage.DESIGN, scope=OTHER)
+    await project.learn(DRAW, LearningStage.DESIGN)
+    await project.learn(HABIT, LearningStage.DESIGN, Domain.TEAM)
+    await project.learn(CODE, LearningStage.IMPLEMENTATION)
+    await project.learn(ELSEWHERE, LearningStage.DESIGN, scope=OTHER)
 
 
 def project(make: Callable[[], Store], steps: Callable[[Project], Awaitable[T]]) -> T:
@@ -80,16 +82,16 @@ def project(make: Callable[[], Store], steps: Callable[[Project], Awaitable[T]])
 
 def test_when_a_stage_ends_what_was_learned_in_it_for_the_task_retires(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> tuple[StageReport, set[UUID]]:
-        return await retire_stage(life.ctx, PROJECT, Stage.DESIGN), await life.active()
+        return await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN), await life.active()
 
     report, active = project(make, steps)
-    assert report == StageReport(stage=None, at=NOW + timedelta(days=1), ended=Stage.DESIGN, moved=(DRAW,))
+    assert report == StageReport(stage=None, at=NOW + timedelta(days=1), ended=LearningStage.DESIGN, moved=(DRAW,))
     assert active == {HABIT, CODE, ELSEWHERE}
 
 
 def test_the_audit_says_which_stage_it_was(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> list[tuple[str, str]]:
-        await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN)
         lines = await life.ctx.store.audit(Reader(TEAM), DRAW)
         return [(line.action, line.reason) for line in lines]
 
@@ -98,9 +100,9 @@ def test_the_audit_says_which_stage_it_was(make: Callable[[], Store]) -> None:
 
 def test_retiring_a_stage_twice_changes_nothing(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> tuple[str, bool]:
-        await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN)
         before = await exported(life.ctx.store)
-        again = await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        again = await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN)
         return again.reason, await exported(life.ctx.store) == before
 
     assert project(make, steps) == ("nothing is left that was learned for design alone", True)
@@ -109,9 +111,9 @@ def test_retiring_a_stage_twice_changes_nothing(make: Callable[[], Store]) -> No
 def test_what_a_stage_retired_comes_back_and_nothing_else(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> tuple[tuple[UUID, ...], set[UUID]]:
         await life.ctx.store.set_status(Reader(OTHER), ELSEWHERE, Status.RETIRED, at=life.clock())
-        ended = await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        ended = await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN)
         life.clock.advance(timedelta(days=1))
-        back = await restore_stage(life.ctx, PROJECT, Stage.DESIGN, at=ended.at)
+        back = await restore_stage(life.ctx, PROJECT, LearningStage.DESIGN, at=ended.at)
         return back.moved, await life.active()
 
     assert project(make, steps) == ((DRAW,), {DRAW, HABIT, CODE})
@@ -119,40 +121,40 @@ def test_what_a_stage_retired_comes_back_and_nothing_else(make: Callable[[], Sto
 
 def test_a_time_at_which_nothing_was_retired_brings_nothing_back(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> str:
-        return (await restore_stage(life.ctx, PROJECT, Stage.DESIGN, at=NOW)).reason
+        return (await restore_stage(life.ctx, PROJECT, LearningStage.DESIGN, at=NOW)).reason
 
     assert project(make, steps) == "nothing was retired with design at 2026-03-04T09:00:00+00:00"
 
 
 def test_an_intent_of_another_stage_ends_the_one_before(make: Callable[[], Store]) -> None:
-    async def steps(life: Project) -> tuple[StageReport, StageReport, Stage | None, set[UUID]]:
+    async def steps(life: Project) -> tuple[StageReport, StageReport, LearningStage | None, set[UUID]]:
         first = await enter_stage(life.ctx, TEAM, DESIGN)
         second = await enter_stage(life.ctx, TEAM, BUILD)
         return first, second, await current_stage(life.ctx, PROJECT), await life.active()
 
     first, second, stage, active = project(make, steps)
     assert (first.ended, first.moved) == (None, ())
-    assert (second.stage, second.ended, second.moved) == (Stage.IMPLEMENTATION, Stage.DESIGN, (DRAW,))
-    assert (stage, active) == (Stage.IMPLEMENTATION, {HABIT, CODE, ELSEWHERE})
+    assert (second.stage, second.ended, second.moved) == (LearningStage.IMPLEMENTATION, LearningStage.DESIGN, (DRAW,))
+    assert (stage, active) == (LearningStage.IMPLEMENTATION, {HABIT, CODE, ELSEWHERE})
 
 
 def test_a_project_may_come_back_to_a_stage(make: Callable[[], Store]) -> None:
-    async def steps(life: Project) -> list[Stage | None]:
-        stages: list[Stage | None] = []
+    async def steps(life: Project) -> list[LearningStage | None]:
+        stages: list[LearningStage | None] = []
         for intent in (DESIGN, BUILD, DESIGN):
             await enter_stage(life.ctx, TEAM, intent)
             stages.append(await current_stage(life.ctx, TEAM))
         return stages
 
-    assert project(make, steps) == [Stage.DESIGN, Stage.IMPLEMENTATION, Stage.DESIGN]
+    assert project(make, steps) == [LearningStage.DESIGN, LearningStage.IMPLEMENTATION, LearningStage.DESIGN]
 
 
 def test_projects_have_stages_of_their_own(make: Callable[[], Store]) -> None:
-    async def steps(life: Project) -> list[Stage | None]:
+    async def steps(life: Project) -> list[LearningStage | None]:
         await enter_stage(life.ctx, TEAM, DESIGN)
         return [await current_stage(life.ctx, scope) for scope in (PROJECT, OTHER, Scope(workspace="acme"))]
 
-    assert project(make, steps) == [Stage.DESIGN, None, None]
+    assert project(make, steps) == [LearningStage.DESIGN, None, None]
 
 
 @pytest.mark.parametrize(
@@ -162,13 +164,13 @@ def test_projects_have_stages_of_their_own(make: Callable[[], Store]) -> None:
 def test_an_intent_that_tells_no_other_stage_changes_nothing(
     make: Callable[[], Store], intent: str, reason: str
 ) -> None:
-    async def steps(life: Project) -> tuple[Stage | None, str, bool]:
+    async def steps(life: Project) -> tuple[LearningStage | None, str, bool]:
         await enter_stage(life.ctx, TEAM, DESIGN)
         before = await exported(life.ctx.store)
         report = await enter_stage(life.ctx, TEAM, intent)
         return report.stage, report.reason, await exported(life.ctx.store) == before
 
-    assert project(make, steps) == (Stage.DESIGN, reason, True)
+    assert project(make, steps) == (LearningStage.DESIGN, reason, True)
 
 
 def test_a_blank_intent_is_refused(make: Callable[[], Store]) -> None:
@@ -182,14 +184,14 @@ def test_a_blank_intent_is_refused(make: Callable[[], Store]) -> None:
 def test_a_preset_that_knows_no_stages_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> list[str]:
         ctx = replace(life.ctx, preset=CREWSHIP)
-        entered, retired = await enter_stage(ctx, TEAM, DESIGN), await retire_stage(ctx, TEAM, Stage.DESIGN)
+        entered, retired = await enter_stage(ctx, TEAM, DESIGN), await retire_stage(ctx, TEAM, LearningStage.DESIGN)
         return [entered.reason, retired.reason]
 
     assert project(make, steps) == ["preset crewship knows no stages"] * 2
 
 
 def test_wherever_the_store_fails_a_stage_ends_whole_and_once(make: Callable[[], Store]) -> None:
-    async def attempt(faults: Faults, store: Store) -> tuple[set[UUID], Stage | None, int]:
+    async def attempt(faults: Faults, store: Store) -> tuple[set[UUID], LearningStage | None, int]:
         life = Project(a_context(store, TEAPARTY), FixedClock())
         await four(life)
         await enter_stage(life.ctx, TEAM, DESIGN)
@@ -200,5 +202,5 @@ def test_wherever_the_store_fails_a_stage_ends_whole_and_once(make: Callable[[],
         return await life.active(), await current_stage(life.ctx, TEAM), told
 
     for faults in every_fault():
-        expected = ({HABIT, CODE, ELSEWHERE}, Stage.IMPLEMENTATION, 2)
+        expected = ({HABIT, CODE, ELSEWHERE}, LearningStage.IMPLEMENTATION, 2)
         assert over(make, partial(attempt, faults)) == expected

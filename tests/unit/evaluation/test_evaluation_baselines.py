@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency, WithHeadings
-from remembrancer.evaluation.dataset import Transcript, Turn
-from remembrancer.evaluation.system import Answer, Block, Fate, System
+from remembrancer.evaluation.baselines import Bm25Baseline, Dense, Grep, RandomOrder, Recency, WithHeadings
+from remembrancer.evaluation.dataset import DatasetTurn, Transcript
+from remembrancer.evaluation.system import MeasuredBlock, System, SystemAnswer, TurnOutcome
 from remembrancer.testing.doubles import HashEmbedder
 
 BEGUN = datetime(2024, 5, 1, tzinfo=UTC)
@@ -18,14 +18,16 @@ BEGUN = datetime(2024, 5, 1, tzinfo=UTC)
 def transcript(*texts: str) -> Transcript:
     """Turns t1, t2, … an hour apart."""
     turns = tuple(
-        Turn(id=f"t{number}", session="session_1", actor="Ines", text=text, occurred_at=BEGUN + timedelta(hours=number))
+        DatasetTurn(
+            id=f"t{number}", session="session_1", actor="Ines", text=text, occurred_at=BEGUN + timedelta(hours=number)
+        )
         for number, text in enumerate(texts, start=1)
     )
     return Transcript(id="c", turns=turns)
 
 
-def answered(system: System, told: Transcript, question: str, limit: int = 100) -> Answer:
-    async def ask() -> Answer:
+def answered(system: System, told: Transcript, question: str, limit: int = 100) -> SystemAnswer:
+    async def ask() -> SystemAnswer:
         async with system.prepared(told) as ranker:
             return await ranker.answer(question, asked_at=BEGUN, limit=limit)
 
@@ -36,7 +38,7 @@ def ranked(system: System, told: Transcript, question: str, limit: int = 100) ->
     return list(answered(system, told, question, limit).ranked)
 
 
-SYSTEMS: list[System] = [RandomOrder(seed=1), Recency(), Grep(), Bm25(), Dense(HashEmbedder())]
+SYSTEMS: list[System] = [RandomOrder(seed=1), Recency(), Grep(), Bm25Baseline(), Dense(HashEmbedder())]
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
@@ -51,7 +53,7 @@ def test_limit_cuts_the_same_list(system: System) -> None:
     assert ranked(system, told, "apple", 2) == ranked(system, told, "apple")[:2]
 
 
-@pytest.mark.parametrize("system", [Grep(), Bm25()], ids=lambda system: system.name)
+@pytest.mark.parametrize("system", [Grep(), Bm25Baseline()], ids=lambda system: system.name)
 @pytest.mark.parametrize("question", ["", "???", "unheard words"])
 def test_without_a_word_in_common_the_newest_come_first(system: System, question: str) -> None:
     assert ranked(system, transcript("an apple", "a pear", "a plum"), question) == ["t3", "t2", "t1"]
@@ -70,7 +72,8 @@ def test_recency_takes_the_newest_whatever_is_asked() -> None:
 
 def test_of_turns_at_one_moment_the_later_in_the_file_is_newer() -> None:
     at_once = tuple(
-        Turn(id=name, session="session_1", actor="Ines", text="x", occurred_at=BEGUN) for name in ("first", "second")
+        DatasetTurn(id=name, session="session_1", actor="Ines", text="x", occurred_at=BEGUN)
+        for name in ("first", "second")
     )
     told = Transcript(id="c", turns=at_once)
     assert ranked(Recency(), told, "x") == ["second", "first"]
@@ -83,23 +86,23 @@ def test_grep_counts_distinct_words_of_four_letters_or_more_as_substrings() -> N
 
 def test_bm25_prefers_the_rare_word() -> None:
     told = transcript("tea and canoe", "tea and milk", "tea and sugar")
-    assert ranked(Bm25(), told, "tea, milk")[0] == "t2"
+    assert ranked(Bm25Baseline(), told, "tea, milk")[0] == "t2"
 
 
 def test_bm25_prefers_the_shorter_text() -> None:
     told = transcript("canoe", "the canoe that we had on the lake last year")
-    assert ranked(Bm25(), told, "canoe") == ["t1", "t2"]
+    assert ranked(Bm25Baseline(), told, "canoe") == ["t1", "t2"]
 
 
 def test_bm25_values_a_repeated_word_less_each_time() -> None:
     # By hand, all texts of length 4 (K = 1.2): canoe 4 times weighs 2.2 * 4 / 5.2 = 1.69; canoe and lake once each
     # weigh 1 + 1, under idfs that are equal because each word stands in 2 of 3 texts.
     told = transcript("canoe canoe canoe canoe", "canoe lake one two", "lake lake three four")
-    assert ranked(Bm25(), told, "canoe lake") == ["t2", "t1", "t3"]
+    assert ranked(Bm25Baseline(), told, "canoe lake") == ["t2", "t1", "t3"]
 
 
 def test_bm25_knows_no_stems() -> None:
-    assert ranked(Bm25(), transcript("a canoe", "many canoes", "none"), "canoe") == ["t1", "t3", "t2"]
+    assert ranked(Bm25Baseline(), transcript("a canoe", "many canoes", "none"), "canoe") == ["t1", "t3", "t2"]
 
 
 def test_dense_puts_the_same_words_first() -> None:
@@ -114,17 +117,17 @@ def test_a_block_holds_the_texts_in_their_order(system: System) -> None:
     lengths = {turn.id: len(turn.text) + 3 for turn in told.turns}
     first, second = answer.ranked[:2]
     room = lengths[first] + lengths[second]
-    assert answer.block(room) == Block((first, second), room)
+    assert answer.block(room) == MeasuredBlock((first, second), room)
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
 def test_a_turn_that_is_not_returned_stands_beyond_the_depth(system: System) -> None:
     answer = answered(system, transcript("an apple", "a pear", "a plum"), "the pear", limit=2)
     (left,) = {"t1", "t2", "t3"}.difference(answer.ranked)
-    assert asyncio.run(answer.fate(left)) is Fate.LIMIT
+    assert asyncio.run(answer.fate(left)) is TurnOutcome.LIMIT
 
 
-@pytest.mark.parametrize("system", [Grep(), Bm25(), Dense(HashEmbedder())], ids=lambda system: system.name)
+@pytest.mark.parametrize("system", [Grep(), Bm25Baseline(), Dense(HashEmbedder())], ids=lambda system: system.name)
 def test_scores_stand_beside_the_turns_and_fall(system: System) -> None:
     answer = answered(system, transcript("an apple", "a pear", "an apple pie"), "Where is the apple?")
     assert len(answer.scores) == len(answer.ranked)
@@ -143,9 +146,9 @@ def test_what_ignores_the_question_gives_no_scores(system: System) -> None:
 @pytest.mark.parametrize("question", ["Ines", "What was said in May?"])
 def test_with_headings_speaker_and_month_are_found(question: str) -> None:
     told = transcript("a pear")
-    assert answered(Bm25(), told, question).scores == (0.0,)
-    assert answered(WithHeadings(Bm25()), told, question).scores[0] > 0
+    assert answered(Bm25Baseline(), told, question).scores == (0.0,)
+    assert answered(WithHeadings(Bm25Baseline()), told, question).scores[0] > 0
 
 
 def test_a_system_with_headings_is_told_apart_by_its_name() -> None:
-    assert WithHeadings(Bm25()).name == "bm25+heading"
+    assert WithHeadings(Bm25Baseline()).name == "bm25+heading"

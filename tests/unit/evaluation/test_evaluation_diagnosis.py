@@ -15,10 +15,10 @@ from scripted import Told
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.abstention import FLOORS, reliability, separation, sweep
 from remembrancer.evaluation.budget import BLOCK_METRICS, BUDGETS, block_metrics, chars_of, pack_block
-from remembrancer.evaluation.dataset import Question
+from remembrancer.evaluation.dataset import DatasetQuestion
 from remembrancer.evaluation.misses import READERS, Cause, EvidenceTurn, count_causes
-from remembrancer.evaluation.outcome import Asked, judge_answer
-from remembrancer.evaluation.system import Block, Fate
+from remembrancer.evaluation.outcome import JudgedQuestion, judge_answer
+from remembrancer.evaluation.system import MeasuredBlock, TurnOutcome
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -27,10 +27,10 @@ def asked(
     ranked: Sequence[str],
     scores: Sequence[float] = (),
     gold: Sequence[str] = (),
-    fates: Mapping[str, Fate] | None = None,
+    fates: Mapping[str, TurnOutcome] | None = None,
     texts: Mapping[str, str] | None = None,
-) -> Asked:
-    question = Question(
+) -> JudgedQuestion:
+    question = DatasetQuestion(
         id="q", text="?", category="c", asked_at=AT, evidence=tuple(gold), sessions=tuple(gold), answerable=bool(gold)
     )
     several = {turn: turn for turn in (*ranked, *gold)}
@@ -52,12 +52,12 @@ def test_what_finds_room_and_how_much_of_the_evidence_that_is(row: dict[str, str
 
 
 def test_survival_has_every_name_in_order() -> None:
-    assert tuple(block_metrics(dict.fromkeys(BUDGETS, Block((), 0)), ["a"])) == BLOCK_METRICS
+    assert tuple(block_metrics(dict.fromkeys(BUDGETS, MeasuredBlock((), 0)), ["a"])) == BLOCK_METRICS
 
 
 def test_survival_of_nothing_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="gold"):
-        block_metrics(dict.fromkeys(BUDGETS, Block((), 0)), [])
+        block_metrics(dict.fromkeys(BUDGETS, MeasuredBlock((), 0)), [])
 
 
 def test_a_token_is_four_characters() -> None:
@@ -67,21 +67,21 @@ def test_a_token_is_four_characters() -> None:
 @pytest.mark.parametrize(
     ("fate", "rank", "blocks", "causes"),
     [
-        (Fate.RETURNED, 1, {"1k", "2k", "4k"}, ["found"] * 4),
-        (Fate.RETURNED, 10, {"4k"}, ["found", "cut", "cut", "found"]),
-        (Fate.RETURNED, 11, {"2k", "4k"}, ["ranked low", "cut", "found", "found"]),
-        (Fate.RETURNED, 90, set[str](), ["ranked low", "cut", "cut", "cut"]),
-        (Fate.LIMIT, None, set[str](), ["ranked low"] * 4),
-        (Fate.FLOOR, None, set[str](), ["below the floor"] * 4),
-        (Fate.DUPLICATE, None, set[str](), ["duplicate"] * 4),
-        (Fate.ALIKE, None, set[str](), ["too alike"] * 4),
-        (Fate.GONE, None, set[str](), ["gone since"] * 4),
-        (Fate.NO_CANDIDATE, None, set[str](), ["not a candidate"] * 4),
-        (Fate.NOT_INGESTED, None, set[str](), ["not ingested"] * 4),
+        (TurnOutcome.RETURNED, 1, {"1k", "2k", "4k"}, ["found"] * 4),
+        (TurnOutcome.RETURNED, 10, {"4k"}, ["found", "cut", "cut", "found"]),
+        (TurnOutcome.RETURNED, 11, {"2k", "4k"}, ["ranked low", "cut", "found", "found"]),
+        (TurnOutcome.RETURNED, 90, set[str](), ["ranked low", "cut", "cut", "cut"]),
+        (TurnOutcome.LIMIT, None, set[str](), ["ranked low"] * 4),
+        (TurnOutcome.FLOOR, None, set[str](), ["below the floor"] * 4),
+        (TurnOutcome.DUPLICATE, None, set[str](), ["duplicate"] * 4),
+        (TurnOutcome.ALIKE, None, set[str](), ["too alike"] * 4),
+        (TurnOutcome.GONE, None, set[str](), ["gone since"] * 4),
+        (TurnOutcome.NO_CANDIDATE, None, set[str](), ["not a candidate"] * 4),
+        (TurnOutcome.NOT_INGESTED, None, set[str](), ["not ingested"] * 4),
     ],
 )
 def test_a_turn_is_missed_for_one_cause_by_each_reader(
-    fate: Fate, rank: int | None, blocks: set[str], causes: list[str]
+    fate: TurnOutcome, rank: int | None, blocks: set[str], causes: list[str]
 ) -> None:
     sought = EvidenceTurn(turn="t", fate=fate, rank=rank, blocks=frozenset(blocks))
     assert [sought.cause(reader).value for reader in READERS] == causes
@@ -89,8 +89,8 @@ def test_a_turn_is_missed_for_one_cause_by_each_reader(
 
 
 def test_causes_are_counted_for_each_reader() -> None:
-    found = EvidenceTurn(turn="a", fate=Fate.RETURNED, rank=12, blocks=frozenset(BUDGETS))
-    never = EvidenceTurn(turn="b", fate=Fate.NOT_INGESTED, rank=None, blocks=frozenset())
+    found = EvidenceTurn(turn="a", fate=TurnOutcome.RETURNED, rank=12, blocks=frozenset(BUDGETS))
+    never = EvidenceTurn(turn="b", fate=TurnOutcome.NOT_INGESTED, rank=None, blocks=frozenset())
     counts = count_causes([found, never])
     assert counts["first 10"] == {Cause.RANKED_LOW: 1, Cause.NOT_INGESTED: 1}
     assert counts["2k"] == {Cause.FOUND: 1, Cause.NOT_INGESTED: 1}
@@ -103,8 +103,8 @@ def test_a_turn_too_long_for_the_block_is_cut() -> None:
 
 
 def test_the_fate_of_a_turn_that_is_returned_is_not_asked_for() -> None:
-    one = asked(["a"], gold=["a"], fates={"a": Fate.FLOOR})
-    assert one.evidence_turns[0].fate is Fate.RETURNED
+    one = asked(["a"], gold=["a"], fates={"a": TurnOutcome.FLOOR})
+    assert one.evidence_turns[0].fate is TurnOutcome.RETURNED
 
 
 @every_row(table("calibration_error"), cells)
@@ -143,7 +143,7 @@ def test_auc_needs_two_of_either_kind() -> None:
         separation([0.4, 0.5], [0.1])
 
 
-def of_cell(cell: str, gold: Sequence[str]) -> list[Asked]:
+def of_cell(cell: str, gold: Sequence[str]) -> list[JudgedQuestion]:
     return [asked([], gold=gold) if one == "-" else asked(["t"], [float(one)], gold) for one in cell.split()]
 
 

@@ -12,10 +12,10 @@ from evaluated import evaluated
 
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, Question, Transcript, Turn
+from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, DatasetQuestion, DatasetTurn, Transcript
 from remembrancer.evaluation.foreign import participants, replace_names, with_foreign
 from remembrancer.evaluation.locomo import load
-from remembrancer.evaluation.report import Report, as_json
+from remembrancer.evaluation.report import EvaluationReport, as_json
 from remembrancer.testing.doubles import HashEmbedder
 
 TINY = Path(__file__).parents[2] / "fixtures" / "locomo" / "tiny.json"
@@ -25,11 +25,11 @@ AT = datetime(2026, 3, 1, tzinfo=UTC)
 def conversation(name: str, speakers: tuple[str, str], *texts: str) -> Conversation:
     """The second speaker begins; the first has the role of the user. Each text is a question with an answer."""
     turns = tuple(
-        Turn(id=f"t{number}", text="so it was", occurred_at=AT, actor=actor, role=role)
+        DatasetTurn(id=f"t{number}", text="so it was", occurred_at=AT, actor=actor, role=role)
         for number, (actor, role) in enumerate(((speakers[1], "assistant"), (speakers[0], "user")))
     )
     questions = tuple(
-        Question(id=f"q{number}", text=text, category="all", asked_at=AT, evidence=("t0",), sessions=("t0",))
+        DatasetQuestion(id=f"q{number}", text=text, category="all", asked_at=AT, evidence=("t0",), sessions=("t0",))
         for number, text in enumerate(texts)
     )
     return Conversation(transcript=Transcript(id=name, turns=turns), questions=questions)
@@ -43,7 +43,7 @@ HERE = conversation("here", ("Ann", "Bo"), "Where does Ann live?")
 THERE = conversation("there", ("Cy", "Di"), "What did Cy say to Di?", "Who is Cyril?", "Where does Cy live?")
 
 
-def drawn(count: int, *, seed: int = 0, whole: Dataset | None = None) -> tuple[Question, ...]:
+def drawn(count: int, *, seed: int = 0, whole: Dataset | None = None) -> tuple[DatasetQuestion, ...]:
     """What is asked of HERE."""
     all_of_it = dataset(HERE, THERE) if whole is None else whole
     return with_foreign(dataset(HERE), all_of_it, count, seed=seed).conversations[0].foreign
@@ -112,17 +112,17 @@ def test_the_longer_of_two_names_is_replaced_as_a_whole() -> None:
     assert replace_names("Jo Ann left.", {"Jo": "X", "Jo Ann": "Y"}) == "Y left."
 
 
-def measured(foreign: int) -> Report:
+def measured(foreign: int) -> EvaluationReport:
     settings = Settings(embedder="none")
     return evaluated(load(TINY), settings=settings, embedder=HashEmbedder(), foreign=foreign)
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def report() -> EvaluationReport:
     return measured(1)
 
 
-def without_times(report: Report) -> dict[str, Any]:
+def without_times(report: EvaluationReport) -> dict[str, Any]:
     printed: dict[str, Any] = dict(as_json(report))
     for key in ("latency_ms", "latency_ms_by_system", "foreign_questions"):
         del printed[key]
@@ -131,15 +131,15 @@ def without_times(report: Report) -> dict[str, Any]:
     return printed
 
 
-def test_foreign_questions_move_no_other_figure(report: Report) -> None:
+def test_foreign_questions_move_no_other_figure(report: EvaluationReport) -> None:
     assert without_times(report) == without_times(measured(0))
 
 
-def test_foreign_questions_are_counted_by_conversation(report: Report) -> None:
+def test_foreign_questions_are_counted_by_conversation(report: EvaluationReport) -> None:
     assert (report.foreign_questions, report.unanswerable_questions, report.questions) == (2, 1, 5)
 
 
-def test_json_says_of_each_system_what_it_says_to_foreign_questions(report: Report) -> None:
+def test_json_says_of_each_system_what_it_says_to_foreign_questions(report: EvaluationReport) -> None:
     printed: dict[str, Any] = dict(as_json(report))
     for told in printed["abstention"].values():
         assert (told["foreign"]["unanswerable"], told["foreign"]["answerable"]) == (2, 5)

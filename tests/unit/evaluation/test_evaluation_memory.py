@@ -20,13 +20,13 @@ from remembrancer import config
 from remembrancer.config import Settings
 from remembrancer.domain.recall import Stage
 from remembrancer.errors import InvalidInput, ModelUnavailable
-from remembrancer.evaluation.dataset import Conversation, Transcript, Turn
+from remembrancer.evaluation.dataset import Conversation, DatasetTurn, Transcript
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.memory_system import FATE_OF_STAGE, MemorySystem
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.report import as_json
-from remembrancer.evaluation.system import Answer, Fate, Ranker
+from remembrancer.evaluation.system import Ranker, SystemAnswer, TurnOutcome
 from remembrancer.evaluation.tables import print_report
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.testing.doubles import NOW, HashEmbedder
@@ -75,7 +75,7 @@ def asking(
 
 def answered(
     conversation: Conversation, question: str, database: Path, embedder: Embedder | None = None, *, limit: int = 100
-) -> Answer:
+) -> SystemAnswer:
     at = conversation.questions[0].asked_at
     return asking(
         conversation.transcript, lambda ranker: ranker.answer(question, asked_at=at, limit=limit), database, embedder
@@ -86,10 +86,10 @@ def ranked(conversation: Conversation, question: str, database: Path, embedder: 
     return list(answered(conversation, question, database, embedder).ranked)
 
 
-def fate(transcript: Transcript, question: str, turn_id: str, database: Path, **asked: Any) -> Fate:
+def fate(transcript: Transcript, question: str, turn_id: str, database: Path, **asked: Any) -> TurnOutcome:
     limit = asked.pop("limit", 100)
 
-    async def ask(ranker: Ranker) -> Fate:
+    async def ask(ranker: Ranker) -> TurnOutcome:
         answer = await ranker.answer(question, asked_at=transcript.ends, limit=limit)
         return await answer.fate(turn_id)
 
@@ -98,7 +98,7 @@ def fate(transcript: Transcript, question: str, turn_id: str, database: Path, **
 
 def told(*texts: str) -> Transcript:
     """Turns t1, t2, … all said at one moment."""
-    turns = (Turn(id=f"t{number}", text=text, occurred_at=NOW) for number, text in enumerate(texts, start=1))
+    turns = (DatasetTurn(id=f"t{number}", text=text, occurred_at=NOW) for number, text in enumerate(texts, start=1))
     return Transcript(id="c", turns=tuple(turns))
 
 
@@ -233,7 +233,7 @@ def test_scores_of_the_memory_are_fractions_that_fall(tmp_path: Path) -> None:
 def test_a_block_names_the_turns_that_stand_in_it(tmp_path: Path) -> None:
     conversation = load(TINY).conversations[0]
 
-    async def ask(ranker: Ranker) -> tuple[Answer, tuple[str, ...], tuple[str, ...]]:
+    async def ask(ranker: Ranker) -> tuple[SystemAnswer, tuple[str, ...], tuple[str, ...]]:
         answer = await ranker.answer("the beehives", asked_at=conversation.questions[0].asked_at, limit=100)
         return answer, answer.block(4_000).turns, answer.block(300).turns
 
@@ -245,42 +245,47 @@ def test_a_block_names_the_turns_that_stand_in_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("texts", "limit", "expected"),
     [
-        (("the green canoe", "bees"), 100, Fate.RETURNED),
-        (("the green canoe is on the trailer", "the green canoe"), 1, Fate.LIMIT),
+        (("the green canoe", "bees"), 100, TurnOutcome.RETURNED),
+        (("the green canoe is on the trailer", "the green canoe"), 1, TurnOutcome.LIMIT),
     ],
 )
 def test_the_fate_of_a_turn_is_where_its_way_ended(
-    texts: tuple[str, ...], limit: int, expected: Fate, tmp_path: Path
+    texts: tuple[str, ...], limit: int, expected: TurnOutcome, tmp_path: Path
 ) -> None:
     assert fate(told(*texts), "the green canoe", "t1", tmp_path / "a.db", limit=limit) is expected
 
 
 def test_a_turn_that_no_search_brings_is_no_candidate(tmp_path: Path) -> None:
     """A year before what is found: nothing of it stands around what is asked for."""
-    long_ago = Turn(id="t1", text="bees", session="first", occurred_at=NOW - timedelta(days=365))
+    long_ago = DatasetTurn(id="t1", text="bees", session="first", occurred_at=NOW - timedelta(days=365))
     transcript = Transcript(
-        id="c", turns=(long_ago, Turn(id="t2", text="the green canoe", session="second", occurred_at=NOW))
+        id="c", turns=(long_ago, DatasetTurn(id="t2", text="the green canoe", session="second", occurred_at=NOW))
     )
-    assert fate(transcript, "the green canoe", "t1", tmp_path / "a.db") is Fate.NO_CANDIDATE
+    assert fate(transcript, "the green canoe", "t1", tmp_path / "a.db") is TurnOutcome.NO_CANDIDATE
 
 
 def test_a_turn_with_too_little_in_common_is_below_the_floor(tmp_path: Path) -> None:
     question = "Which violin did the zebra play at the lake before breakfast in Lisbon on a yellow bicycle?"
-    assert fate(told("a lake", "a violin", "a zebra", "an admiral"), question, "t1", tmp_path / "a.db") is Fate.FLOOR
+    assert (
+        fate(told("a lake", "a violin", "a zebra", "an admiral"), question, "t1", tmp_path / "a.db")
+        is TurnOutcome.FLOOR
+    )
 
 
 def test_a_turn_that_repeats_a_better_one_is_a_duplicate(tmp_path: Path) -> None:
     transcript = told("the green canoe", "the green canoe")
 
-    async def ask(ranker: Ranker) -> set[Fate]:
+    async def ask(ranker: Ranker) -> set[TurnOutcome]:
         answer = await ranker.answer("the green canoe", asked_at=NOW, limit=100)
         return {await answer.fate(turn.id) for turn in transcript.turns}
 
-    assert asking(transcript, ask, tmp_path / "a.db") == {Fate.RETURNED, Fate.DUPLICATE}
+    assert asking(transcript, ask, tmp_path / "a.db") == {TurnOutcome.RETURNED, TurnOutcome.DUPLICATE}
 
 
 def test_a_turn_that_the_preset_does_not_admit_is_not_ingested(tmp_path: Path) -> None:
-    assert fate(told("the green canoe"), "canoe", "t1", tmp_path / "a.db", preset="crewship") is Fate.NOT_INGESTED
+    assert (
+        fate(told("the green canoe"), "canoe", "t1", tmp_path / "a.db", preset="crewship") is TurnOutcome.NOT_INGESTED
+    )
 
 
 def test_answers_are_read_no_deeper_than_the_preset_allows() -> None:
@@ -303,7 +308,7 @@ def test_a_question_is_asked_at_its_own_time(tmp_path: Path) -> None:
 def test_more_turns_than_are_taken_in_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("remembrancer.evaluation.memory_system.BATCH", 2)
     transcript = told("one", "two", "three", "four", "the green canoe")
-    assert fate(transcript, "canoe", "t5", tmp_path / "a.db") is Fate.RETURNED
+    assert fate(transcript, "canoe", "t5", tmp_path / "a.db") is TurnOutcome.RETURNED
 
 
 def test_two_presets_are_compared_on_the_same_questions(tmp_path: Path) -> None:

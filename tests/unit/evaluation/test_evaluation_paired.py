@@ -13,7 +13,7 @@ from scripted import Scripted
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import records
-from remembrancer.evaluation.paired import COMPARED, PairedComparison, Scored, compare_systems
+from remembrancer.evaluation.paired import COMPARED, PairedComparison, ScoredQuestion, compare_systems
 from remembrancer.evaluation.questions import load
 from remembrancer.evaluation.run import judge
 
@@ -30,11 +30,11 @@ BETTER = {
 WORSE = {**BETTER, "When did the belt for the lathe come?": ["w1", "w4"], "Who closed the valve of the pump?": []}
 
 
-def scored(values: Sequence[float], conversations: Sequence[str] | None = None) -> list[Scored]:
+def scored(values: Sequence[float], conversations: Sequence[str] | None = None) -> list[ScoredQuestion]:
     """Questions whose metrics all have the same value."""
     names = ["c"] * len(values) if conversations is None else conversations
     return [
-        Scored(
+        ScoredQuestion(
             conversation=name, id=f"q{number}", question="?", category="all", gold=("t",),
             metrics=dict.fromkeys(COMPARED, value),
         )
@@ -106,7 +106,7 @@ def test_the_most_changed_questions_come_first() -> None:
 
 
 @pytest.mark.parametrize("second", [scored([1]), scored([1, 0, 1]), scored([1, 0], ["c", "d"])])
-def test_other_questions_are_no_pair(second: list[Scored]) -> None:
+def test_other_questions_are_no_pair(second: list[ScoredQuestion]) -> None:
     with pytest.raises(InvalidInput, match="the same questions on both sides"):
         compare_systems(("a", "b"), scored([1, 0]), second, seed=1)
 

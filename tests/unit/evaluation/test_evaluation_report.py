@@ -17,36 +17,38 @@ from remembrancer.evaluation.budget import BLOCK_METRICS
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.questions import load
-from remembrancer.evaluation.report import Report, as_json
+from remembrancer.evaluation.report import EvaluationReport, as_json
 from remembrancer.evaluation.summary import levels
 from remembrancer.evaluation.tables import print_report
-from remembrancer.evaluation.views import SESSION_METRICS, TURN_METRICS, Found, views
+from remembrancer.evaluation.views import SESSION_METRICS, TURN_METRICS, EvidenceFound, views
 from remembrancer.testing.doubles import HashEmbedder
 
 OWN = Path(__file__).parents[2] / "fixtures" / "questions"
 
 
-def measured(corpus: Path = OWN / "corpus.jsonl", questions: Path = OWN / "questions.jsonl", **options: Any) -> Report:
+def measured(
+    corpus: Path = OWN / "corpus.jsonl", questions: Path = OWN / "questions.jsonl", **options: Any
+) -> EvaluationReport:
     settings = Settings(embedder="none")
     return evaluated(load(corpus, questions), settings=settings, **options)
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def report() -> EvaluationReport:
     return measured(embedder=HashEmbedder(), against="mnemosyne", tuned=["garden"])
 
 
 @pytest.fixture(scope="module")
-def printed(report: Report) -> Any:
+def printed(report: EvaluationReport) -> Any:
     return json.loads(json.dumps(as_json(report)))
 
 
 @pytest.fixture(scope="module")
-def page(report: Report) -> str:
+def page(report: EvaluationReport) -> str:
     return told(report)
 
 
-def told(report: Report) -> str:
+def told(report: EvaluationReport) -> str:
     page = io.StringIO()
     print_report(report, Console(file=page, width=200))
     return page.getvalue()
@@ -139,15 +141,15 @@ def test_tables_say_what_they_are_over(line: str, page: str) -> None:
     assert line in " ".join(page.split())
 
 
-def test_tables_show_the_values(page: str, report: Report) -> None:
+def test_tables_show_the_values(page: str, report: EvaluationReport) -> None:
     for result in report.results:
         assert f"{result.main.turn.values['recall@10']:.3f}" in page
         assert f"{result.main.block.values['block-recall@2k']:.3f}" in page
 
 
 @pytest.mark.parametrize("level", ["turns", "sessions"])
-def test_a_half_is_told_by_the_metrics_of_the_whole(level: str, report: Report) -> None:
-    shown = {view.name: view for view in views(report) if isinstance(view, Found)}
+def test_a_half_is_told_by_the_metrics_of_the_whole(level: str, report: EvaluationReport) -> None:
+    shown = {view.name: view for view in views(report) if isinstance(view, EvidenceFound)}
     assert {shown[f"{part}-{level}"].metrics for part in ("tuned", "untouched")} == {shown[level].metrics}
 
 
@@ -161,7 +163,7 @@ def test_sessions_are_told_by_each_metric_that_is_asked_of_them(metric: str) -> 
     assert metric in SESSION_METRICS
 
 
-def test_what_stands_in_blocks_is_told_of_each_half(report: Report) -> None:
+def test_what_stands_in_blocks_is_told_of_each_half(report: EvaluationReport) -> None:
     names = {view.name for view in views(report)}
     assert {"blocks", "tuned-blocks", "untouched-blocks"} <= names
 
@@ -170,7 +172,7 @@ def test_questions_without_hints_have_no_column(page: str) -> None:
     assert "n=0" not in page
 
 
-def test_a_half_without_an_answerable_question_is_named(report: Report) -> None:
+def test_a_half_without_an_answerable_question_is_named(report: EvaluationReport) -> None:
     group = report.groups[0]
     empty = {system: levels([], seed=0) for system in group.results}
     page = told(replace(report, groups=(replace(group, results=empty),)))

@@ -21,7 +21,7 @@ from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.records import read
 from remembrancer.evaluation.run import OnProgress, Progress, judge
 from remembrancer.evaluation.summary import Outcomes, SystemResult, summarise
-from remembrancer.evaluation.system import Fate, System
+from remembrancer.evaluation.system import System, TurnOutcome
 
 TINY = Path(__file__).parents[2] / "fixtures" / "locomo" / "tiny.json"
 BEEHIVES = "What did Ines say about beehives, and where does Petra live?"
@@ -154,7 +154,7 @@ def test_progress_counts_every_question_of_every_system() -> None:
 
 def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
     scores = {BEEHIVES: [0.75, 0.5]}
-    fates = {BEEHIVES: {"D2:1": Fate.FLOOR, "D2:2": Fate.NOT_INGESTED}}
+    fates = {BEEHIVES: {"D2:1": TurnOutcome.FLOOR, "D2:2": TurnOutcome.NOT_INGESTED}}
     outcomes(Scripted(ANSWERS, scores=scores, fates=fates), folder=tmp_path / "out")
     records = [json.loads(line) for line in (tmp_path / "out" / "scripted.jsonl").read_text().splitlines()]
     assert len(records) == 6
@@ -185,7 +185,7 @@ def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
 
 
 def test_every_turn_that_answers_is_found_or_has_a_cause() -> None:
-    fates = {BEEHIVES: {"D2:1": Fate.FLOOR}}
+    fates = {BEEHIVES: {"D2:1": TurnOutcome.FLOOR}}
     result = judged(Scripted(ANSWERS, fates=fates))
     assert result.missed["first 10"] == {Cause.FOUND: 4, Cause.FLOOR: 1, Cause.NO_CANDIDATE: 2}
     assert {sum(counts.values()) for counts in result.missed.values()} == {7}

@@ -16,7 +16,7 @@ from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.run import Progress
 from remembrancer.evaluation.segmentation import evaluate_segmentation
 from remembrancer.evaluation.segmentation_report import SegmentationReport
-from remembrancer.evaluation.segmentation_summary import Outcome, differences, summarise
+from remembrancer.evaluation.segmentation_summary import DialogueOutcome, differences, summarise
 from remembrancer.testing.doubles import WordHashEmbedder
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "segmentation"
@@ -31,12 +31,14 @@ def measured(path: Path = FOLDER, **options: Any) -> SegmentationReport:
     return asyncio.run(evaluate_segmentation(path, settings=WITHOUT, **options))
 
 
-def outcomes(seed: int, *, right: float) -> list[Outcome]:
+def outcomes(seed: int, *, right: float) -> list[DialogueOutcome]:
     """Of 40 dialogues with four boundaries each, of which about so many are found."""
     rng = np.random.default_rng(seed)
     found = rng.binomial(4, right, size=40)
     return [
-        Outcome(str(place), pk=0.5 - one / 10, window_diff=0.6 - one / 10, right=float(one), predicted=4, gold=4)
+        DialogueOutcome(
+            str(place), pk=0.5 - one / 10, window_diff=0.6 - one / 10, right=float(one), predicted=4, gold=4
+        )
         for place, one in enumerate(found.tolist())
     ]
 
@@ -106,7 +108,10 @@ def test_records_hold_segments_and_no_texts(tmp_path: Path) -> None:
 
 
 def test_f1_pools_the_boundaries_of_all_dialogues() -> None:
-    told = [Outcome("a", 0.0, 0.0, right=1, predicted=1, gold=1), Outcome("b", 1.0, 1.0, right=0, predicted=3, gold=5)]
+    told = [
+        DialogueOutcome("a", 0.0, 0.0, right=1, predicted=1, gold=1),
+        DialogueOutcome("b", 1.0, 1.0, right=0, predicted=3, gold=5),
+    ]
     result = summarise("ours", told, seed=0, seconds=[0.1, 0.3], turns=20)
     assert result.values == {"pk": 0.5, "window_diff": 0.5, "f1": pytest.approx(0.2)}
     assert (result.precision, result.recall) == (pytest.approx(1 / 4), pytest.approx(1 / 6))

@@ -14,7 +14,7 @@ from remembrancer.evaluation.segmentation_baselines import (
     Tiling,
     TurnTiling,
     VectorTiling,
-    Windows,
+    WindowBaseline,
 )
 from remembrancer.evaluation.segmentation_data import Dialogue, load
 
@@ -43,7 +43,7 @@ def test_none_sets_no_boundary() -> None:
 
 
 def test_windows_are_as_long_as_the_mean_of_the_part_for_tuning() -> None:
-    assert Windows.of(ERRANDS.for_tuning).segment(WORKSHOP, None) == [(3, 3, 3, 3, 2)]
+    assert WindowBaseline.of(ERRANDS.for_tuning).segment(WORKSHOP, None) == [(3, 3, 3, 3, 2)]
 
 
 def test_chance_sets_as_many_boundaries_as_are_to_be_expected() -> None:

@@ -11,8 +11,8 @@ import pytest
 from remembrancer.domain.query import Filters
 from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.journal import Entries
-from remembrancer.interfaces.cli.options import Question, arguments
+from remembrancer.interfaces.cli.journal import EntryOptions
+from remembrancer.interfaces.cli.options import QuestionOptions, arguments
 from remembrancer.interfaces.http.bodies import RecallIn
 from remembrancer.interfaces.http.filters import event_filters, memory_filters
 from remembrancer.interfaces.key_values import key_values
@@ -49,8 +49,8 @@ def test_of_a_query_on_the_journal_where_one_value_or_several_are_given_alike() 
 
 def test_of_the_command_line() -> None:
     either = {"crews", "agents", "archived"}
-    assert arguments_of(Question) >= OF_MEMORIES
-    assert arguments_of(Entries) == OF_EVENTS - either
+    assert arguments_of(QuestionOptions) >= OF_MEMORIES
+    assert arguments_of(EntryOptions) == OF_EVENTS - either
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.interfaces.cli.report_lines import line
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, NotDue, Report
+from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue
 from remembrancer.policies.learning.extraction import ExtractionScope
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
@@ -58,7 +58,7 @@ def read(*, learned: int = 0, failed: str = "") -> ExtractReport:
     )
 
 
-CASES: tuple[tuple[Report, str], ...] = (
+CASES: tuple[tuple[JobReport, str], ...] = (
     (IndexReport(indexed=3, deferred=0), "indexed 3 cues"),
     (IndexReport(indexed=1, deferred=2, reason="it is down"), "indexed 1 cue, 2 put off (it is down)"),
     (IndexReport(indexed=0, deferred=0, reason="nothing waits"), "nothing waits"),
@@ -124,12 +124,12 @@ CASES: tuple[tuple[Report, str], ...] = (
 
 
 @pytest.mark.parametrize(("report", "told"), CASES, ids=[told[:30] for _, told in CASES])
-def test_a_run_is_told_in_a_sentence(report: Report, told: str) -> None:
+def test_a_run_is_told_in_a_sentence(report: JobReport, told: str) -> None:
     assert line("job", report).plain == f"job: {told}"
 
 
 def test_every_kind_of_report_has_its_sentence() -> None:
-    assert {type(report) for report, _ in CASES} == set(Report.__args__)
+    assert {type(report) for report, _ in CASES} == set(JobReport.__args__)
 
 
 def test_what_a_provider_says_cannot_move_the_cursor() -> None:

@@ -18,7 +18,7 @@ from remembrancer.engine.end_session import EndReport, ReinforceReport
 from remembrancer.engine.extract import ExtractReport
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.review import ReviewReport
-from remembrancer.engine.segment import Segmented, SegmentReport
+from remembrancer.engine.segment import SegmentedStream, SegmentReport
 from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.engine.stages import StageReport
 from remembrancer.interfaces.wire.jobs import (
@@ -35,7 +35,7 @@ from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.overview import JobState
 from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue
 from remembrancer.policies.learning.extraction import ExtractionScope
-from remembrancer.policies.learning.stages import Stage
+from remembrancer.policies.learning.stages import LearningStage
 from remembrancer.testing.doubles import a_memory
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
@@ -90,7 +90,7 @@ def test_a_snapshot_is_told_in_a_report_as_health_tells_it() -> None:
 def test_the_end_of_a_session_is_told_part_by_part() -> None:
     report = EndReport(
         session="monday",
-        segmented=Segmented(stream=Scope(workspace="acme"), episodes=(ID,), turns=3),
+        segmented=SegmentedStream(stream=Scope(workspace="acme"), episodes=(ID,), turns=3),
         extracted=ExtractReport(session="monday", scopes={ExtractionScope.TEAM: 2}),
         reinforced=ReinforceReport(reason="nothing was used"),
         reviewed=ReviewReport(),
@@ -101,7 +101,7 @@ def test_the_end_of_a_session_is_told_part_by_part() -> None:
 
 
 def test_a_stage_is_told_by_its_name() -> None:
-    told = DoneOut.of(StageReport(stage=Stage.DESIGN, at=AT)).model_dump(mode="json")["details"]
+    told = DoneOut.of(StageReport(stage=LearningStage.DESIGN, at=AT)).model_dump(mode="json")["details"]
     assert (told["stage"], told["ended"], told["at"]) == ("design", None, "2026-03-04T09:00:00+00:00")
 
 

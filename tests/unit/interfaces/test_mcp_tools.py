@@ -125,8 +125,8 @@ def test_all_that_a_model_is_told_of_the_tools_is_short() -> None:
     ("parameter", "choices"),
     [
         (parameters.Verdict, set(Feedback)),
-        (parameters.Severity, set(Severity)),
-        (parameters.Role, set(Role) - {Role.SYSTEM}),
+        (parameters.SeverityName, set(Severity)),
+        (parameters.SpeakerRole, set(Role) - {Role.SYSTEM}),
         (parameters.Whose, set(Origin) - {Origin.SYSTEM, Origin.IMPORT}),
     ],
 )

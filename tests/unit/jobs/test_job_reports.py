@@ -21,7 +21,7 @@ from remembrancer.engine.rules import RulesReport
 from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, Counted, ExtractionReport, HealthReport, NotDue, Report, counted
+from remembrancer.jobs.reports import BrokenOff, Counted, ExtractionReport, HealthReport, JobReport, NotDue, counted
 from remembrancer.policies.learning.extraction import ExtractionScope
 from remembrancer.testing.doubles import NOW
 
@@ -47,7 +47,7 @@ REVIEW: Final = Review(
 )
 LEARNED: Final = ExtractReport(session="monday", learned=(A, B), failed={ExtractionScope.TEAM: "down"}, left=3)
 
-REPORTS: Final[tuple[tuple[Report, Counted], ...]] = (
+REPORTS: Final[tuple[tuple[JobReport, Counted], ...]] = (
     (IndexReport(indexed=5, deferred=2), Counted(done=5, failed=2)),
     (HealthReport(taken=(SNAPSHOT, SNAPSHOT)), Counted(done=2)),
     (SegmentReport(streams=9, episodes=4, turns=20, failed=2, left=3), Counted(done=4, failed=2, left=3)),
@@ -80,5 +80,5 @@ REPORTS: Final[tuple[tuple[Report, Counted], ...]] = (
 
 
 @pytest.mark.parametrize(("report", "numbers"), REPORTS, ids=lambda value: type(value).__name__)
-def test_a_report_says_how_much_was_done_failed_and_is_left(report: Report, numbers: Counted) -> None:
+def test_a_report_says_how_much_was_done_failed_and_is_left(report: JobReport, numbers: Counted) -> None:
     assert counted(report) == numbers

@@ -10,7 +10,7 @@ import pytest
 from contexts import STORES, over
 from job_worlds import MONDAY, WORLDS, World
 
-from remembrancer.domain.erasure import Choice, Erasure
+from remembrancer.domain.erasure import Erasure, ErasureSelection
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.erase import erase
@@ -23,7 +23,7 @@ from remembrancer.testing.doubles import FixedClock
 
 SCOPE: Final = Scope(workspace=MONDAY.workspace)
 ALL: Final = EventFilter(archived=True)
-Choose = Callable[[Context], Awaitable[Choice | None]]
+Choose = Callable[[Context], Awaitable[ErasureSelection | None]]
 
 
 async def _events(ctx: Context) -> Sequence[UUID]:
@@ -35,28 +35,28 @@ async def _memories(ctx: Context) -> list[UUID]:
     return [UUID(str(row["id"])) for row in sorted(rows, key=lambda row: str(row["recorded_at"]))]
 
 
-async def _first_event(ctx: Context) -> Choice | None:
+async def _first_event(ctx: Context) -> ErasureSelection | None:
     events = await _events(ctx)
-    return Choice(events=frozenset(events[:1])) if events else None
+    return ErasureSelection(events=frozenset(events[:1])) if events else None
 
 
-async def _every_other_event(ctx: Context) -> Choice | None:
+async def _every_other_event(ctx: Context) -> ErasureSelection | None:
     events = await _events(ctx)
-    return Choice(events=frozenset(events[::2])) if events else None
+    return ErasureSelection(events=frozenset(events[::2])) if events else None
 
 
-async def _last_memory(ctx: Context) -> Choice | None:
+async def _last_memory(ctx: Context) -> ErasureSelection | None:
     memories = await _memories(ctx)
-    return Choice(ids=frozenset(memories[-1:])) if memories else None
+    return ErasureSelection(ids=frozenset(memories[-1:])) if memories else None
 
 
-async def _first_memory(ctx: Context) -> Choice | None:
+async def _first_memory(ctx: Context) -> ErasureSelection | None:
     memories = await _memories(ctx)
-    return Choice(ids=frozenset(memories[:1])) if memories else None
+    return ErasureSelection(ids=frozenset(memories[:1])) if memories else None
 
 
-async def _session(ctx: Context) -> Choice | None:
-    return Choice(session=MONDAY.session)
+async def _session(ctx: Context) -> ErasureSelection | None:
+    return ErasureSelection(session=MONDAY.session)
 
 
 CHOICES: Final[dict[str, Choose]] = {
@@ -99,7 +99,7 @@ def test_jobs_go_on_after_an_erasure_and_form_nothing_of_what_is_gone(
     over(make, steps)
 
 
-async def _texts_of(ctx: Context, choice: Choice) -> list[str]:
+async def _texts_of(ctx: Context, choice: ErasureSelection) -> list[str]:
     """What those say that are chosen."""
     memories, events = await ctx.store.lying_in(SCOPE, choice)
     traces = await ctx.store.traces(SCOPE, memories=memories, events=events)

@@ -20,7 +20,7 @@ from remembrancer.errors import Conflict, ModelUnavailable, RemembrancerError, S
 from remembrancer.jobs import sweeps
 from remembrancer.jobs.indexer import Indexer, IndexReport
 from remembrancer.jobs.maintenance import maintain, run_job
-from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue, Report, counted
+from remembrancer.jobs.reports import BrokenOff, HealthReport, JobReport, NotDue, counted
 from remembrancer.jobs.sweeps import Sweeper
 from remembrancer.policies.schedule import AFTER_FAILURE
 from remembrancer.ports.store import Store
@@ -120,7 +120,7 @@ def a_sweeper(store: Store | None = None, clock: FixedClock | None = None) -> Sw
 
 
 def test_a_job_that_goes_through_much_has_its_time(clock: FixedClock) -> None:
-    async def rounds() -> list[Report]:
+    async def rounds() -> list[JobReport]:
         sweeper = a_sweeper(clock=clock)
         first = await maintain(sweeper)
         clock.advance(DAY / 2)
@@ -143,7 +143,7 @@ def test_a_job_that_looks_at_what_waits_runs_whenever_it_is_asked_for() -> None:
 
 
 def test_a_job_that_has_its_time_waits_for_it_though_it_is_named() -> None:
-    async def rounds() -> Report:
+    async def rounds() -> JobReport:
         sweeper = a_sweeper()
         await maintain(sweeper)
         return (await maintain(sweeper, [Job.COMPACT]))["compact"]
@@ -152,7 +152,7 @@ def test_a_job_that_has_its_time_waits_for_it_though_it_is_named() -> None:
 
 
 def test_with_force_a_job_does_not_wait_for_its_time() -> None:
-    async def rounds() -> Report:
+    async def rounds() -> JobReport:
         sweeper = a_sweeper()
         await maintain(sweeper)
         return (await maintain(sweeper, [Job.COMPACT], force=True))["compact"]
@@ -209,7 +209,7 @@ def test_a_job_that_breaks_off_is_noted_with_what_went_wrong(
 ) -> None:
     breaking(monkeypatch, "segment", error)
 
-    async def round_of() -> tuple[Report, Run]:
+    async def round_of() -> tuple[JobReport, Run]:
         sweeper = a_sweeper()
         report = await run_job(sweeper, Job.SEGMENT)
         return report, (await sweeper.ctx.store.runs(SCOPE))["segment"]
@@ -245,10 +245,10 @@ def test_a_fault_of_ours_is_named_and_logged_with_where_it_happened(
 def test_what_broke_off_is_due_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     breaking(monkeypatch, "compact", Conflict("it was changed"))
 
-    async def rounds() -> list[type[Report]]:
+    async def rounds() -> list[type[JobReport]]:
         clock = FixedClock()
         sweeper = a_sweeper(clock=clock)
-        kinds: list[type[Report]] = []
+        kinds: list[type[JobReport]] = []
         for wait in (timedelta(0), AFTER_FAILURE / 2, AFTER_FAILURE / 2):
             clock.advance(wait)
             kinds.append(type((await maintain(sweeper))["compact"]))

@@ -20,7 +20,7 @@ from remembrancer.engine.segment import item_of
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.jobs import sweeps, worker
 from remembrancer.jobs.indexer import Indexer
-from remembrancer.jobs.reports import BrokenOff, Report
+from remembrancer.jobs.reports import BrokenOff, JobReport
 from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.sweeps import Sweeper
 from remembrancer.jobs.worker import AFTER_TROUBLE, LONGEST_WAIT, work
@@ -51,10 +51,10 @@ class Life:
     only: Sequence[Job] | None = None
     stop: Stop = field(default_factory=Stop)
     told: list[tuple[datetime, str]] = field(default_factory=list[tuple[datetime, str]])
-    reports: list[Report] = field(default_factory=list[Report])
+    reports: list[JobReport] = field(default_factory=list[JobReport])
     waits: list[timedelta] = field(default_factory=list[timedelta])
 
-    def on_run(self, job: Job, report: Report) -> None:
+    def on_run(self, job: Job, report: JobReport) -> None:
         self.told.append((self.clock(), job.value))
         self.reports.append(report)
 
@@ -239,7 +239,7 @@ def test_wherever_the_store_fails_the_worker_goes_on(life: Make, at: int) -> Non
 def test_who_is_told_and_fails_ends_it(life: Make) -> None:
     one = life()
 
-    def fail(_: Job, __: Report) -> None:
+    def fail(_: Job, __: JobReport) -> None:
         raise BrokenPipeError
 
     one.on_run = fail  # type: ignore[method-assign]
@@ -313,7 +313,7 @@ def test_a_worker_that_was_stopped_before_it_began_does_nothing(life: Make) -> N
 def test_the_run_under_way_is_finished_and_no_other_begun(life: Make) -> None:
     one = life()
 
-    def stopping(job: Job, _: Report) -> None:
+    def stopping(job: Job, _: JobReport) -> None:
         one.told.append((NOW, job.value))
         one.stop.set()
 
@@ -327,7 +327,7 @@ def test_a_worker_that_waits_is_woken_to_stop() -> None:
         ctx = a_context(ReferenceStore(), DEFAULT)
         sweeper, stop, ran = Sweeper(ctx, SCOPE, Indexer(ctx, SCOPE)), Stop(), asyncio.Event()
 
-        def on_run(job: Job, _: Report) -> None:
+        def on_run(job: Job, _: JobReport) -> None:
             if job is Job.HEALTH:
                 ran.set()
 

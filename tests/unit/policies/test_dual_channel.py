@@ -10,7 +10,7 @@ from golden_tables import cells, every_row, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.segmentation.dual_channel import DualChannel
-from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Segment, Turn
+from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Segment, StreamTurn
 from remembrancer.testing.doubles import NOW, a_vector
 
 PLACES = {
@@ -30,9 +30,9 @@ LEAVES = Boundaries(
 )
 
 
-def said(cell: str) -> list[Turn]:
+def said(cell: str) -> list[StreamTurn]:
     """Turns as the table has them: minutes since the one before, characters, place."""
-    turns: list[Turn] = []
+    turns: list[StreamTurn] = []
     at = NOW
     for word in cell.split():
         count, _, told = word.rpartition("*")
@@ -40,11 +40,11 @@ def said(cell: str) -> list[Turn]:
         for _ in range(int(count or 1)):
             at += timedelta(minutes=float(minutes))
             vector = a_vector(*PLACES[place]) if place in PLACES else None
-            turns.append(Turn(at=at, speaker="ana", text="x" * int(characters), vector=vector))
+            turns.append(StreamTurn(at=at, speaker="ana", text="x" * int(characters), vector=vector))
     return turns
 
 
-def decided(turns: Sequence[Turn], note: Any, *, ended: bool = False) -> tuple[tuple[Segment, ...], Any]:
+def decided(turns: Sequence[StreamTurn], note: Any, *, ended: bool = False) -> tuple[tuple[Segment, ...], Any]:
     decision = RULES.apply(turns, RULES.plan(turns, note, ended=ended, with_model=False), None)
     return decision.segments, decision.note
 

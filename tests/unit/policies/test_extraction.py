@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from remembrancer.domain.event import Role
 from remembrancer.domain.scope import Level, Scope
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
+from remembrancer.policies.learning.extraction import (
+    EXTRACTED,
+    Extraction,
+    ExtractionScope,
+    SessionPhase,
+    StreamPassage,
+    owner,
+)
 from remembrancer.policies.learning.nudge import NUDGED
 from remembrancer.testing.doubles import NOW, an_event
 
@@ -19,8 +26,10 @@ USUAL = Extraction()
 WHOLE = Scope(workspace="acme", project="p", crew="c", agent="a", session="s")
 
 
-def passages(*texts: str) -> list[Passage]:
-    return [Passage(number=number, at=NOW, speaker="ana", text=text) for number, text in enumerate(texts, start=1)]
+def passages(*texts: str) -> list[StreamPassage]:
+    return [
+        StreamPassage(number=number, at=NOW, speaker="ana", text=text) for number, text in enumerate(texts, start=1)
+    ]
 
 
 texts = st.lists(st.text(alphabet="abc \n", min_size=1, max_size=700), max_size=30)
@@ -115,16 +124,16 @@ def test_whose_a_learning_is(stream: Scope, level: Level, expected: Scope) -> No
 
 
 def test_there_are_ten_scopes_and_all_are_asked_about_at_the_end() -> None:
-    assert USUAL.at(Moment.RETROSPECTIVE) == tuple(ExtractionScope)
+    assert USUAL.at(SessionPhase.RETROSPECTIVE) == tuple(ExtractionScope)
 
 
-@pytest.mark.parametrize("moment", [Moment.PROSPECTIVE, Moment.IN_FLIGHT, Moment.CORRECTIVE])
-def test_before_the_end_the_scope_of_the_moment_is_asked_about(moment: Moment) -> None:
+@pytest.mark.parametrize("moment", [SessionPhase.PROSPECTIVE, SessionPhase.IN_FLIGHT, SessionPhase.CORRECTIVE])
+def test_before_the_end_the_scope_of_the_moment_is_asked_about(moment: SessionPhase) -> None:
     assert USUAL.at(moment) == (ExtractionScope(moment.value),)
 
 
 def test_a_scope_that_a_preset_leaves_out_is_asked_about_at_no_moment() -> None:
-    assert Extraction(scopes={ExtractionScope.TEAM: Level.CREW}).at(Moment.CORRECTIVE) == ()
+    assert Extraction(scopes={ExtractionScope.TEAM: Level.CREW}).at(SessionPhase.CORRECTIVE) == ()
 
 
 @pytest.mark.parametrize(

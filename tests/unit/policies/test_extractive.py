@@ -5,16 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.consolidation.extractive import MAX_SENTENCES, TITLE_WORDS, Told, summary, title
+from remembrancer.policies.consolidation.extractive import MAX_SENTENCES, TITLE_WORDS, AttributedText, summary, title
 
 TALK = [
-    Told("Ana", "Hi Ben! The payment worker ran out of memory last night. Can you look at it?"),
-    Told("Ben", "Sure. The payment worker has one gigabyte of memory. Checkout needs two gigabytes since the spring."),
-    Told("Ana", "Great, thanks!"),
-    Told("Ben", "I raised the memory of the payment worker to two gigabytes."),
+    AttributedText("Ana", "Hi Ben! The payment worker ran out of memory last night. Can you look at it?"),
+    AttributedText(
+        "Ben", "Sure. The payment worker has one gigabyte of memory. Checkout needs two gigabytes since the spring."
+    ),
+    AttributedText("Ana", "Great, thanks!"),
+    AttributedText("Ben", "I raised the memory of the payment worker to two gigabytes."),
 ]
 
-texts = st.lists(st.builds(Told, st.sampled_from(["", "Ana", "Ben"]), st.text(max_size=300)), max_size=8)
+texts = st.lists(st.builds(AttributedText, st.sampled_from(["", "Ana", "Ben"]), st.text(max_size=300)), max_size=8)
 
 
 def test_a_summary_holds_what_the_talk_is_about_under_who_said_it() -> None:
@@ -25,12 +27,12 @@ def test_a_summary_holds_what_the_talk_is_about_under_who_said_it() -> None:
 
 
 def test_sentences_of_one_text_stand_under_one_name() -> None:
-    told = summary([Told("Ana", "The deploy of checkout failed. The deploy of billing failed.")])
+    told = summary([AttributedText("Ana", "The deploy of checkout failed. The deploy of billing failed.")])
     assert told == "Ana: The deploy of checkout failed. The deploy of billing failed."
 
 
 def test_a_text_of_nobody_has_no_name() -> None:
-    assert summary([Told("", "The deploy of checkout failed.")]) == "The deploy of checkout failed."
+    assert summary([AttributedText("", "The deploy of checkout failed.")]) == "The deploy of checkout failed."
 
 
 def test_small_talk_and_questions_stay_out_of_a_summary() -> None:
@@ -39,8 +41,11 @@ def test_small_talk_and_questions_stay_out_of_a_summary() -> None:
 
 
 def test_what_is_said_twice_is_told_once() -> None:
-    twice = [Told("Ana", "The payment worker ran out of memory."), Told("Ben", "The payment worker ran out of memory.")]
-    others = [Told("Ana", "The apple cake is for the birthday of our neighbour on Saturday.")]
+    twice = [
+        AttributedText("Ana", "The payment worker ran out of memory."),
+        AttributedText("Ben", "The payment worker ran out of memory."),
+    ]
+    others = [AttributedText("Ana", "The apple cake is for the birthday of our neighbour on Saturday.")]
     told = summary([*twice, *others], max_chars=130)
     assert told.count("ran out of memory") == 1
     assert "apple cake" in told
@@ -56,7 +61,10 @@ def test_a_title_says_nothing_twice() -> None:
 
 
 def test_speakers_calling_each_other_by_name_is_no_topic() -> None:
-    talk = [Told("Ana", "Ben, Ben, listen: apple cake!"), Told("Ben", "Ana? Ana, apple cake it is.")]
+    talk = [
+        AttributedText("Ana", "Ben, Ben, listen: apple cake!"),
+        AttributedText("Ben", "Ana? Ana, apple cake it is."),
+    ]
     assert not {"Ana", "Ben"} & set(title(talk).replace(",", "").split())
 
 
@@ -68,26 +76,28 @@ def test_speakers_calling_each_other_by_name_is_no_topic() -> None:
     ],
 )
 def test_other_scripts_have_titles_too(text: str, named: str) -> None:
-    assert title([Told("", text)]).startswith(named[:6])
+    assert title([AttributedText("", text)]).startswith(named[:6])
 
 
-@pytest.mark.parametrize("said", [[], [Told("Ana", "")], [Told("Ana", " \n\x07")]], ids=["none", "empty", "unseen"])
-def test_where_there_is_nothing_to_be_seen_nothing_is_told(said: list[Told]) -> None:
+@pytest.mark.parametrize(
+    "said", [[], [AttributedText("Ana", "")], [AttributedText("Ana", " \n\x07")]], ids=["none", "empty", "unseen"]
+)
+def test_where_there_is_nothing_to_be_seen_nothing_is_told(said: list[AttributedText]) -> None:
     assert (title(said), summary(said)) == ("", "")
 
 
 @pytest.mark.parametrize("said", ["ok", "???", "👍", "the of and"])
 def test_where_there_is_little_it_is_told_as_it_is(said: str) -> None:
-    assert summary([Told("Ana", said)]) == f"Ana: {said}"
+    assert summary([AttributedText("Ana", said)]) == f"Ana: {said}"
 
 
 def test_a_flood_of_sentences_is_read_in_part() -> None:
-    flood = [Told("Ana", "The deploy failed. " * 5_000), Told("Ben", "The cake is ready.")]
+    flood = [AttributedText("Ana", "The deploy failed. " * 5_000), AttributedText("Ben", "The cake is ready.")]
     assert "cake" in summary([*flood * MAX_SENTENCES])
 
 
 def test_a_single_word_without_end_is_cut() -> None:
-    assert summary([Told("Ana", "x" * 10_000)], max_chars=50) == "Ana: " + "x" * 44 + "…"
+    assert summary([AttributedText("Ana", "x" * 10_000)], max_chars=50) == "Ana: " + "x" * 44 + "…"
 
 
 def test_no_room_at_all_is_refused() -> None:
@@ -96,14 +106,14 @@ def test_no_room_at_all_is_refused() -> None:
 
 
 @given(texts, st.integers(20, 400))
-def test_a_summary_keeps_to_its_room_and_its_line(said: list[Told], room: int) -> None:
+def test_a_summary_keeps_to_its_room_and_its_line(said: list[AttributedText], room: int) -> None:
     told = summary(said, max_chars=room)
     assert len(told) <= room
     assert told == " ".join(told.split())
 
 
 @given(texts)
-def test_a_title_is_short_and_on_one_line(said: list[Told]) -> None:
+def test_a_title_is_short_and_on_one_line(said: list[AttributedText]) -> None:
     told = title(said)
     assert len(told) <= 500
     assert told == " ".join(told.split())
@@ -111,7 +121,7 @@ def test_a_title_is_short_and_on_one_line(said: list[Told]) -> None:
 
 @given(st.permutations(["The deploy failed again", "Apple cake needs cinnamon", "Rain is expected on Sunday"]))
 def test_whoever_spoke_first_is_told_first(said: list[str]) -> None:
-    assert summary([Told("", f"{text}.") for text in said]) == ". ".join(said) + "."
+    assert summary([AttributedText("", f"{text}.") for text in said]) == ". ".join(said) + "."
 
 
 def test_a_title_has_words_enough_where_there_are() -> None:

@@ -18,8 +18,8 @@ from remembrancer.policies.consolidation.facts import (
     Basis,
     Category,
     Drawn,
+    FactFinding,
     Facts,
-    Finding,
     drawn,
     findings_in,
     texts_in,
@@ -50,8 +50,8 @@ TEA, MILK = fact("Ana drinks tea"), fact("Ana takes milk")
 
 def finding(
     action: Action, text: str = "", *sources: Memory, about: Memory | None = None, category: str = "preference"
-) -> Finding:
-    return Finding(
+) -> FactFinding:
+    return FactFinding(
         action=action,
         category=Category(category),
         text=text,
@@ -72,7 +72,7 @@ def basis(*known: Memory) -> Basis:
 
 
 def draw(
-    *findings: Finding, known: Sequence[Memory] = (), vectors: Mapping[str, NDArray[np.float32]] | None = None
+    *findings: FactFinding, known: Sequence[Memory] = (), vectors: Mapping[str, NDArray[np.float32]] | None = None
 ) -> Drawn:
     there = basis(*known)
     return drawn(findings_in(findings, there), there, vectors or {}, POLICY, now=LATER)
@@ -127,7 +127,7 @@ def test_each_further_source_takes_a_share_of_the_doubt(confidence: float, times
         pytest.param([finding(Action.INVALIDATE, "milk", about=MILK)], [], id="nothing to invalidate"),
     ],
 )
-def test_what_counts_of_what_a_model_says(said: list[Finding], counts: list[Finding]) -> None:
+def test_what_counts_of_what_a_model_says(said: list[FactFinding], counts: list[FactFinding]) -> None:
     assert list(findings_in(said, basis(TEA))) == counts
 
 

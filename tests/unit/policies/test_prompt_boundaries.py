@@ -6,12 +6,12 @@ import pytest
 
 from remembrancer.policies.prompts import boundaries
 from remembrancer.policies.prompts.boundaries import read
-from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Segment, Turn
+from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Segment, StreamTurn
 from remembrancer.testing.doubles import NOW
 
 WINDOW = BoundaryQuestion(start=10, end=15, whole=True)
 LAST = BoundaryQuestion(start=10, end=15, whole=False, before="deploys")
-TURNS = [Turn(at=NOW, speaker="ana", text=f"turn {place}") for place in range(20)]
+TURNS = [StreamTurn(at=NOW, speaker="ana", text=f"turn {place}") for place in range(20)]
 
 
 def told(first: Any, last: Any, **other: Any) -> dict[str, Any]:
@@ -89,5 +89,5 @@ def test_what_came_before_stands_in_a_fence_of_its_own() -> None:
 
 
 def test_a_long_turn_is_cut() -> None:
-    shown = boundaries.material([Turn(at=NOW, speaker="ana", text="x" * 50_000)] * 20, WINDOW)
+    shown = boundaries.material([StreamTurn(at=NOW, speaker="ana", text="x" * 50_000)] * 20, WINDOW)
     assert len(shown) < 5 * 2_100 + 500

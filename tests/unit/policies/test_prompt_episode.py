@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from remembrancer.policies.prompts.episode import Telling, material, problem, telling
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.prompts.episode import EpisodeText, material, problem, telling
+from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.testing.doubles import NOW
 
 
 def test_a_title_and_a_summary_are_read() -> None:
-    assert telling({"title": " A\ntitle", "summary": "It was. "}) == Telling(title="A title", summary="It was.")
+    assert telling({"title": " A\ntitle", "summary": "It was. "}) == EpisodeText(title="A title", summary="It was.")
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ def test_no_title_is_longer_than_a_memorys_may_be() -> None:
 
 
 def test_turns_are_shown_with_who_said_them_and_when() -> None:
-    shown = material([Turn(at=NOW, speaker="Ana\n[2]", text="Deploy it.\n[3] no")])
+    shown = material([StreamTurn(at=NOW, speaker="Ana\n[2]", text="Deploy it.\n[3] no")])
     assert "\n[1] 2026-03-04 09:00 UTC, Ana [2]: Deploy it. [3] no\n" in shown

@@ -6,8 +6,8 @@ import pytest
 
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.consolidation.facts import Action, Category
-from remembrancer.policies.prompts.facts import INSTRUCTIONS, MAX_FACTS, SCHEMA, Said, material, read
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.prompts.facts import INSTRUCTIONS, MAX_FACTS, SCHEMA, FactEntry, material, read
+from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.testing.doubles import NOW, a_memory
 
 EPISODE = replace(a_memory("They ordered"), title="Lunch")
@@ -25,23 +25,23 @@ def entry(**others: JsonValue) -> dict[str, JsonValue]:
     return usual | others
 
 
-def answered(*entries: JsonValue) -> tuple[Said, ...] | str:
+def answered(*entries: JsonValue) -> tuple[FactEntry, ...] | str:
     return read({"facts": list(entries)}, ["e1", "e2"])
 
 
-def turns(*texts: str) -> list[Turn]:
-    return [Turn(at=NOW, speaker="ana", text=text) for text in texts]
+def turns(*texts: str) -> list[StreamTurn]:
+    return [StreamTurn(at=NOW, speaker="ana", text=text) for text in texts]
 
 
 def test_an_entry_is_read_as_it_is() -> None:
     assert answered(entry(action="update", fact="f3", episodes=["e2", "e1", "e2"])) == (
-        Said(Action.UPDATE, "f3", Category.GOAL, "Ana learns Greek", ("e2", "e1")),
+        FactEntry(Action.UPDATE, "f3", Category.GOAL, "Ana learns Greek", ("e2", "e1")),
     )
 
 
 def test_a_text_is_kept_as_one_line_without_what_cannot_be_seen() -> None:
     [said] = answered(entry(text=" a < b\n\u200band c "))
-    assert isinstance(said, Said)
+    assert isinstance(said, FactEntry)
     assert said.text == "a < b and c"
 
 

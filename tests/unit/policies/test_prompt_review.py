@@ -11,14 +11,14 @@ from remembrancer.policies.prompts.review import (
     MAX_QUERIES,
     MAX_SAID_CHARS,
     SCHEMA,
-    LookedUp,
+    LabelledMemory,
     fitting,
     material,
     read,
 )
 from remembrancer.testing.doubles import a_memory, an_event
 
-TEA = LookedUp("m1", a_memory("Ana drinks tea"), ())
+TEA = LabelledMemory("m1", a_memory("Ana drinks tea"), ())
 
 
 def test_as_many_of_the_first_go_in_as_there_is_room_for() -> None:
@@ -35,7 +35,7 @@ def test_nothing_goes_in_where_nothing_was_said() -> None:
 
 
 def test_of_a_long_turn_or_memory_the_beginning_is_shown() -> None:
-    told = material([LookedUp("m1", a_memory("m" * 9_999), ())], [an_event("t" * 9_999)])
+    told = material([LabelledMemory("m1", a_memory("m" * 9_999), ())], [an_event("t" * 9_999)])
     assert (told.count("mmmm" * 10), told.count("m" * (MAX_MEMORY_CHARS + 1))) == (MAX_MEMORY_CHARS // 40, 0)
     assert "t" * MAX_SAID_CHARS in told
     assert "t" * (MAX_SAID_CHARS + 1) not in told
@@ -54,7 +54,7 @@ def test_what_was_recalled_into_a_turn_is_no_use_of_it() -> None:
 
 def test_a_memory_stands_under_its_label_with_its_title_and_the_last_questions() -> None:
     queries = ["first?", *(f"question {number}?" for number in range(MAX_QUERIES)), "question 0?", " "]
-    told = material([LookedUp("m7", replace(TEA.memory, title="Drinks"), queries)], [])
+    told = material([LabelledMemory("m7", replace(TEA.memory, title="Drinks"), queries)], [])
     assert "m7: Drinks. Ana drinks tea\nfound by: question 0?" in told
     assert (told.count("found by:"), told.count("first?")) == (MAX_QUERIES, 0)
 

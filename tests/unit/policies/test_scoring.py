@@ -27,13 +27,13 @@ from remembrancer.policies.ranking.scoring import (
 )
 
 if TYPE_CHECKING:
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 NAN = math.nan
 A, B = Signal("a"), Signal("b")
 
 
-def column(*values: float) -> Column:
+def column(*values: float) -> FloatColumn:
     return np.array(values, dtype=np.float64)
 
 

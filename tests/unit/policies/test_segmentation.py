@@ -10,14 +10,14 @@ from remembrancer.domain.event import Origin
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.segmentation.episodes import Told, episode_id, formed
+from remembrancer.policies.segmentation.episodes import EpisodeTelling, episode_id, formed
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.segments import Segment
 from remembrancer.testing.doubles import NOW, a_memory, an_event
 
 EVENTS = [an_event("one", at=NOW), an_event("two", at=NOW + timedelta(minutes=1))]
 SEGMENT = Segment(start=0, end=2, surprise=0.8, reason="topic")
-TOLD = Told(title="A title", summary="A summary", by="extractive")
+TOLD = EpisodeTelling(title="A title", summary="A summary", by="extractive")
 
 
 def test_an_episode_has_the_same_id_each_time() -> None:

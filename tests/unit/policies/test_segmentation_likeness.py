@@ -11,16 +11,16 @@ import pytest
 
 from remembrancer.policies.segmentation.likeness import FARTHEST, Likeness, Measure, Usual
 from remembrancer.policies.segmentation.pauses import Pace
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.segmentation.segments import StreamTurn
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 _UNEVEN = np.abs(np.sin(np.arange(1, 17, dtype=np.float64) ** 2)).reshape(4, 4)
 ROWS = _UNEVEN / np.linalg.norm(_UNEVEN, axis=1, keepdims=True)
 
 
-def turns(*texts: str, bare: frozenset[int] = frozenset()) -> list[Turn]:
+def turns(*texts: str, bare: frozenset[int] = frozenset()) -> list[StreamTurn]:
     return [
-        Turn(at=NOON, speaker="A", text=text, vector=None if at in bare else ROWS[at].astype(np.float32))
+        StreamTurn(at=NOON, speaker="A", text=text, vector=None if at in bare else ROWS[at].astype(np.float32))
         for at, text in enumerate(texts)
     ]
 

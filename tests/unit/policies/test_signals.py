@@ -34,22 +34,22 @@ from remembrancer.policies.ranking.signals import (
     NOTHING_MORE,
     SCALES,
     STATE_SIGNALS,
-    Asked,
-    Moment,
+    EvaluationTime,
+    QuestionFeatures,
     Scale,
 )
 from remembrancer.testing.doubles import NOW, a_memory
 
 NAN = math.nan
 DYNAMICS = Dynamics(curve=HalfLife(days=10), since=Since.EXPOSED, counted=Exposure.SHOWN, gain=LinearGain())
-MOMENT = Moment(at=NOW, dynamics=DYNAMICS)
+MOMENT = EvaluationTime(at=NOW, dynamics=DYNAMICS)
 BM25, SIMILARITY, LEVEL = Signal("bm25"), Signal("similarity"), Signal("level")
 STATE_SCALES = {name: signal.scale for name, signal in STATE_SIGNALS.items()}
 
 
 def surrounded(
     name: str,
-    asked: Asked = NOTHING_MORE,
+    asked: QuestionFeatures = NOTHING_MORE,
     *,
     nearby: float = 0.0,
     session: float = 0.0,
@@ -115,7 +115,7 @@ def test_a_row_has_a_place_in_the_lexical_leg_only_where_that_leg_brought_it(lex
 # ── what stands around a candidate, and what else is asked ───────────────────────────────────────────────────────────
 
 AROUND = ("nearby", "session", "speaker", "answer_kind", "statement")
-ALL_ASKED = Asked(kind=Mark.TIME, speakers=True)
+ALL_ASKED = QuestionFeatures(kind=Mark.TIME, speakers=True)
 
 
 @pytest.mark.parametrize("name", AROUND)
@@ -140,7 +140,9 @@ def test_a_session_counts_as_the_share_of_the_most_any_text_could_reach(
 
 @pytest.mark.parametrize(("asked", "spoken", "expected"), [(True, 1.0, 1.0), (True, 0.0, 0.0), (False, 0.0, NAN)])
 def test_who_speaks_counts_where_it_is_asked(asked: bool, spoken: float, expected: float) -> None:
-    assert surrounded("speaker", Asked(speakers=asked), spoken=spoken) == pytest.approx(expected, nan_ok=True)
+    assert surrounded("speaker", QuestionFeatures(speakers=asked), spoken=spoken) == pytest.approx(
+        expected, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_who_speaks_counts_where_it_is_asked(asked: bool, spoken: float, expecte
     ],
 )
 def test_what_is_asked_for_counts_where_a_text_holds_it(kind: Mark, marks: Mark, expected: float) -> None:
-    assert surrounded("answer_kind", Asked(kind=kind), marks=marks) == pytest.approx(expected, nan_ok=True)
+    assert surrounded("answer_kind", QuestionFeatures(kind=kind), marks=marks) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_a_text_that_asks_is_no_statement(marks: Mark, expected: float) -> None:
 
 
 def test_what_is_said_to_an_assistant_may_be_told_while_asking() -> None:
-    assert math.isnan(surrounded("statement", Asked(speakers=True, by_role=True), marks=Mark.QUESTION))
+    assert math.isnan(surrounded("statement", QuestionFeatures(speakers=True, by_role=True), marks=Mark.QUESTION))
 
 
 @pytest.mark.parametrize(("nearby", "expected"), [([0.0, 0.0], 0.75), ([0.0, 0.125], 0.5625), ([0.25, 0.0], 0.375)])
@@ -188,13 +190,13 @@ def self_contained(nearby: list[float]) -> float:
 def test_what_began_before_and_ended_after_the_time_asked_about_was_then() -> None:
     day = TimeSpan(NOW - timedelta(days=50), NOW - timedelta(days=49), "that day", 0, 8)
     long = replace(a_memory(at=NOW), occurred_from=NOW - timedelta(days=100))
-    assert signals.compute(found([long], [Match()]), MOMENT, Asked(spans=(day,)))["time"][0] == 1.0
+    assert signals.compute(found([long], [Match()]), MOMENT, QuestionFeatures(spans=(day,)))["time"][0] == 1.0
 
 
 def test_what_happened_in_the_time_asked_about_is_as_near_as_can_be() -> None:
     day = TimeSpan(NOW - timedelta(hours=9), NOW + timedelta(hours=15), "today", 0, 5)
     memories = [a_memory("then", at=NOW), a_memory("long before", at=NOW - timedelta(days=4_000))]
-    near = signals.compute(found(memories, [Match()] * 2), MOMENT, Asked(spans=(day,)))["time"]
+    near = signals.compute(found(memories, [Match()] * 2), MOMENT, QuestionFeatures(spans=(day,)))["time"]
     assert near[0] == 1.0
     assert near[1] < 0.01
 

@@ -4,12 +4,12 @@ import pytest
 from golden_tables import every_row, table
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.learning.stages import WORDS, Stage, Stages, detect
+from remembrancer.policies.learning.stages import WORDS, LearningStage, Stages, detect
 
 
 @every_row(table("stages"), name=lambda row: row["intent"])
 def test_the_stage_of_an_intent(row: dict[str, str]) -> None:
-    assert detect(row["intent"]) == (Stage(row["expected"]) if row["expected"] else None)
+    assert detect(row["intent"]) == (LearningStage(row["expected"]) if row["expected"] else None)
 
 
 def test_no_word_tells_of_two_stages() -> None:
@@ -25,7 +25,7 @@ def test_no_word_stands_within_another() -> None:
 
 def test_what_stands_behind_the_beginning_of_a_long_text_is_not_read() -> None:
     intent = "We sell tea. " * 20 + "\nStage: design"
-    assert (Stages(read_chars=100).detect(intent), Stages().detect(intent)) == (None, Stage.DESIGN)
+    assert (Stages(read_chars=100).detect(intent), Stages().detect(intent)) == (None, LearningStage.DESIGN)
 
 
 @pytest.mark.parametrize("chars", [99, 1_000_001])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.segmentation.segments import ENDED, Note, Segment, Turn
+from remembrancer.policies.segmentation.segments import ENDED, Note, Segment, StreamTurn
 from remembrancer.policies.segmentation.topic_shift import LENGTH, TIME_GAP, TOPIC, TopicShift
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -37,11 +37,11 @@ ORCHARD = (
 
 def said(
     texts: Sequence[str], *, every: timedelta = SECONDS, begin: datetime = NOON, vectors: Sequence[int] | None = None
-) -> list[Turn]:
+) -> list[StreamTurn]:
     """`vectors`: the axis along which each turn's vector mostly lies."""
     rows = [None] * len(texts) if vectors is None else [along(axis, at) for at, axis in enumerate(vectors)]
     return [
-        Turn(at=begin + every * place, speaker="AB"[place % 2], text=text, vector=vector)
+        StreamTurn(at=begin + every * place, speaker="AB"[place % 2], text=text, vector=vector)
         for place, (text, vector) in enumerate(zip(texts, rows, strict=True))
     ]
 
@@ -52,7 +52,9 @@ def along(axis: int, place: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-def segments(turns: Sequence[Turn], note: Note | None = None, *, ended: bool = True, **rules: float) -> list[Segment]:
+def segments(
+    turns: Sequence[StreamTurn], note: Note | None = None, *, ended: bool = True, **rules: float
+) -> list[Segment]:
     segmenter = TopicShift(**rules)  # type: ignore[arg-type]
     plan = segmenter.plan(turns, note or {}, ended=ended, with_model=True)
     assert plan.question is None
@@ -72,7 +74,7 @@ def test_an_episode_ends_where_the_words_change() -> None:
 def test_an_episode_ends_where_the_vectors_change() -> None:
     turns = said(["A turn of some words"] * 16, vectors=[0] * 8 + [1] * 8)
     told = [
-        turn if at != 8 else Turn(at=turn.at, speaker="A", text="Quite other words", vector=turn.vector)
+        turn if at != 8 else StreamTurn(at=turn.at, speaker="A", text="Quite other words", vector=turn.vector)
         for at, turn in enumerate(turns)
     ]
     assert spans(segments(told)) == [(0, 8, TOPIC), (8, 16, ENDED)]
@@ -170,7 +172,7 @@ def test_nothing_is_surprising_without_vectors() -> None:
 def test_a_turn_without_a_vector_is_compared_by_its_words() -> None:
     turns = said([*LATHE, *ORCHARD], vectors=[0] * 5 + [1] * 8)
     bare = [
-        Turn(at=turn.at, speaker=turn.speaker, text=turn.text, vector=None if at % 3 else turn.vector)
+        StreamTurn(at=turn.at, speaker=turn.speaker, text=turn.text, vector=None if at % 3 else turn.vector)
         for at, turn in enumerate(turns)
     ]
     assert [one.end for one in segments(bare)] == [5, 13]

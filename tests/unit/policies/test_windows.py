@@ -8,7 +8,7 @@ import pytest
 from golden_tables import cells, every_row, table
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Decision, Segment, Turn
+from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Decision, Segment, StreamTurn
 from remembrancer.policies.segmentation.windows import Windows
 from remembrancer.testing.doubles import NOW, a_vector
 
@@ -16,14 +16,14 @@ LEVELS = {"low": 0.2, "high": 0.6, "extremely_high": 0.9}
 WINDOWS = Windows()
 
 
-def said(cell: str) -> list[Turn]:
+def said(cell: str) -> list[StreamTurn]:
     """Turns by the minutes since the one before, all about one thing."""
-    at, turns = NOW, list[Turn]()
+    at, turns = NOW, list[StreamTurn]()
     for word in cell.split():
         count, _, minutes = word.rpartition("*")
         for _ in range(int(count or 1)):
             at += timedelta(minutes=float(minutes))
-            turns.append(Turn(at=at, speaker="ana", text="x" * 60, vector=a_vector(1, 0)))
+            turns.append(StreamTurn(at=at, speaker="ana", text="x" * 60, vector=a_vector(1, 0)))
     return turns
 
 
@@ -40,7 +40,7 @@ def answer(told: str) -> Boundaries:
 
 
 def worked(
-    turns: Sequence[Turn], answers: Iterator[str], note: Any, *, ended: bool
+    turns: Sequence[StreamTurn], answers: Iterator[str], note: Any, *, ended: bool
 ) -> tuple[list[str], list[str], Any]:
     """Ask and apply until nothing is left to ask: the places asked about, the segments, the note."""
     asked, told, begun = list[str](), list[str](), 0
@@ -85,7 +85,7 @@ def shifted(place: str, by: int) -> str:
     return f"{int(start) + by}-{int(end) + by}{colon}{rest}"
 
 
-def applied(turns: Sequence[Turn], note: Any, said_so: Boundaries | None, *, ended: bool = False) -> Decision:
+def applied(turns: Sequence[StreamTurn], note: Any, said_so: Boundaries | None, *, ended: bool = False) -> Decision:
     return WINDOWS.apply(turns, WINDOWS.plan(turns, note, ended=ended, with_model=True), said_so)
 
 
@@ -108,7 +108,7 @@ def test_the_end_of_a_stream_is_the_reason_its_last_segment_ends() -> None:
 def test_a_window_whose_answer_is_of_no_use_is_decided_without() -> None:
     turns = [
         *said("10*1"),
-        *[Turn(at=NOW + timedelta(hours=1), speaker="b", text="y" * 60, vector=a_vector(0, 1))] * 10,
+        *[StreamTurn(at=NOW + timedelta(hours=1), speaker="b", text="y" * 60, vector=a_vector(0, 1))] * 10,
     ]
     segments = applied(turns, {}, None).segments
     assert [(one.start, one.end, one.reason) for one in segments] == [(0, 10, "time gap")]
@@ -124,7 +124,7 @@ def test_a_doubled_window_whose_answer_is_of_no_use_is_closed() -> None:
 
 
 def test_without_a_model_another_segmenter_decides() -> None:
-    turns = [*said("4*1"), Turn(at=NOW + timedelta(hours=1), speaker="b", text="y" * 60, vector=a_vector(0, 1))]
+    turns = [*said("4*1"), StreamTurn(at=NOW + timedelta(hours=1), speaker="b", text="y" * 60, vector=a_vector(0, 1))]
     plan = WINDOWS.plan(turns, {}, ended=False, with_model=False)
     assert plan.question is None
     assert [(one.start, one.end, one.reason) for one in plan.settled] == [(0, 4, "time gap")]

@@ -22,7 +22,7 @@ from remembrancer.adapters.endpoints import host_and_port
 from remembrancer.adapters.llm.providers import OpenedModel, open_model
 from remembrancer.adapters.llm.service import LlmService
 from remembrancer.adapters.llm.shape import schema_violations
-from remembrancer.adapters.llm.tries import LONGEST_WAIT, RetryingModel, Sleep
+from remembrancer.adapters.llm.tries import LONGEST_WAIT, RetryingModel, SleepFunction
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.language_model import Answer, NoAnswer, Task
 
@@ -42,7 +42,7 @@ _NO_OBJECT: Final = "there was no JSON object in the answer"
 class PydanticAiModel:
     """One model of one provider. Tasks may run concurrently."""
 
-    def __init__(self, service: LlmService, opened: OpenedModel, *, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, service: LlmService, opened: OpenedModel, *, sleep: SleepFunction = asyncio.sleep) -> None:
         """`close` closes `opened`. Most callers use `open`."""
         self._service = service
         self._opened = opened
@@ -51,7 +51,7 @@ class PydanticAiModel:
         self._where = f"the language model {service.model_id}{where}"
 
     @classmethod
-    def open(cls, service: LlmService, *, sleep: Sleep = asyncio.sleep) -> Self:
+    def open(cls, service: LlmService, *, sleep: SleepFunction = asyncio.sleep) -> Self:
         """Create the client; nothing is sent yet. Blocks for a second or two, so call it outside of the event loop.
 
         `sleep`: waits between retries. Raises ModelUnavailable for an invalid address.

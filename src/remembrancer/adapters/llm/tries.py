@@ -23,7 +23,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 
 from remembrancer.adapters.endpoints import error_text, service_message
 from remembrancer.adapters.llm.service import LlmService
-from remembrancer.ports.language_model import NoAnswer, Usage
+from remembrancer.ports.language_model import ModelUsage, NoAnswer
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
-Sleep = Callable[[float], Awaitable[None]]
+SleepFunction = Callable[[float], Awaitable[None]]
 """Waits for a number of seconds."""
 
 # Transient failures: too many requests, an overloaded or failing server, a lost connection, a timeout.
@@ -65,8 +65,8 @@ class UsageTotals:
         self.cost = None if self.cost is None or cost is None else self.cost + cost
 
     @property
-    def usage(self) -> Usage:
-        return Usage(
+    def usage(self) -> ModelUsage:
+        return ModelUsage(
             requests=self.requests,
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
@@ -80,7 +80,9 @@ class RetryingModel(WrapperModel):
     Raises NoAnswer when it gives up, and pydantic-ai's own exceptions for an answer that is cut off or declined.
     """
 
-    def __init__(self, wrapped: Model, service: LlmService, *, where: str, deadline: float, sleep: Sleep) -> None:
+    def __init__(
+        self, wrapped: Model, service: LlmService, *, where: str, deadline: float, sleep: SleepFunction
+    ) -> None:
         """`where` names the model in messages; `deadline` is a time of the event loop's clock."""
         super().__init__(wrapped)
         self.totals = UsageTotals()

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.reference.rows import Held, Rows
 from remembrancer.domain.api_key import ApiKey
-from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, ClaimOutcome, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay, Unkept
 from remembrancer.errors import Conflict, NotFound
 
 
@@ -21,7 +21,7 @@ def revoke_key(rows: Rows, key_id: UUID, at: datetime) -> ApiKey:
     return rows.keys[key_id]
 
 
-def claim(rows: Rows, made: Claim, forget_before: datetime) -> ClaimOutcome:
+def claim(rows: Rows, made: IdempotencyClaim, forget_before: datetime) -> ClaimOutcome:
     rows.claims = {key: held for key, held in rows.claims.items() if held.claim.at >= forget_before}
     held = rows.claims.get(made.key)
     if held is None:
@@ -32,12 +32,12 @@ def claim(rows: Rows, made: Claim, forget_before: datetime) -> ClaimOutcome:
     return UnderWay(held.claim) if held.answered is None else held.answered
 
 
-def answer(rows: Rows, made: Claim, reply: Reply) -> None:
+def answer(rows: Rows, made: IdempotencyClaim, reply: Reply) -> None:
     if rows.claims.get(made.key) == Held(made):
         kept = len(reply.body) <= MAX_REPLY_BYTES
         rows.claims[made.key] = Held(made, reply if kept else Unkept(reply.status))
 
 
-def release(rows: Rows, made: Claim) -> None:
+def release(rows: Rows, made: IdempotencyClaim) -> None:
     if rows.claims.get(made.key) == Held(made):
         del rows.claims[made.key]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.reference import memories
 from remembrancer.adapters.reference.memories import NewRef, require_same_workspace
-from remembrancer.adapters.reference.rows import Progress, Rows
+from remembrancer.adapters.reference.rows import Rows, StreamProgress
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.memory import Memory, Status, holds
 from remembrancer.domain.review import Review
@@ -23,7 +23,7 @@ def commit(rows: Rows, scope: Scope, effect: Effect, at: datetime, new_ref: NewR
     _require_in_workspace(scope, effect)
     _require(rows, effect, at)
     if effect.cursor is not None:
-        rows.streams[effect.cursor.stream] = Progress(effect.cursor.to, effect.cursor.note)
+        rows.streams[effect.cursor.stream] = StreamProgress(effect.cursor.to, effect.cursor.note)
     for write in effect.inserted:
         memories.add(rows, scope, write, new_ref)
     for write in effect.revised:

@@ -10,15 +10,15 @@ from typing import TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.reference.memories import NewRef
-from remembrancer.adapters.reference.rows import Held, Progress, Rows
+from remembrancer.adapters.reference.rows import Held, Rows, StreamProgress
 from remembrancer.domain.erasure import (
     ERASED,
-    Choice,
     Erasure,
+    ErasureSelection,
+    ErasureTrace,
     EventTrace,
     Removal,
     Removed,
-    Trace,
     Traces,
     owner_matches,
 )
@@ -36,7 +36,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def lying_in(rows: Rows, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+def lying_in(rows: Rows, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
     events = {event.id: event for event in rows.all_events()}
     for kind, named, there in (("memory", choice.ids, rows.memories), ("event", choice.events, events)):
         for missing in sorted(named - there.keys()):
@@ -101,10 +101,10 @@ def erase(rows: Rows, removal: Removal, receipt: Erasure, analyse: Analyse, new_
     return Removed({kind: counts[kind] for kind in kinds}, _repeated(rows, told, analyse))
 
 
-def _trace(rows: Rows, memory: Memory) -> Trace:
+def _trace(rows: Rows, memory: Memory) -> ErasureTrace:
     drawn = [edge for edge in rows.relations.values() if edge.kind is RelationKind.DERIVED_FROM]
     cues = [indexed.cue for _, indexed in rows.cues_of(memory.id)]
-    return Trace(
+    return ErasureTrace(
         memory=memory,
         events=tuple(event for event in rows.provenance[memory.id] if event in rows.events),
         turns=frozenset(cue.event_id for cue in cues if cue.event_id is not None),
@@ -224,11 +224,11 @@ def _remove_events(rows: Rows, removal: Removal, counts: Counter[str]) -> None:
     counts["priority_changes"] += len(changes)
     for stream, last in streams.items():
         rows.ends.pop(stream, None)
-        progress = rows.streams.pop(stream, Progress())
+        progress = rows.streams.pop(stream, StreamProgress())
         if any(event.scope == stream for event in rows.all_events()):
             rows.ends[stream] = last
             if progress.cursor:
-                rows.streams[stream] = Progress(progress.cursor)
+                rows.streams[stream] = StreamProgress(progress.cursor)
         else:
             counts["streams"] += 1
 

@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.adapters.reference.journal import in_order_of_events
-from remembrancer.adapters.reference.rows import Progress, Rows, StoredVector
+from remembrancer.adapters.reference.rows import Rows, StoredVector, StreamProgress
 from remembrancer.adapters.reference.streams import place_of
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
@@ -73,7 +73,7 @@ def _journal(rows: Rows) -> Iterator[Record]:
     yield from sorted(rows.archive.values(), key=lambda one: _in_order(one.event))
     yield from in_order_of_events(rows.priority_changes)
     for stream, progress in sorted(rows.streams.items(), key=lambda pair: place_of(pair[0])):
-        if progress != Progress():
+        if progress != StreamProgress():
             read = _read(rows, stream, progress.cursor)
             yield StreamRecord(stream=stream, cursor=progress.cursor, read=read, note=progress.note)
 
@@ -189,7 +189,7 @@ def _take_in_stream(rows: Rows, record: StreamRecord) -> bool:
     is_same = record.cursor <= rows.last_seq(record.stream)
     is_same = is_same and _read(rows, record.stream, record.cursor) == record.read
     if is_news and is_same:
-        rows.streams[record.stream] = Progress(record.cursor, record.note)
+        rows.streams[record.stream] = StreamProgress(record.cursor, record.note)
     return is_news and is_same
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.event import Event, Priority
-from remembrancer.domain.journal import Place, PriorityChange, Recorded, Stretch, searchable_text
+from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, Stretch, searchable_text
 from remembrancer.domain.memory import Analyse, Cue, Memory
 from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Strength
@@ -18,14 +18,24 @@ from remembrancer.ports.journal import EventFilter
 
 
 def events(
-    rows: Rows, reader: Reader, where: EventFilter, analyse: Analyse, *, oldest_first: bool, after: Place | None
+    rows: Rows,
+    reader: Reader,
+    where: EventFilter,
+    analyse: Analyse,
+    *,
+    oldest_first: bool,
+    after: ListingPosition | None,
 ) -> list[Event]:
     """The events that the filter keeps, in the order of a listing."""
     kept = [event for event in rows.visible_events(reader, archived=where.archived) if keeps(where, event, analyse)]
-    kept.sort(key=Place.of, reverse=not oldest_first)
+    kept.sort(key=ListingPosition.of, reverse=not oldest_first)
     if after is None:
         return kept
-    return [event for event in kept if (Place.of(event) > after if oldest_first else Place.of(event) < after)]
+    return [
+        event
+        for event in kept
+        if (ListingPosition.of(event) > after if oldest_first else ListingPosition.of(event) < after)
+    ]
 
 
 def recorded(

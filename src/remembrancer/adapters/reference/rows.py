@@ -18,7 +18,7 @@ from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, Status
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.reply import Claim, Reply, Unkept
+from remembrancer.domain.reply import IdempotencyClaim, Reply, Unkept
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.spending import ModelCall
@@ -50,7 +50,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StreamProgress:
     """The last place of a stream that was read into episodes, and the note that its reader left for the next run."""
 
     cursor: int = 0
@@ -61,7 +61,7 @@ class Progress:
 class Held:
     """A claim, and the reply to its request, if there is one."""
 
-    claim: Claim
+    claim: IdempotencyClaim
     answered: Reply | Unkept | None = None
 
 
@@ -88,7 +88,7 @@ class Rows:
     audit: set[Audited] = field(default_factory=set[Audited])
     health: dict[tuple[str, date], HealthSnapshot] = field(default_factory=dict[tuple[str, date], HealthSnapshot])
     """By crew ("" for the whole workspace) and day."""
-    streams: dict[Scope, Progress] = field(default_factory=dict[Scope, Progress])
+    streams: dict[Scope, StreamProgress] = field(default_factory=dict[Scope, StreamProgress])
     """Only of streams that were read."""
     ends: dict[Scope, int] = field(default_factory=dict[Scope, int])
     """The last place of each stream that lost events by erasure: the place is not used again."""
@@ -185,8 +185,8 @@ class Rows:
         there = (event.seq for event in self.all_events() if event.scope == stream)
         return max(self.ends.get(stream, 0), max(there, default=0))
 
-    def progress(self, stream: Scope) -> Progress:
-        return self.streams.get(stream, Progress())
+    def progress(self, stream: Scope) -> StreamProgress:
+        return self.streams.get(stream, StreamProgress())
 
     def event_with_key(self, scope: Scope, key: str | None) -> Event | None:
         if key is None:

@@ -22,16 +22,16 @@ from remembrancer.adapters.reference.view import ReferenceView
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import States
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed, Traces, completed
+from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed, Traces, completed
 from remembrancer.domain.event import SPEAKERS, Event, Priority, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
-from remembrancer.domain.journal import Place, PriorityChange, Stretch
+from remembrancer.domain.journal import ListingPosition, PriorityChange, Stretch
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
-from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
+from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, Reply
 from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Spent
@@ -226,15 +226,15 @@ class ReferenceStore:
     async def has_keys(self, *, at: datetime) -> bool:
         return any(key.usable_at(at) for key in self._all_keys())
 
-    async def claim(self, scope: Scope, claim: Claim, *, forget_before: datetime) -> ClaimOutcome:
+    async def claim(self, scope: Scope, claim: IdempotencyClaim, *, forget_before: datetime) -> ClaimOutcome:
         with self._writing(scope) as rows:
             return access.claim(rows, claim, forget_before)
 
-    async def answer(self, scope: Scope, claim: Claim, reply: Reply) -> None:
+    async def answer(self, scope: Scope, claim: IdempotencyClaim, reply: Reply) -> None:
         with self._writing(scope) as rows:
             access.answer(rows, claim, reply)
 
-    async def release(self, scope: Scope, claim: Claim) -> None:
+    async def release(self, scope: Scope, claim: IdempotencyClaim) -> None:
         with self._writing(scope) as rows:
             access.release(rows, claim)
 
@@ -292,7 +292,7 @@ class ReferenceStore:
         *,
         limit: int,
         oldest_first: bool = False,
-        after: Place | None = None,
+        after: ListingPosition | None = None,
     ) -> tuple[Event, ...]:
         rows = self._reading(reader.scope)
         listed = journal.events(rows, reader, where, self._analyse, oldest_first=oldest_first, after=after)
@@ -408,7 +408,7 @@ class ReferenceStore:
         crews = {memory.scope.crew for memory in self._reading(scope).memories.values()}
         return tuple(sorted(crew for crew in crews if crew is not None))
 
-    async def lying_in(self, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    async def lying_in(self, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
         return erasing.lying_in(self._reading(scope), choice)
 
     async def traces(self, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:

@@ -12,7 +12,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.domain.api_key import ApiKey, Right
 from remembrancer.domain.instants import micros, moment
-from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, ClaimOutcome, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay, Unkept
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 
@@ -63,7 +63,7 @@ def has_keys(connection: Connection, *, at: datetime) -> bool:
     return bool(found)
 
 
-def claim(connection: Connection, scope: Scope, claim: Claim, *, forget_before: datetime) -> ClaimOutcome:
+def claim(connection: Connection, scope: Scope, claim: IdempotencyClaim, *, forget_before: datetime) -> ClaimOutcome:
     connection.execute("DELETE FROM claims WHERE workspace = ? AND at < ?", (scope.workspace, micros(forget_before)))
     row = connection.execute(
         "SELECT fingerprint, at, status, media_type, body FROM claims WHERE workspace = ? AND key = ?",
@@ -84,7 +84,7 @@ def claim(connection: Connection, scope: Scope, claim: Claim, *, forget_before: 
         return Unkept(status) if body is None else Reply(status, body, media_type)
 
 
-def answer(connection: Connection, scope: Scope, claim: Claim, reply: Reply) -> None:
+def answer(connection: Connection, scope: Scope, claim: IdempotencyClaim, reply: Reply) -> None:
     kept = reply.body if len(reply.body) <= MAX_REPLY_BYTES else None
     connection.execute(
         "UPDATE claims SET status = ?, media_type = ?, body = ?"
@@ -101,7 +101,7 @@ def answer(connection: Connection, scope: Scope, claim: Claim, reply: Reply) -> 
     )
 
 
-def release(connection: Connection, scope: Scope, claim: Claim) -> None:
+def release(connection: Connection, scope: Scope, claim: IdempotencyClaim) -> None:
     connection.execute(
         "DELETE FROM claims WHERE workspace = ? AND key = ? AND at = ? AND fingerprint = ? AND status IS NULL",
         (scope.workspace, claim.key, micros(claim.at), claim.fingerprint),

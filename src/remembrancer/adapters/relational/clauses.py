@@ -10,7 +10,7 @@ from dataclasses import field
 
 from remembrancer.adapters.relational.connection import Binding
 from remembrancer.adapters.relational.dialect import Dialect
-from remembrancer.adapters.relational.rows import Table
+from remembrancer.adapters.relational.rows import EventTable
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Status
@@ -120,7 +120,7 @@ def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
     return conditions
 
 
-def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, table: Table) -> Where:
+def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, table: EventTable) -> Where:
     """Add the conditions for the events (`e`, rows of that table) that the filter keeps. Returns `conditions`."""
     if where.ids is not None:
         conditions.add(dialect.in_ids("e.id"), dialect.ids(where.ids))

@@ -15,7 +15,7 @@ Binding = str | int | float | bytes | None
 """A value for one `?` of a statement. A list of values is bound as `Dialect.listed` makes it."""
 
 
-class Cursor(Protocol):
+class DatabaseCursor(Protocol):
     """The rows of one executed statement."""
 
     @property
@@ -41,9 +41,9 @@ class Connection(Protocol):
     @property
     def in_transaction(self) -> bool: ...
 
-    def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> Cursor: ...
+    def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> DatabaseCursor: ...
 
-    def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> Cursor: ...
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> DatabaseCursor: ...
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
         """Execute an INSERT, UPDATE or DELETE. Returns how many rows it wrote or deleted, without those deleted by a

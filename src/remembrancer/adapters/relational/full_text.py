@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.rows import EVENTS, TABLES, Table
+from remembrancer.adapters.relational.rows import EVENTS, TABLES, EventTable
 from remembrancer.domain.event import Event
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Analyse, Cue
@@ -21,7 +21,7 @@ def cues_with_phrase(connection: Connection, workspace: str, words: Sequence[str
     return [number for (number,) in rows]
 
 
-def add_words(connection: Connection, table: Table, number: int, tokens: Iterable[str]) -> None:
+def add_words(connection: Connection, table: EventTable, number: int, tokens: Iterable[str]) -> None:
     """Index row `number` of that table of events. Each word counts once."""
     connection.dialect.add_words(connection, table, number, dict.fromkeys(tokens))
 

@@ -14,10 +14,10 @@ from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.memories import add_memory, check_workspace
-from remembrancer.adapters.relational.rows import EVENTS, Table
+from remembrancer.adapters.relational.rows import EVENTS, EventTable
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.instants import micros
-from remembrancer.domain.journal import Place, Recorded, Stretch
+from remembrancer.domain.journal import ListingPosition, Recorded, Stretch
 from remembrancer.domain.memory import Analyse
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput
@@ -39,7 +39,7 @@ def events(
     *,
     limit: int,
     oldest_first: bool = False,
-    after: Place | None = None,
+    after: ListingPosition | None = None,
 ) -> tuple[Event, ...]:
     order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
     found: list[str] = []
@@ -103,7 +103,7 @@ def recorded(
     return Stretch(tuple(entries), entries[-1].position if entries else after)
 
 
-def _tables(where: EventFilter) -> tuple[Table, ...]:
+def _tables(where: EventFilter) -> tuple[EventTable, ...]:
     return ("events", "archive") if where.archived else ("events",)
 
 

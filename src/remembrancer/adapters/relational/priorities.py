@@ -11,7 +11,7 @@ from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import add_row
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.memories import adjust_one, next_change
-from remembrancer.adapters.relational.rows import CHANGES, EVENTS, MEMORIES, TABLES, Table
+from remembrancer.adapters.relational.rows import CHANGES, EVENTS, MEMORIES, TABLES, EventTable
 from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Memory
@@ -19,7 +19,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import Conflict, NotFound
 
-Change = Callable[[Memory, Sequence[Event], Sequence[Event]], Strength]
+StrengthChange = Callable[[Memory, Sequence[Event], Sequence[Event]], Strength]
 
 
 def set_priority(
@@ -31,7 +31,7 @@ def set_priority(
     by: str,
     reason: str,
     at: datetime,
-    change: Change,
+    change: StrengthChange,
 ) -> PriorityChange:
     event = _seen(connection, reader, "events", event_id)
     if event is None:
@@ -66,7 +66,7 @@ def priority_changes(connection: Connection, reader: Reader, event_id: UUID) -> 
     )
 
 
-def _seen(connection: Connection, reader: Reader, table: Table, event_id: UUID) -> Event | None:
+def _seen(connection: Connection, reader: Reader, table: EventTable, event_id: UUID) -> Event | None:
     conditions = seen_by(reader, "e", visibility=False)
     return EVENTS.first(
         connection, f"{table} e WHERE {conditions.sql} AND e.id = ?", (*conditions.bindings, event_id.bytes)

@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.columns import Row, encoded
-from remembrancer.adapters.relational.connection import Connection, Cursor
+from remembrancer.adapters.relational.connection import Connection, DatabaseCursor
 from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change
 from remembrancer.adapters.relational.quotations import repeated, silence
@@ -134,7 +134,7 @@ def _found(connection: Connection, scope: Scope, table: str, ids: Iterable[UUID]
     return [number for (number,) in connection.execute(statement, (scope.workspace, connection.dialect.ids(ids)))]
 
 
-def _where_in(connection: Connection, rows: str, column: str, numbers: Sequence[int]) -> Cursor:
+def _where_in(connection: Connection, rows: str, column: str, numbers: Sequence[int]) -> DatabaseCursor:
     """Execute `rows`, a SELECT or DELETE without a condition, for the rows whose column is one of the numbers."""
     dialect = connection.dialect
     return connection.execute(f"{rows} WHERE {dialect.in_list(column)}", (dialect.listed(numbers),))

@@ -30,9 +30,9 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Exposed, Exposure, Strength, Usage
 from remembrancer.ports.memories import Audited
 
-Table = Literal["events", "archive"]
+EventTable = Literal["events", "archive"]
 """The tables of events. Both have the same columns but for the last."""
-TABLES: Final[tuple[Table, ...]] = ("events", "archive")
+TABLES: Final[tuple[EventTable, ...]] = ("events", "archive")
 INDEXED: Final = ("cues", *TABLES)
 """The tables whose rows are found by their words."""
 

@@ -9,14 +9,14 @@ from uuid import UUID
 from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES, TABLES
-from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
+from remembrancer.domain.erasure import ErasureSelection, ErasureTrace, EventTrace, Traces
 from remembrancer.domain.instants import micros
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import NotFound
 
 
-def lying_in(connection: Connection, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+def lying_in(connection: Connection, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
     if choice.ids:
         _require(connection, scope, "memory", choice.ids, ("memories",))
         return choice.ids, frozenset()
@@ -40,15 +40,15 @@ def traces(connection: Connection, scope: Scope, *, memories: Collection[UUID], 
     return Traces(_memories(connection, scope, memories), _events(connection, scope, events))
 
 
-def _memories(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict[UUID, Trace]:
+def _memories(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict[UUID, ErasureTrace]:
     rows = connection.execute(
         f"SELECT {MEMORIES.select}, m.n FROM memories m WHERE m.workspace = ? AND {connection.dialect.in_ids('m.id')}",
         (scope.workspace, connection.dialect.ids(ids)),
     )
-    found: dict[UUID, Trace] = {}
+    found: dict[UUID, ErasureTrace] = {}
     for row in list(rows):
         memory, number = MEMORIES.value_of(row), row[-1]
-        found[memory.id] = Trace(
+        found[memory.id] = ErasureTrace(
             memory=memory,
             events=_ids(
                 connection,

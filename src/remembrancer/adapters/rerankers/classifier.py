@@ -56,7 +56,7 @@ class GraphValue(Protocol):
     def shape(self) -> Sequence[int | str | None]: ...
 
 
-class Session(bindings.Session, Protocol):
+class ClassifierSession(bindings.ModelSession, Protocol):
     """A loaded graph with the descriptions of its inputs and outputs."""
 
     def get_inputs(self) -> Sequence[GraphValue]: ...
@@ -93,7 +93,7 @@ class Classifier:
     `max_pieces`: maximum number of word pieces of a pair. `inputs`: the graph's input names, with their integer types.
     """
 
-    session: Session
+    session: ClassifierSession
     tokenizer: PairTokenizer
     max_pieces: int
     inputs: Mapping[str, type[np.int64 | np.int32]]
@@ -106,7 +106,7 @@ class Classifier:
         limit = min(max_pieces, _positions(config))
         tokenizer = _tokenizer(definition, limit)
         # Open by path, because a graph beyond 2 GB stores its weights in a second file beside it.
-        session = cast("Session", bindings.open_session(str(model), threads=threads))
+        session = cast("ClassifierSession", bindings.open_session(str(model), threads=threads))
         return cls(session, tokenizer, limit, _inputs(session, model), _output(session, model))
 
     def logits(self, pairs: Sequence[Pieces]) -> NDArray[np.float64]:
@@ -178,7 +178,7 @@ def _tokenizer(definition: Path, limit: int) -> PairTokenizer:
     return tokenizer
 
 
-def _inputs(session: Session, model: Path) -> dict[str, type[np.int64 | np.int32]]:
+def _inputs(session: ClassifierSession, model: Path) -> dict[str, type[np.int64 | np.int32]]:
     given = {one.name: one.type for one in session.get_inputs()}
     known = all(name in (_IDS, _MASK, _SEGMENTS) and kind in _INTEGERS for name, kind in given.items())
     if not known or not {_IDS, _MASK} <= given.keys():
@@ -189,7 +189,7 @@ def _inputs(session: Session, model: Path) -> dict[str, type[np.int64 | np.int32
     return {name: _INTEGERS[kind] for name, kind in given.items()}
 
 
-def _output(session: Session, model: Path) -> str:
+def _output(session: ClassifierSession, model: Path) -> str:
     outputs = session.get_outputs()
     named = [one for one in outputs if one.name == _LOGITS] or list(outputs[:1])
     for one in named:

@@ -18,18 +18,18 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Dialect = Literal["cohere", "tei"]
+RerankDialect = Literal["cohere", "tei"]
 """`cohere`: `{"model", "query", "documents", "top_n"}` to `{"results": [{"index", "relevance_score"}]}`; `tei`:
 `{"query", "texts"}` to `[{"index", "score"}]`.
 """
 
-Scale = Literal["probability", "logit", "cosine"]
+ScoreScale = Literal["probability", "logit", "cosine"]
 """The range of a service's scores. `probability`: [0, 1] (most services); `logit`: any number (llama.cpp); `cosine`:
 [-1, 1] (jina-reranker-v3).
 """
 
 # Cohere bills per hundred texts; 32 is the default limit of Text Embeddings Inference.
-_TEXTS_A_CALL: Final[Mapping[Dialect, int]] = {"cohere": 100, "tei": 32}
+_TEXTS_A_CALL: Final[Mapping[RerankDialect, int]] = {"cohere": 100, "tei": 32}
 
 # Tolerance for scores that exceed their range through float32 and decimal rounding.
 _SLACK: Final = 1e-3
@@ -48,16 +48,16 @@ class RerankService:
     """
 
     model: str
-    dialect: Dialect = "cohere"
-    scale: Scale = "probability"
+    dialect: RerankDialect = "cohere"
+    scale: ScoreScale = "probability"
     texts_a_call: int | None = None
 
     def __post_init__(self) -> None:
         if not self.model.strip() or not self.model.isprintable():
             raise InvalidInput("model", self.model, "the name of a model")
         for name, value, choices in (
-            ("dialect", self.dialect, get_args(Dialect)),
-            ("scale", self.scale, get_args(Scale)),
+            ("dialect", self.dialect, get_args(RerankDialect)),
+            ("scale", self.scale, get_args(ScoreScale)),
         ):
             if value not in choices:
                 raise InvalidInput(name, value, " or ".join(choices))

@@ -10,7 +10,7 @@ from uuid import UUID
 from markupsafe import Markup
 
 from remembrancer.interfaces.charts.document import document
-from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, table
+from remembrancer.interfaces.charts.frame import ContainerWidths, Picture, empty, figure, table
 from remembrancer.interfaces.charts.measure import FONT, SMALL, fitted, text_width, wrapped
 from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.score import bare_bar, bare_legend
@@ -43,8 +43,8 @@ def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
     if not comparison.memories:
         return empty("comparison", "No preset returns anything", f"For \u201c{fitted(comparison.query, 500.0)}\u201d.")
     pictures = [
-        _drawn(comparison, BESIDE, WIDE_COLUMN, Room.WIDE),
-        _drawn(comparison, 0.0, NARROW_COLUMN, Room.NARROW),
+        _drawn(comparison, BESIDE, WIDE_COLUMN, ContainerWidths.WIDE),
+        _drawn(comparison, 0.0, NARROW_COLUMN, ContainerWidths.NARROW),
     ]
     told = f"\u201c{fitted(comparison.query, 500.0)}\u201d. {_alike(comparison)}".rstrip()
     below = _memories(comparison, query) + _degraded(comparison)
@@ -71,7 +71,7 @@ def comparison_document(comparison: ComparisonOut) -> str:
         f"{_finding(comparison)}. {_alike(comparison)} As of {minute(comparison.asked_at)} UTC. Bars: the parts of the"
         " score; a full bar is the best score of the preset."
     )
-    chart = _drawn(comparison, LISTED, LISTED_COLUMN, Room.ANY)
+    chart = _drawn(comparison, LISTED, LISTED_COLUMN, ContainerWidths.ANY)
     bests = [
         max(
             (one.places[column].score or 0.0 for one in comparison.memories if one.places[column].returned), default=0.0
@@ -133,7 +133,7 @@ def _lines(lines: Sequence[str], left: float, top: float, class_: str | None) ->
     )
 
 
-def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Room) -> Picture:
+def _drawn(comparison: ComparisonOut, beside: float, column: float, room: ContainerWidths) -> Picture:
     columns = len(comparison.answers)
     width = columns * column + 2 * beside
     lowest = max((rank for one in comparison.memories for rank in _ranks(one) if rank), default=1)

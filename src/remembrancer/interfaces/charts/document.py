@@ -26,11 +26,11 @@ _TITLE: Final = 20.0
 _LINE: Final = 20.0
 _SWATCH: Final = 26.0
 
-Entries = Iterable[tuple[Markup, str]]
+LegendEntries = Iterable[tuple[Markup, str]]
 """A legend: marks of 18 by 14 pixels, each with its label."""
 
 
-def document(name: str, title: str, told: str, pictures: Sequence[Picture], legend: Entries = ()) -> str:
+def document(name: str, title: str, told: str, pictures: Sequence[Picture], legend: LegendEntries = ()) -> str:
     """An SVG document: the title on one line, `told` on up to three, the pictures below each other, then the legend.
 
     `name` and `told` are those of `figure`. A picture without a width is drawn 1,000 pixels wide. Attributes such as
@@ -77,7 +77,7 @@ def png(svg: str) -> bytes:
     return svg_to_bytes(svg_string=svg, zoom=zoom, font_files=faces, font_family=FAMILY, sans_serif_family=FAMILY)
 
 
-def _legend(entries: Entries, width: float, top: float) -> tuple[Markup, float]:
+def _legend(entries: LegendEntries, width: float, top: float) -> tuple[Markup, float]:
     """The entries beside each other, in as many lines as they need; and where the last line ends, in pixels."""
     x, y, marks = 0.0, top, list[Markup]()
     for mark, words in entries:

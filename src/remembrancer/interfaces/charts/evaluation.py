@@ -20,16 +20,16 @@ from remembrancer.evaluation.views import (
     ABSTENTION_TITLE,
     Abstention,
     AbstentionByFloor,
-    Blocks,
     Calibration,
     Categories,
     Causes,
     ChangedMost,
     Differences,
     EveryMetric,
-    Found,
+    EvidenceFound,
+    EvidenceInBlocks,
+    ReportView,
     Times,
-    View,
 )
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import Picture
@@ -72,7 +72,7 @@ class Drawing:
     told: str = ""
 
 
-def documents(shown: Iterable[View]) -> dict[str, str]:
+def documents(shown: Iterable[ReportView]) -> dict[str, str]:
     """Documents by the names of their files. A `silence` view also gives a `roc` document, if thresholds were swept."""
     drawn: dict[str, str] = {}
     for view in shown:
@@ -98,12 +98,12 @@ def _document(title: str, told: str, drawing: Drawing) -> str:
     return document("evaluation", title, told, [drawing.picture], drawing.legend)
 
 
-def _drawn(view: View) -> Drawing:  # noqa: C901, PLR0911 - a case for each kind of view
+def _drawn(view: ReportView) -> Drawing:  # noqa: C901, PLR0911 - a case for each kind of view
     match view:
-        case Found():
+        case EvidenceFound():
             bars = {system: [_cell(means, metric) for metric in view.metrics] for system, means in view.means.items()}
             return grouped(view.metrics, bars)
-        case Blocks():
+        case EvidenceInBlocks():
             return _blocks(view)
         case Categories():
             return _categories(view)
@@ -179,7 +179,7 @@ def _categories(view: Categories) -> Drawing:
     return grouped(labels, bars)
 
 
-def _blocks(view: Blocks) -> Drawing:
+def _blocks(view: EvidenceInBlocks) -> Drawing:
     """The share of the evidence inside a block, by its length; dashed, the share of questions with all of it."""
     panel = Panel(x=(-0.2, len(BUDGETS) - 0.8))
     marks, legend = panel.levels("share of evidence"), list[tuple[Markup, str]]()

@@ -13,7 +13,7 @@ from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 from remembrancer.values import dataclass
 
 
-class Room(StrEnum):
+class ContainerWidths(StrEnum):
     """The containers that a picture is for: all, those at least 40rem wide, or narrower ones."""
 
     ANY = ""
@@ -21,7 +21,7 @@ class Room(StrEnum):
     NARROW = "chart-narrow"
 
 
-_MOST: Final = {Room.WIDE: 630.0, Room.NARROW: 300.0}
+_MOST: Final = {ContainerWidths.WIDE: 630.0, ContainerWidths.NARROW: 300.0}
 """The width in pixels that the narrowest such container has for a picture."""
 
 
@@ -36,7 +36,7 @@ class Picture:
     marks: Markup
     height: float
     width: float | None = None
-    room: Room = Room.ANY
+    room: ContainerWidths = ContainerWidths.ANY
 
 
 def figure(

@@ -12,10 +12,10 @@ import numpy as np
 from markupsafe import Markup
 
 from remembrancer.domain.relation import RelationKind
-from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, key, swatch
-from remembrancer.interfaces.charts.layout import MOST, Arrangement, arranged, laid_out
-from remembrancer.interfaces.charts.layout import Room as Plane
+from remembrancer.interfaces.charts.frame import ContainerWidths, Picture, empty, figure, key, swatch
+from remembrancer.interfaces.charts.layout import MOST, Arrangement, Plane, arranged, laid_out
 from remembrancer.interfaces.charts.measure import SMALL, fitted, text_width
+from remembrancer.interfaces.charts.panel import Point
 from remembrancer.interfaces.charts.scale import finite
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 from remembrancer.interfaces.text import counted
@@ -43,8 +43,6 @@ _WORDS: Final = {
     RelationKind.DERIVED_FROM: "derived from",
     RelationKind.SUPERSEDES: "supersedes",
 }
-
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def relation_graph(
     told = _told(shown, inner, len({node.id for node in nodes}), len(edges) - len(inner))
     pairs = [(index[edge.source], index[edge.target]) for edge in inner]
     graph = _Graph(shown, inner, pairs, arranged(len(shown), pairs), focus, query)
-    pictures = [_drawn(graph, WIDE, Room.WIDE), _drawn(graph, NARROW, Room.NARROW)]
+    pictures = [_drawn(graph, WIDE, ContainerWidths.WIDE), _drawn(graph, NARROW, ContainerWidths.NARROW)]
     return figure("graph", title=title, told=told, pictures=pictures, below=_legend(inner), linked=True)
 
 
@@ -103,7 +101,7 @@ def _chosen(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], focus: UUI
     return [node for node in unique if node.id in kept]
 
 
-def _drawn(graph: _Graph, plane: Plane, room: Room) -> Picture:
+def _drawn(graph: _Graph, plane: Plane, room: ContainerWidths) -> Picture:
     nodes, focus = graph.nodes, graph.focus
     places, height = laid_out(graph.arrangement, plane)
     points = [(float(across), float(down)) for across, down in places]

@@ -37,7 +37,7 @@ _GAUGE: Final = (220.0, 128.0)
 _RADIUS: Final = 90.0
 _NONE_TOLD: Final = "A snapshot of it is taken once a day, when the memory is maintained."
 
-Points = Sequence[tuple[datetime, float]]
+TimedValues = Sequence[tuple[datetime, float]]
 
 
 def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
@@ -144,7 +144,7 @@ def _ground(top: float, height: float) -> Markup:
     return marks
 
 
-def _curve(points: Points, since: datetime, until: datetime, top: float, height: float, *, filled: bool) -> Markup:
+def _curve(points: TimedValues, since: datetime, until: datetime, top: float, height: float, *, filled: bool) -> Markup:
     """A line through consecutive days; a day without neighbours is a dot."""
     marks, dots = NOTHING, NOTHING
     for run in _runs(points):
@@ -157,7 +157,7 @@ def _curve(points: Points, since: datetime, until: datetime, top: float, height:
     return stretched(marks, top=top, height=height) + dots
 
 
-def _runs(points: Points) -> list[Points]:
+def _runs(points: TimedValues) -> list[TimedValues]:
     runs = list[list[tuple[datetime, float]]]()
     for at, value in points:
         if runs and at - runs[-1][-1][0] <= timedelta(days=1):

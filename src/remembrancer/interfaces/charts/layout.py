@@ -34,7 +34,7 @@ _LEAST_SHRUNK: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Plane:
     """Sizes in pixels: the width available, the wanted length of an edge, the least distance between two nodes, and
     the margins of a component: left and right of it (`beside`), above and below it (`above`).
     """
@@ -69,7 +69,7 @@ def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Arrangement:
     return Arrangement(count, tuple((part, _stress(_distances(part, near))) for part in parts))
 
 
-def laid_out(graph: Arrangement, room: Room) -> tuple[Points, float]:
+def laid_out(graph: Arrangement, room: Plane) -> tuple[Points, float]:
     """The position of each node in pixels, shape (count, 2), and the height of the whole."""
     places = np.zeros((graph.count, 2))
     shelves = _Shelves(room)
@@ -172,7 +172,7 @@ def _turned(places: Points) -> Points:
     return turned * np.where(turned[0] > 0, -1.0, 1.0)
 
 
-def _fitting(places: Points, room: Room) -> Points:
+def _fitting(places: Points, room: Plane) -> Points:
     """Rotated by 90° if the width is narrow, and scaled down if it is still too wide."""
     across, down = np.ptp(places, axis=0)
     if across > room.width - 2 * room.beside and down < across and room.width < 3 * room.edge + 2 * room.beside:
@@ -182,7 +182,7 @@ def _fitting(places: Points, room: Room) -> Points:
     return places * np.array([shrunk, max(shrunk, _LEAST_SHRUNK)])
 
 
-def _spread(places: Points, room: Room) -> Points:
+def _spread(places: Points, room: Plane) -> Points:
     """Push nodes apart until no two are nearer than `apart`, for at most _PUSHES rounds, and keep them in the width."""
     half = (room.width - 2 * room.beside) / 2
     places = places - (places.max(axis=0) + places.min(axis=0)) / 2
@@ -200,7 +200,7 @@ def _spread(places: Points, room: Room) -> Points:
 class _Shelves:
     """Places components from left to right, in rows as high as their highest component."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Plane) -> None:
         self._width, self._margin = room.width, np.array([room.beside, room.above])
         self._left, self._top, self.height = 0.0, 0.0, 0.0
         self._widths, self._counts = list[float](), list[int]()

@@ -26,7 +26,7 @@ _HAIR: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Tick:
     """A time on an axis, and its label."""
 
     at: datetime
@@ -103,7 +103,7 @@ def number_text(value: float) -> str:
     return f"{value:,.6g}"
 
 
-def round_times(since: datetime, until: datetime, most: int) -> tuple[Moment, ...]:
+def round_times(since: datetime, until: datetime, most: int) -> tuple[Tick, ...]:
     """At most `most` round times in UTC between the two, oldest first, with short labels.
 
     The finest steps that fit are taken: minutes, hours, days of the month, months or years. Midnight is labelled by its
@@ -115,7 +115,7 @@ def round_times(since: datetime, until: datetime, most: int) -> tuple[Moment, ..
     _check(0.0, 0.0, most)
     since, until = since.astimezone(UTC), until.astimezone(UTC)
     for moments in _ladders(since, until, most):
-        found = list[Moment]()
+        found = list[Tick]()
         for moment in moments:
             if moment.at > until or len(found) > most:
                 break
@@ -150,7 +150,7 @@ def _steps(least: float) -> Iterator[float]:
         power += 1
 
 
-def _ladders(since: datetime, until: datetime, most: int) -> Iterator[Iterator[Moment]]:
+def _ladders(since: datetime, until: datetime, most: int) -> Iterator[Iterator[Tick]]:
     """The times of each step, the finest step first; steps that would give far too many are left out."""
     span = until - since
     for step in _EVEN:
@@ -166,34 +166,34 @@ def _ladders(since: datetime, until: datetime, most: int) -> Iterator[Iterator[M
         yield _years(since, years)
 
 
-def _even(since: datetime, step: timedelta) -> Iterator[Moment]:
+def _even(since: datetime, step: timedelta) -> Iterator[Tick]:
     at = since.replace(hour=0, minute=0, second=0, microsecond=0)
     at += (since - at) // step * step
     while True:
-        yield Moment(at, f"{at.day} {at:%b}" if at.hour == at.minute == 0 else f"{at:%H:%M}")
+        yield Tick(at, f"{at.day} {at:%b}" if at.hour == at.minute == 0 else f"{at:%H:%M}")
         if at > datetime.max.replace(tzinfo=UTC) - step:
             return
         at += step
 
 
-def _days(since: datetime, step: int) -> Iterator[Moment]:
+def _days(since: datetime, step: int) -> Iterator[Tick]:
     at = since.replace(hour=0, minute=0, second=0, microsecond=0)
     while True:
         # A day near the end of a month is left out if it is too close to the next 1st.
         if (at.day - 1) % step == 0 and monthrange(at.year, at.month)[1] - at.day + 1 > 0.7 * step:
-            yield Moment(at, f"{at.day} {at:%b}")
+            yield Tick(at, f"{at.day} {at:%b}")
         if at > datetime.max.replace(tzinfo=UTC) - _DAY:
             return
         at += _DAY
 
 
-def _months(since: datetime, step: int) -> Iterator[Moment]:
+def _months(since: datetime, step: int) -> Iterator[Tick]:
     for year in range(since.year, MAXYEAR + 1):
         for month in range(1, 13, step):
             at = datetime(year, month, 1, tzinfo=UTC)
-            yield Moment(at, str(year) if month == 1 else f"{at:%b}")
+            yield Tick(at, str(year) if month == 1 else f"{at:%b}")
 
 
-def _years(since: datetime, step: int) -> Iterator[Moment]:
+def _years(since: datetime, step: int) -> Iterator[Tick]:
     for year in range(max(since.year // step * step, 1), MAXYEAR + 1, step):
-        yield Moment(datetime(year, 1, 1, tzinfo=UTC), str(year))
+        yield Tick(datetime(year, 1, 1, tzinfo=UTC), str(year))

@@ -9,8 +9,8 @@ from remembrancer.evaluation.segmentation_report import (
     MethodDifferences,
     MethodMetrics,
     SegmentationReport,
+    SegmentationView,
     SetReport,
-    View,
     sheet,
     views,
 )
@@ -24,7 +24,7 @@ def documents(report: SegmentationReport) -> dict[str, str]:
     return {view.name: titled_as(sheet(view), _drawn(view)) for one in report.sets for view in views(one)}
 
 
-def _drawn(view: View) -> Drawing:
+def _drawn(view: SegmentationView) -> Drawing:
     match view:
         case MethodMetrics():
             return _reached(view.of)

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Blocks, Shorter, indented
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
 from remembrancer.interfaces.text import minute, one_line, titled
 from remembrancer.values import dataclass
 
@@ -25,7 +25,7 @@ LEAST_TEXT: Final = 16
 """Below this width, in cells, a memory's text is left out."""
 
 
-def compared(answer: ComparisonOut) -> Blocks:
+def compared(answer: ComparisonOut) -> Renderables:
     """A row for each memory and a column for each preset, then why the results differ and how much they overlap."""
     most = max(one.limit for one in answer.answers)
     yield Text(f"As of {minute(answer.asked_at)} UTC, {most} at most: rank and score under each preset", style="dim")
@@ -106,7 +106,7 @@ def _cell(place: PlaceOut) -> Text:
     )
 
 
-def _why(letter: str, one: ComparedOut) -> Blocks:
+def _why(letter: str, one: ComparedOut) -> Renderables:
     yield Shorter(_said(one), lead=Text(f"{letter:<2} ", style="bold"))
     yield indented(Text(one_line(one.why)), 3)
     yield indented(Text(str(one.memory.id), style="dim"), 3)

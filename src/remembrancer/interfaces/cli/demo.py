@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import Blocks, Legend, Shares, Shorter, indented, leaves
+from remembrancer.interfaces.cli.drawing import Legend, Renderables, Shares, Shorter, indented, leaves
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.pages import said
 from remembrancer.interfaces.text import counted, one_line, shown
@@ -43,7 +43,7 @@ BAR_CELLS: Final = 20
 GOLD: Final = "bold green"
 
 
-class Question(TypedDict):
+class DemoQuestion(TypedDict):
     """A question of the demonstration. `gold`: the keys of the turns that contain its answer."""
 
     question: str
@@ -53,7 +53,7 @@ class Question(TypedDict):
 
 
 @dataclass
-class Clock:
+class SettableClock:
     """A clock that can be set: the history and the questions have times of their own."""
 
     now: datetime
@@ -81,8 +81,8 @@ def demo(
         raise InvalidInput("--keep", str(keep), "a file that does not exist yet")
     from remembrancer.interfaces.wire.recall import DemoOut
 
-    questions: list[Question] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
-    clock = Clock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
+    questions: list[DemoQuestion] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
+    clock = SettableClock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
     with _database(keep) as path:
         settings = replace(call.settings, db=str(path))
         with call.opened(create=True, settings=settings, clock=clock) as memory:
@@ -126,14 +126,14 @@ def _data(name: str) -> Traversable:
 def _take_in(call: Invocation, memory: Remembrancer) -> dict[UUID, str]:
     """Record the history. Returns the key of each event, by its id."""
     from remembrancer.ingest import read
-    from remembrancer.interfaces.cli.recording import LeftOut, record
+    from remembrancer.interfaces.cli.recording import SkippedRecords, record
 
     with as_file(_data("history.jsonl")) as file, call.reading(file) as on_bytes:
         offered = read(file, on_bytes=on_bytes)
-        return {event.id: event.key or "" for event in record(memory, offered, file, on_problem=LeftOut(call))}
+        return {event.id: event.key or "" for event in record(memory, offered, file, on_problem=SkippedRecords(call))}
 
 
-def _answer(question: Question, recall: Recall, keys: dict[UUID, str]) -> DemoAnswerOut:
+def _answer(question: DemoQuestion, recall: Recall, keys: dict[UUID, str]) -> DemoAnswerOut:
     from remembrancer.interfaces.wire.recall import DemoAnswerOut, RecallOut, milliseconds
 
     answer = RecallOut.of(recall)
@@ -152,7 +152,7 @@ def _key(hit: HitOut, keys: dict[UUID, str]) -> str:
     return "" if hit.cue.event_id is None else keys.get(hit.cue.event_id, "")
 
 
-def _page(demo: DemoOut, *, keys: dict[UUID, str]) -> Blocks:
+def _page(demo: DemoOut, *, keys: dict[UUID, str]) -> Renderables:
     scored = [hit for answer in demo.answers for hit in answer.recall.hits]
     full = max((hit.score for hit in scored), default=1.0)
     if scored:
@@ -170,7 +170,7 @@ def _page(demo: DemoOut, *, keys: dict[UUID, str]) -> Blocks:
     yield from _summary(demo)
 
 
-def _hit(hit: HitOut, full: float, *, is_gold: bool) -> Blocks:
+def _hit(hit: HitOut, full: float, *, is_gold: bool) -> Renderables:
     grid = Table.grid(padding=(0, 1))
     for width in (1, 2, 5, BAR_CELLS):
         grid.add_column(width=width, no_wrap=True)
@@ -201,7 +201,7 @@ def _verdict(answer: DemoAnswerOut) -> RenderableType:
     return Group("", line.append(f"   {answer.ms:.1f} ms", style="not bold dim"))
 
 
-def _summary(demo: DemoOut) -> Blocks:
+def _summary(demo: DemoOut) -> Renderables:
     asked = len(demo.answers)
     yield Text(
         f"{counted(demo.turns, 'turn')}, {counted(demo.memories, 'memory')}; "

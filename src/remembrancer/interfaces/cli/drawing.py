@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from remembrancer.interfaces.wire.recall import PartOut
 
-Blocks = Iterator["RenderableType"]
+Renderables = Iterator["RenderableType"]
 """The output of a page: texts and tables that are printed one below the other."""
 COLOURS: Final = (
     *("cyan", "green", "yellow", "magenta", "blue", "red"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Blocks, facts, indented
+from remembrancer.interfaces.cli.drawing import Renderables, facts, indented
 from remembrancer.interfaces.text import counted, minute, one_line
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _KINDS: Final = {
 """The names of the receipt's counts."""
 
 
-def receipt(answer: ErasureOut) -> Blocks:
+def receipt(answer: ErasureOut) -> Renderables:
     """What was erased, its consequences, and what has to be done elsewhere."""
     if answer.dry_run:
         gone = any(answer.counts.values())
@@ -63,7 +63,7 @@ def receipt(answer: ErasureOut) -> Blocks:
         yield indented(Text(one_line(one.do)), 4)
 
 
-def receipts(answer: ErasuresOut) -> Blocks:
+def receipts(answer: ErasuresOut) -> Renderables:
     """A few lines for each receipt."""
     if not answer.erasures:
         yield Text("Nothing was erased.", style="dim")
@@ -88,7 +88,7 @@ def _asked(choice: ChoiceOut) -> str:
     return named if choice.before is None else f"{named}, before {minute(choice.before)} UTC"
 
 
-def _ids(heading: str, ids: list[UUID]) -> Blocks:
+def _ids(heading: str, ids: list[UUID]) -> Renderables:
     if not ids:
         return
     yield Text(f"{heading} ({len(ids):,}):")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remembrancer.evaluation.dataset import Dataset
 
 Seed = Annotated[int, "The seed of the samples for intervals and tests."]
-Plot = Annotated[Path | None, "DIR", "Draw each table as a picture in this folder."]
+PlotOption = Annotated[Path | None, "DIR", "Draw each table as a picture in this folder."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Measuring:
     """Options of every measurement of retrieval."""
 
     records: Annotated[Path | None, "DIR", "Write one line per question to this folder, a file per system."] = None
-    plot: Plot = None
+    plot: PlotOption = None
     against: Annotated[str | None, "PRESET", "Compare with this preset, question by question."] = None
     conversations: Annotated[int | None, "Only the first N conversations."] = None
     only: Annotated[str | None, "ID,...", "Only the conversations with these ids."] = None
@@ -81,7 +81,7 @@ def compare(
     first: Annotated[Path, "FIRST", "Records of one system, or the folder of a run."],
     second: Annotated[Path, "SECOND", "The same of another system, on the same questions."],
     seed: Seed = 0,
-    plot: Plot = None,
+    plot: PlotOption = None,
 ) -> None:
     """Compare the records of two measurements.
 

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-from remembrancer.interfaces.cli.evaluate import Plot, Seed, check, draw
+from remembrancer.interfaces.cli.evaluate import PlotOption, Seed, check, draw
 from remembrancer.interfaces.cli.invocation import Invocation
 
 
@@ -18,7 +18,7 @@ def segmentation(
     path: Annotated[Path, "PATH", "A file of dialogues, or a folder with such files."],
     part: Annotated[str | None, "train, dev, test or all. Default: test if there is one, else all."] = None,
     records: Annotated[Path | None, "DIR", "Write one line per dialogue to this folder, a file per set."] = None,
-    plot: Plot = None,
+    plot: PlotOption = None,
     seed: Seed = 0,
     no_baselines: Annotated[bool, "Measure the default segmenter alone."] = False,
 ) -> None:

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Annotated
 
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import Limit
+from remembrancer.interfaces.cli.options import LimitOption
 from remembrancer.interfaces.cli.times import LENGTHS
 
 
-def decay(call: Invocation, *, limit: Limit = 20) -> None:
+def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
     """List the weakest memories.
 
     The current strength of each by the preset's curve, weakest first, and when it falls below the threshold for faded
@@ -31,7 +31,7 @@ def decay(call: Invocation, *, limit: Limit = 20) -> None:
 def fading(
     call: Invocation,
     *,
-    limit: Limit = 20,
+    limit: LimitOption = 20,
     within: Annotated[timedelta | None, f"How far to look ahead: {LENGTHS}. Default: 30d."] = None,
 ) -> None:
     """List the memories that will fade soon.

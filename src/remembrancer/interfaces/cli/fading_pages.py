@@ -9,7 +9,7 @@ from rich.text import Text
 
 from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
-from remembrancer.interfaces.cli.drawing import Blocks, Shorter, indented
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.text import counted, day, minute, titled
 from remembrancer.policies.rendering.ages import spoken_age
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
 
 
-def weakest(answer: OutlooksOut, *, now: datetime) -> Blocks:
+def weakest(answer: OutlooksOut, *, now: datetime) -> Renderables:
     """Weakest first, each with the time when it falls below the threshold."""
     if not answer.memories:
         yield Text("Nothing is remembered there.", style="dim")
     yield from _listed(answer, now)
 
 
-def fading(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int) -> Blocks:
+def fading(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int) -> Renderables:
     """Soonest first. If there are none: how many have `faded` already, at most as many as `decay` lists."""
     if not answer.memories:
         yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
@@ -36,7 +36,7 @@ def fading(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int)
     yield from _listed(answer, now)
 
 
-def curve(answer: CurveOut) -> Blocks:
+def curve(answer: CurveOut) -> Renderables:
     """The curve, and in words when it crosses the threshold."""
     outlook = answer.outlook
     yield Shorter(titled(outlook.memory), lines=2)
@@ -51,7 +51,7 @@ def curve(answer: CurveOut) -> Blocks:
         yield Text(f"Drawn since it was last used or reviewed, on {day(begin)}.", style="dim")
 
 
-def _listed(answer: OutlooksOut, now: datetime) -> Blocks:
+def _listed(answer: OutlooksOut, now: datetime) -> Renderables:
     for outlook in answer.memories:
         head = Text(f"{outlook.strength:.3f}  ", style="yellow" if outlook.faded else "bold")
         head.append(_when(outlook, now), style="not bold dim")

@@ -68,10 +68,10 @@ def ingest(
 
 def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) -> IngestedFileOut:
     from remembrancer.ingest import Format, read
-    from remembrancer.interfaces.cli.recording import LeftOut, learn, record
-    from remembrancer.interfaces.wire.files import IngestedFileOut, ProblemOut
+    from remembrancer.interfaces.cli.recording import SkippedRecords, learn, record
+    from remembrancer.interfaces.wire.files import ImportProblemOut, IngestedFileOut
 
-    left_out, events, learned = LeftOut(call), 0, 0
+    left_out, events, learned = SkippedRecords(call), 0, 0
     try:
         if source is Format.LEARNINGS:
             learned = sum(1 for _ in learn(memory, file, on_problem=left_out))
@@ -81,7 +81,7 @@ def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) ->
                 events = sum(1 for _ in record(memory, offered, file, on_problem=left_out))
     except InvalidInput as error:
         return _refused(call, file, source, error)
-    problems = [ProblemOut.of(problem) for problem in left_out.problems]
+    problems = [ImportProblemOut.of(problem) for problem in left_out.problems]
     return IngestedFileOut(path=str(file), format=source, events=events, learnings=learned, problems=problems)
 
 

@@ -13,11 +13,11 @@ from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, arguments
 from remembrancer.values import dataclass
 
-EventId = Annotated[str, "ID", "An event's id, as `journal list` and `observe` print it."]
+EventIdArgument = Annotated[str, "ID", "An event's id, as `journal list` and `observe` print it."]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entries:
+class EntryOptions:
     """Options that filter entries of the journal."""
 
     query: Annotated[str | None, "-q", "Only with all of these words in the text or the payload."] = None
@@ -35,17 +35,17 @@ class Entries:
     until: Annotated[datetime | None, "Only what happened before then; format as --since."] = None
 
 
-Archived = Annotated[bool, "Also entries in the archive."]
+ArchivedOption = Annotated[bool, "Also entries in the archive."]
 
 
 def list_(
     call: Invocation,
     *,
-    entries: Entries,
-    limit: Annotated[int, "-n", "Entries per page, 1 to 10000."] = 50,
+    entries: EntryOptions,
+    limit: Annotated[int, "-n", "EntryOptions per page, 1 to 10000."] = 50,
     oldest_first: Annotated[bool, "Oldest first instead of newest first."] = False,
     after: Annotated[str | None, "CURSOR", "Continue after the page that printed this cursor."] = None,
-    archived: Archived = False,
+    archived: ArchivedOption = False,
 ) -> None:
     """List entries of the journal.
 
@@ -66,7 +66,7 @@ def list_(
     )
 
 
-def get(call: Invocation, *, event_id: EventId) -> None:
+def get(call: Invocation, *, event_id: EventIdArgument) -> None:
     """Show an entry of the journal.
 
     Its text and payload, who said it, its scope, and the changes of its priority. Of an entry in the archive, what was
@@ -81,7 +81,7 @@ def get(call: Invocation, *, event_id: EventId) -> None:
     call.answer(JournalEntryOut.of(found, changes), journal_pages.entry)
 
 
-def count(call: Invocation, *, entries: Entries, archived: Archived = False) -> None:
+def count(call: Invocation, *, entries: EntryOptions, archived: ArchivedOption = False) -> None:
     """Count entries of the journal.
 
     All entries, or those that match the filters of `journal list`.
@@ -100,7 +100,7 @@ def count(call: Invocation, *, entries: Entries, archived: Archived = False) -> 
 def priority(
     call: Invocation,
     *,
-    event_id: EventId,
+    event_id: EventIdArgument,
     priority: Annotated[str, "PRIORITY", "normal, high, pin or permanent, which is never archived."],
     reason: Annotated[str, "The reason, which is kept with the change."] = "",
 ) -> None:
@@ -122,7 +122,7 @@ def priority(
 def tail(
     call: Invocation,
     *,
-    entries: Entries,
+    entries: EntryOptions,
     lines: Annotated[int, "--limit", "-n", "The number of past entries, 0 to 10000."] = 10,
     follow: Annotated[bool, "-f", "Continue with new entries until interrupted."] = False,
     after: Annotated[int | None, "POSITION", "Start after this position instead."] = None,

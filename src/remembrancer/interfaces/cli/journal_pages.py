@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from remembrancer.domain.event import Priority, Severity
-from remembrancer.interfaces.cli.drawing import Blocks, Shorter, facts, indented
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented
 from remembrancer.interfaces.text import counted, minute, one_line, shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _STYLES: Final = {Severity.WARN: "yellow", Severity.ERROR: "bold red"}
 
 
-def page(found: JournalPageOut) -> Blocks:
+def page(found: JournalPageOut) -> Renderables:
     """Each entry with its id, and how to get the next page."""
     if not found.events:
         yield Text("Nothing in the journal is like that.", style="dim")
@@ -35,7 +35,7 @@ def page(found: JournalPageOut) -> Blocks:
         yield Text(f"There is more: the same with --after {found.next}", style="dim")
 
 
-def stretch(found: StretchOut) -> Blocks:
+def stretch(found: StretchOut) -> Renderables:
     """Each entry with its id, and the position to continue from."""
     for one in found.entries:
         yield from recorded(one)
@@ -44,15 +44,15 @@ def stretch(found: StretchOut) -> Blocks:
     )
 
 
-def recorded(one: RecordedOut) -> Blocks:
+def recorded(one: RecordedOut) -> Renderables:
     yield from _listed(one.event)
 
 
-def counted_entries(found: JournalCountOut) -> Blocks:
+def counted_entries(found: JournalCountOut) -> Renderables:
     yield Text(f"{counted(found.total, 'event')}.")
 
 
-def changed(change: PriorityChangeOut) -> Blocks:
+def changed(change: PriorityChangeOut) -> Renderables:
     if change.previous is change.priority:
         yield Text(f"It is {change.priority} already.")
     else:
@@ -60,7 +60,7 @@ def changed(change: PriorityChangeOut) -> Blocks:
     yield Text(f"  {change.event_id}", style="dim")
 
 
-def entry(found: JournalEntryOut) -> Blocks:
+def entry(found: JournalEntryOut) -> Renderables:
     """Everything about one event."""
     event = found.event
     yield Text(str(event.id), style="bold")
@@ -91,7 +91,7 @@ def entry(found: JournalEntryOut) -> Blocks:
         yield indented(line.append(f"  {one_line(change.reason)}", style="dim") if change.reason else line, 2)
 
 
-def _listed(event: EventOut) -> Blocks:
+def _listed(event: EventOut) -> Renderables:
     lead = Text(f"{minute(event.occurred_at)}  ", style="dim")
     lead.append(event.type, style=_STYLES.get(event.severity, "dim"))
     if event.severity is not Severity.INFO:

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Blocks, Shorter
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter
 from remembrancer.interfaces.text import minute
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 
 
-def listed(found: KeysOut) -> Blocks:
+def listed(found: KeysOut) -> Renderables:
     if not found.keys:
         yield Text("There is no key to this workspace.", style="dim")
     for key in found.keys:
         yield from told(key)
 
 
-def made(new: NewKeyOut) -> Blocks:
+def made(new: NewKeyOut) -> Renderables:
     """A new key without its token, which the command prints separately so that it is not wrapped."""
     yield from told(new.key)
 
 
-def told(key: KeyOut) -> Blocks:
+def told(key: KeyOut) -> Renderables:
     """The right of a key, whether it is valid, its name and its id."""
     lead = Text(f"{key.right:<5}  ", style="bold" if key.usable else "dim")
     lead.append(f"{_standing(key)}  ", style="" if key.usable else "yellow")

@@ -21,14 +21,14 @@ from remembrancer.interfaces.signals import on_stop_signal
 if TYPE_CHECKING:
     from remembrancer import Remembrancer
     from remembrancer.domain.job import Job
-    from remembrancer.interfaces.cli.drawing import Blocks
+    from remembrancer.interfaces.cli.drawing import Renderables
     from remembrancer.jobs.indexer import OnIndexed
-    from remembrancer.jobs.reports import Report
+    from remembrancer.jobs.reports import JobReport
     from remembrancer.jobs.worker import OnRun
 
 R = TypeVar("R")
 
-Since = Annotated[datetime | None, f"Since then: {TIMES}."]
+SinceOption = Annotated[datetime | None, f"Since then: {TIMES}."]
 Only = Annotated[list[str] | None, "JOB", "Only this job, as named by `jobs`; may be repeated."]
 
 
@@ -69,7 +69,7 @@ def sleep(
 def consolidate(
     call: Invocation,
     *,
-    since: Since = None,
+    since: SinceOption = None,
     limit: Annotated[int, "The maximum number of work items of each kind."] = 50,
 ) -> None:
     """Consolidate memories now.
@@ -153,7 +153,7 @@ def _telling(call: Invocation) -> OnRun:
 
     last: dict[Job, str] = {}
 
-    def on_run(job: Job, report: Report) -> None:
+    def on_run(job: Job, report: JobReport) -> None:
         if call.as_json:
             call.write(mind_pages.json_line(job.value, JobReportOut.of(report)))
             return
@@ -177,7 +177,7 @@ def jobs(call: Invocation) -> None:
     call.tell(lambda memory: JobsOut.of(memory.jobs.list()), lambda shape: mind_pages.jobs(shape, call.now))
 
 
-def spending(call: Invocation, *, since: Since = None) -> None:
+def spending(call: Invocation, *, since: SinceOption = None) -> None:
     """Show requests to language models and their cost.
 
     By purpose and model. Requests without a known price are counted separately.
@@ -237,7 +237,7 @@ def stage(
     _done(call, lambda memory: memory.learnings.enter_stage(intent), report_pages.staged)
 
 
-def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], Blocks]) -> None:
+def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], Renderables]) -> None:
     """Run one operation and print its report."""
     from remembrancer.interfaces.wire.jobs import DoneOut
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Blocks, Shorter, indented
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
 from remembrancer.interfaces.text import counted, minute, one_line
 from remembrancer.policies.rendering.ages import spoken_age
 
@@ -25,7 +25,7 @@ def json_line(name: str, report: JobReportOut) -> str:
     return json.dumps({"job": name, **report.model_dump(mode="json")})
 
 
-def jobs(answer: JobsOut, now: datetime) -> Blocks:
+def jobs(answer: JobsOut, now: datetime) -> Renderables:
     """One line for each job, then the details of errors and failures."""
     from remembrancer.jobs.overview import MOST_COUNTED  # noqa: PLC0415  not for `--help`: it loads the engine
 
@@ -61,7 +61,7 @@ def _next(job: JobOut, now: datetime) -> Text:
     return Text(minute(job.next_run))
 
 
-def _trouble(job: JobOut) -> Blocks:
+def _trouble(job: JobOut) -> Renderables:
     broke_off = "" if job.last is None else job.last.error
     if broke_off or job.failures:
         yield ""
@@ -78,7 +78,7 @@ def _trouble(job: JobOut) -> Blocks:
         yield indented(Text(f"… and {len(job.failures) - LISTED:,} more", style="dim"), 2)
 
 
-def spending(answer: SpendingOut) -> Blocks:
+def spending(answer: SpendingOut) -> Renderables:
     if not answer.spent:
         yield Text("No language model was asked anything.", style="dim")
         return
@@ -101,7 +101,7 @@ def spending(answer: SpendingOut) -> Blocks:
     yield table
 
 
-def promotable(answer: PromotableOut, *, looked: bool) -> Blocks:
+def promotable(answer: PromotableOut, *, looked: bool) -> Renderables:
     """`looked`: whether the preset looks for recurring memories at all."""
     if not answer.candidates:
         nothing = "Nothing came up in enough jobs." if looked else "This preset does not look for what recurs."

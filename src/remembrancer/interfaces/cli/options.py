@@ -34,12 +34,12 @@ BROKEN_PIPE: Final = 141
 TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, or 7d, 24h, 90m ago"
 
 Id = Annotated[str, "ID", "A memory's id, as every list prints it."]
-Limit = Annotated[int, "-n", "The maximum number."]
+LimitOption = Annotated[int, "-n", "The maximum number."]
 NoIndex = Annotated[bool, "Do not index by meaning now; `maintain` does."]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class QuestionOptions:
     """Options of a question: the limit, the filters and the ranking."""
 
     limit: Annotated[int | None, "-n", "The maximum number of hits, 1 to 200. Default: the preset's."] = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Blocks, Meter, Shorter, facts, indented, part_bars, sparkline
+from remembrancer.interfaces.cli.drawing import Meter, Renderables, Shorter, facts, indented, part_bars, sparkline
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size, titled
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ DAYS: Final = 30
 """Days of health history in the chart."""
 
 
-def recalled(recall: RecallOut, *, explain: bool) -> Blocks:
+def recalled(recall: RecallOut, *, explain: bool) -> Renderables:
     """The hits, each with its id for further commands."""
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")
@@ -77,7 +77,7 @@ def said(hit: HitOut) -> str:
     return hit.cue.text if hit.memory.title is None else titled(hit.memory)
 
 
-def listed(found: MemoriesOut) -> Blocks:
+def listed(found: MemoriesOut) -> Renderables:
     """Newest first, each with its id."""
     if not found.memories:
         yield Text("Nothing is remembered there.", style="dim")
@@ -86,7 +86,7 @@ def listed(found: MemoriesOut) -> Blocks:
         yield Text(f"  {memory.id}", style="dim")
 
 
-def told(found: MemoriesOut) -> Blocks:
+def told(found: MemoriesOut) -> Renderables:
     """Oldest first, grouped by day and session."""
     if not found.memories:
         yield Text("Nothing is remembered of that time.", style="dim")
@@ -98,18 +98,18 @@ def told(found: MemoriesOut) -> Blocks:
         yield ""
 
 
-def changed(memory: MemoryOut) -> Blocks:
+def changed(memory: MemoryOut) -> Renderables:
     """A memory that was just written."""
     yield _line(memory.status, memory)
     yield Text(f"  {memory.id}", style="dim")
 
 
-def linked(edge: RelationOut) -> Blocks:
+def linked(edge: RelationOut) -> Renderables:
     """A relation as a sentence."""
     yield Text(f"{edge.source} {edge.kind} {edge.target}, weight {edge.weight:.2f}")
 
 
-def ended(memory: MemoryOut) -> Blocks:
+def ended(memory: MemoryOut) -> Renderables:
     """A memory whose validity has ended, and since when."""
     since = memory.superseded_at or memory.valid_until
     yield _line("ended", memory)
@@ -117,14 +117,14 @@ def ended(memory: MemoryOut) -> Blocks:
     yield Text(f"  {memory.id}", style="dim")
 
 
-def promoted(memory: MemoryOut) -> Blocks:
+def promoted(memory: MemoryOut) -> Renderables:
     """A promoted memory, and its new scope."""
     yield _line("promoted", memory)
     yield facts([("for", _scope(memory.scope))])
     yield Text(f"  {memory.id}", style="dim")
 
 
-def observed(answer: ObservedOut) -> Blocks:
+def observed(answer: ObservedOut) -> Renderables:
     if len(answer.events) == 1:
         event = answer.events[0]
         yield Shorter(event.text, lead=Text(f"recorded  {event.type}  ", style="dim"))
@@ -135,13 +135,13 @@ def observed(answer: ObservedOut) -> Blocks:
         yield Text(f"Left out {counted(len(answer.problems), 'line')}.", style="yellow")
 
 
-def strengthened(answer: FeedbackOut) -> Blocks:
+def strengthened(answer: FeedbackOut) -> Renderables:
     if answer.status != "active":
         yield Text(f"It is {answer.status}; `remembrancer show {answer.id}` says why.", style="yellow")
     yield facts(_strength(answer.strength))
 
 
-def ingested(answer: IngestedOut) -> Blocks:
+def ingested(answer: IngestedOut) -> Renderables:
     for file in answer.files:
         line = Text(one_line(file.path), style="bold")
         if file.refused is None:
@@ -159,7 +159,7 @@ def ingested(answer: IngestedOut) -> Blocks:
         yield _index(answer.index)
 
 
-def counts(stats: StatsOut) -> Blocks:
+def counts(stats: StatsOut) -> Renderables:
     span = ""
     if stats.oldest is not None and stats.newest is not None:
         span = f"{minute(stats.oldest)} to {minute(stats.newest)} UTC"
@@ -177,7 +177,7 @@ def counts(stats: StatsOut) -> Blocks:
     )
 
 
-def examined(answer: DoctorOut) -> Blocks:
+def examined(answer: DoctorOut) -> Renderables:
     grid = Table.grid(padding=(0, 1))
     grid.add_column()
     grid.add_column(no_wrap=True)
@@ -190,7 +190,7 @@ def examined(answer: DoctorOut) -> Blocks:
     yield grid
 
 
-def health(answer: MemoryHealthOut) -> Blocks:
+def health(answer: MemoryHealthOut) -> Renderables:
     """The score, its metrics as bars, missing metrics with the reason, and how to improve the weakest."""
     yield Text("the workspace" if answer.crew is None else f"crew {one_line(answer.crew)}", style="bold")
     if answer.latest is None:
@@ -203,7 +203,7 @@ def health(answer: MemoryHealthOut) -> Blocks:
         yield from _days(answer.history)
 
 
-def _measured(snapshot: HealthOut) -> Blocks:
+def _measured(snapshot: HealthOut) -> Renderables:
     verdict = Text("no data", style="dim")
     if snapshot.score is not None and snapshot.band is not None:
         verdict = Text(f"{snapshot.score:.1f} {snapshot.band}", style=f"bold {snapshot.band}")
@@ -229,7 +229,7 @@ def _measured(snapshot: HealthOut) -> Blocks:
         yield line.append(f"{snapshot.advice[0].upper()}{snapshot.advice[1:]}.", style="not bold")
 
 
-def _days(history: list[HealthOut]) -> Blocks:
+def _days(history: list[HealthOut]) -> Renderables:
     """One column per day, the newest at the right; a dot for a day without a score."""
     newest = history[0].day
     scores = {snapshot.day: snapshot.score for snapshot in history}
@@ -240,16 +240,16 @@ def _days(history: list[HealthOut]) -> Blocks:
     yield Text(f"{span}, from {min(known):.1f} to {max(known):.1f}" if known else span, style="dim")
 
 
-def exported(answer: ExportedOut) -> Blocks:
+def exported(answer: ExportedOut) -> Renderables:
     yield Text(f"Wrote {counted(answer.rows, 'row')} to {one_line(answer.path)}.")
 
 
-def imported(answer: ImportedOut) -> Blocks:
+def imported(answer: ImportedOut) -> Renderables:
     would = "would be new" if answer.dry_run else "were new"
     yield Text(f"{counted(answer.rows, 'row')}, of which {answer.new:,} {would}.")
 
 
-def explained(answer: WhyNotOut) -> Blocks:
+def explained(answer: WhyNotOut) -> Renderables:
     mark = Text("✓ ", style="green") if answer.returned else Text("✗ ", style="yellow")
     yield mark.append(one_line(answer.reason), style="default")
     yield facts([("score", "" if answer.score is None else f"{answer.score:.3f}")])
@@ -257,7 +257,7 @@ def explained(answer: WhyNotOut) -> Blocks:
     yield Text(f"  {answer.memory.id}", style="dim")
 
 
-def dossier(answer: DossierOut) -> Blocks:
+def dossier(answer: DossierOut) -> Renderables:
     """Everything about one memory."""
     memory = answer.memory
     yield Text(str(memory.id), style="bold")
@@ -301,7 +301,7 @@ def _moved(review: ReviewOut) -> str:
     return f"{stability}, difficulty {review.difficulty_before:.1f} to {review.difficulty:.1f}"
 
 
-def _section(noun: str, items: list[tuple[str, str]]) -> Blocks:
+def _section(noun: str, items: list[tuple[str, str]]) -> Renderables:
     if items:
         yield ""
         yield Text(counted(len(items), noun), style="bold")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Blocks, facts, indented
+from remembrancer.interfaces.cli.drawing import Renderables, facts, indented
 from remembrancer.interfaces.text import one_line
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _ABSENT: Final = {"words_alone": "as score"}
 """The meaning of `false` for choices where "no" would be unclear."""
 
 
-def listed(answer: PresetsOut) -> Blocks:
+def listed(answer: PresetsOut) -> Renderables:
     """Each preset with its whole description."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
@@ -36,7 +36,7 @@ def listed(answer: PresetsOut) -> Blocks:
     yield grid
 
 
-def told(answer: PresetOut) -> Blocks:
+def told(answer: PresetOut) -> Renderables:
     """The scores and the meaning of their signals first, then all other choices."""
     alone = {key: value for key, value in answer.choices.items() if not isinstance(value, dict)}
     sections = {key: value for key, value in answer.choices.items() if isinstance(value, dict) and value}
@@ -51,7 +51,7 @@ def told(answer: PresetOut) -> Blocks:
     yield from _section("besides", _rows("", alone))
 
 
-def _section(title: str, rows: Iterable[tuple[str, str]]) -> Blocks:
+def _section(title: str, rows: Iterable[tuple[str, str]]) -> Renderables:
     yield ""
     yield Text(title, style="bold")
     yield indented(facts(rows), 2)

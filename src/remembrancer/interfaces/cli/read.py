@@ -11,21 +11,21 @@ from typing import Annotated, Final
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages, picture
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIMES, Id, Limit, Question, arguments
+from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
 
 POINTS: Final = 721
 """Points of a curve: two a day for the default range of half a year back and ahead."""
 
 BLOCK_CHARS: Final = 4000
 
-Query = Annotated[str, "QUERY", "The question."]
+QueryArgument = Annotated[str, "QUERY", "The question."]
 
 
 def recall(
     call: Invocation,
     *,
-    query: Query,
-    question: Question,
+    query: QueryArgument,
+    question: QuestionOptions,
     explain: Annotated[bool, "Show the parts of each score."] = False,
     render: Annotated[bool, "Print a block for a prompt instead."] = False,
     max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
@@ -65,7 +65,7 @@ def recall(
 def recent(
     call: Invocation,
     *,
-    limit: Limit = 10,
+    limit: LimitOption = 10,
     days: Annotated[float | None, "Only from the last N days."] = None,
 ) -> None:
     """List the newest memories.
@@ -85,7 +85,7 @@ def timeline(
     since: Annotated[datetime | None, f"Since then: {TIMES}."] = None,
     until: Annotated[datetime | None, "Before then; format as --since."] = None,
     kind: Annotated[list[str] | None, "Only memories of this kind, such as episode; may be repeated."] = None,
-    limit: Limit = 100,
+    limit: LimitOption = 100,
 ) -> None:
     """List what happened in a period.
 
@@ -138,7 +138,7 @@ def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> No
     call.answer(found, fading_pages.curve)
 
 
-def why_not(call: Invocation, *, memory_id: Id, query: Query, question: Question) -> None:
+def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: QuestionOptions) -> None:
     """Explain why a memory is not returned.
 
     Runs the recall with the same options, and names the stage at which this memory dropped out, or its rank if it did

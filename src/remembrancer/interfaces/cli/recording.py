@@ -13,7 +13,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.validation import parse_moment
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ingest import learnings, tags_of
-from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.sync import Remembrancer
 from remembrancer.values import dataclass
@@ -25,7 +25,7 @@ OnProblem = Callable[[Problem], None]
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedRecords:
     """Collects the records that could not be taken, and reports each on stderr."""
 
     call: Invocation
@@ -66,7 +66,7 @@ def learn(memory: Remembrancer, path: Path, *, on_problem: OnProblem) -> Iterato
         try:
             yield from memory.learn([item], source=path.name, tags=tags_of(path))
         except Conflict as error:
-            on_problem(Place(path, record=f"learning {item.id}").problem(error))
+            on_problem(RecordLocation(path, record=f"learning {item.id}").problem(error))
 
 
 def drafts_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[EventDraft | Problem]:
@@ -76,7 +76,7 @@ def drafts_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[EventDraft |
             try:
                 yield _draft(line)
             except InvalidInput as error:
-                yield Place(path, number).problem(error)
+                yield RecordLocation(path, number).problem(error)
 
 
 def _record(memory: Remembrancer, batch: list[EventDraft], path: Path, on_problem: OnProblem) -> Iterator[Event]:
@@ -89,7 +89,7 @@ def _record(memory: Remembrancer, batch: list[EventDraft], path: Path, on_proble
             try:
                 yield from memory.observe_many([draft])
             except Conflict as error:
-                on_problem(Place(path, record=f"key {draft.key}").problem(error))
+                on_problem(RecordLocation(path, record=f"key {draft.key}").problem(error))
 
 
 def _draft(line: bytes) -> EventDraft:

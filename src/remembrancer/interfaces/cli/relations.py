@@ -11,14 +11,16 @@ from remembrancer.interfaces.cli.options import Id
 
 Source = Annotated[str, "SOURCE", "The memory that the relation starts from."]
 Target = Annotated[str, "TARGET", "The memory that it leads to."]
-Kind = Annotated[str, "RELATION", "similar, supports, contradicts, derived_from or supersedes: SOURCE … TARGET."]
+RelationArgument = Annotated[
+    str, "RELATION", "similar, supports, contradicts, derived_from or supersedes: SOURCE … TARGET."
+]
 
 
 def link(
     call: Invocation,
     *,
     source: Source,
-    relation: Kind,
+    relation: RelationArgument,
     target: Target,
     weight: Annotated[float, "The weight, 0 to 1."] = 1.0,
 ) -> None:

@@ -22,7 +22,7 @@ from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.interfaces.text import counted, minute, one_line
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, NotDue, Report
+from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue
 from remembrancer.jobs.reports import counted as numbers_of
 from remembrancer.policies.health import band
 from remembrancer.policies.segmentation.episodes import EXTRACTIVE
@@ -30,12 +30,12 @@ from remembrancer.policies.segmentation.episodes import EXTRACTIVE
 IDLE: Final = "nothing to do"
 
 
-def line(name: str, report: Report) -> Text:
+def line(name: str, report: JobReport) -> Text:
     """`name: what was done, how much was put off or left (the reason)`, or why nothing was done."""
     return Text.assemble((f"{name}: ", "bold"), told(report))
 
 
-def told(report: Report) -> Text:
+def told(report: JobReport) -> Text:
     """The same without the name."""
     numbers = numbers_of(report)
     return outcome(done(report), failed=numbers.failed, left=numbers.left, why=_why(report))
@@ -54,7 +54,7 @@ def outcome(what: str, *, failed: int = 0, left: int = 0, why: str = "") -> Text
     return line.append(f" ({one_line(why)})", style="dim") if why else line
 
 
-def done(report: Report) -> str:  # noqa: C901, PLR0911, PLR0912  a case for each
+def done(report: JobReport) -> str:  # noqa: C901, PLR0911, PLR0912  a case for each
     """What was done; empty for nothing."""
     match report:
         case IndexReport():
@@ -178,7 +178,7 @@ def _promoted(report: PromotionReport) -> str:
     return f"told {counted(count, 'learning')} to {'its' if count == 1 else 'their'} project{more}"
 
 
-def _why(report: Report) -> str:
+def _why(report: JobReport) -> str:
     match report:
         case NotDue():
             return f"not due before {minute(report.next_run)} UTC"

@@ -14,13 +14,13 @@ from remembrancer.engine.consolidate import Consolidation
 from remembrancer.engine.end_session import EndReport
 from remembrancer.engine.facts import FactsReport
 from remembrancer.engine.rules import RulesReport
-from remembrancer.engine.segment import Segmented
+from remembrancer.engine.segment import SegmentedStream
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.engine.stages import StageReport
 from remembrancer.interfaces.cli import report_lines
-from remembrancer.interfaces.cli.drawing import Blocks, indented
+from remembrancer.interfaces.cli.drawing import Renderables, indented
 from remembrancer.interfaces.text import counted, one_line
-from remembrancer.jobs.reports import Report
+from remembrancer.jobs.reports import JobReport
 
 LISTED: Final = 5
 """Memories printed of each kind."""
@@ -29,17 +29,17 @@ Made = Sequence[tuple[UUID | None, str]]
 """Memories that a job formed or changed, each with a remark. None: it formed none."""
 
 
-def maintained(reports: Mapping[str, Report]) -> Blocks:
+def maintained(reports: Mapping[str, JobReport]) -> Renderables:
     for name, report in reports.items():
         yield report_lines.line(name, report)
 
 
-def slept(report: SleepReport) -> Blocks:
+def slept(report: SleepReport) -> Renderables:
     yield report_lines.line("sleep", report)
     yield from _made([(one.memory_id, _from(len(one.sources), one.by)) for one in report.slept])
 
 
-def consolidated(report: Consolidation) -> Blocks:
+def consolidated(report: Consolidation) -> Renderables:
     """A line for each part that the preset has."""
     if report.reason:
         yield Text(one_line(report.reason), style="dim")
@@ -57,7 +57,7 @@ def consolidated(report: Consolidation) -> Blocks:
         yield from _made(_merged(report.compaction))
 
 
-def ended(report: EndReport) -> Blocks:
+def ended(report: EndReport) -> Renderables:
     """A line for each part of ending a session."""
     yield Text(f"session {one_line(report.session)} is over", style="bold")
     yield _part("episodes", _episodes(report.segmented))
@@ -83,7 +83,7 @@ def ended(report: EndReport) -> Blocks:
     yield _part("reviews", report_lines.told(report.reviewed))
 
 
-def staged(report: StageReport) -> Blocks:
+def staged(report: StageReport) -> Renderables:
     """The stage of the project, and what became of the previous one."""
     if report.stage is None:
         yield Text(f"the stage is not known: {one_line(report.reason)}")
@@ -98,7 +98,7 @@ def staged(report: StageReport) -> Blocks:
         yield from _made([(one, "") for one in report.moved])
 
 
-def _episodes(segmented: Segmented | None) -> Text:
+def _episodes(segmented: SegmentedStream | None) -> Text:
     if segmented is None:
         return report_lines.outcome("", why="the preset forms no episodes")
     formed = report_lines.episodes(len(segmented.episodes), segmented.turns, segmented.told_by)
@@ -136,7 +136,7 @@ def _part(name: str, told: Text) -> Text:
     return Text.assemble((f"{name}: ", "bold"), told)
 
 
-def _made(memories: Made) -> Blocks:
+def _made(memories: Made) -> Renderables:
     for memory_id, said in memories[:LISTED]:
         line = Text(said if memory_id is None else str(memory_id), style="dim")
         yield indented(line.append(f"  {said}") if said and memory_id is not None else line)

@@ -38,8 +38,8 @@ def mcp(
         raise InvalidInput("--host or --port", "without --http", "--http with them: stdin has no address")
     if find_spec("mcp") is None:
         raise Unsupported("serving MCP needs mcp: pip install 'remembrancer[mcp]'")
-    from remembrancer.interfaces.mcp.serving import Address, log_to_stderr, serve
+    from remembrancer.interfaces.mcp.serving import ListenAddress, log_to_stderr, serve
 
-    address = Address(host, validation.whole("port", port, 0, 65_535)) if http else None
+    address = ListenAddress(host, validation.whole("port", port, 0, 65_535)) if http else None
     log_to_stderr()
     asyncio.run(serve(call.lasting_settings(), address=address, works=work, counts_use=count_use, tell=call.note))

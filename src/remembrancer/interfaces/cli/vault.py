@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from remembrancer.sync import VaultApi
 
 Folder = Annotated[Path, "FOLDER", "The vault's folder; with --project that project's folder."]
-Name = Annotated[str | None, "The vault's name. Default: the folder's name."]
+VaultNameOption = Annotated[str | None, "The vault's name. Default: the folder's name."]
 
 
-def sync(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoIndex = False) -> None:
+def sync(call: Invocation, *, folder: Folder, name: VaultNameOption = None, no_index: NoIndex = False) -> None:
     """Synchronise a vault and the memory.
 
     Takes changes of the folder's markdown files over into the memory, and writes what was learned, counted or retired
@@ -39,7 +39,7 @@ def sync(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoInd
     _once(call, folder, name, lambda vault: vault.sync(folder, name=name), index=not no_index)
 
 
-def check(call: Invocation, *, folder: Folder, name: Name = None) -> None:
+def check(call: Invocation, *, folder: Folder, name: VaultNameOption = None) -> None:
     """Check the files of a vault.
 
     Reports invalid headers, unreadable files and duplicate ids, and what a sync would do. Nothing is written. The exit
@@ -53,7 +53,7 @@ def check(call: Invocation, *, folder: Folder, name: Name = None) -> None:
     _once(call, folder, name, lambda vault: vault.check(folder, name=name), settings=settings)
 
 
-def rebuild(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoIndex = False) -> None:
+def rebuild(call: Invocation, *, folder: Folder, name: VaultNameOption = None, no_index: NoIndex = False) -> None:
     """Make a vault's memories again from its files.
 
     As if the database had been lost: every memory gets the content of its entry, and memories that are in no file are
@@ -68,7 +68,7 @@ def watch(
     call: Invocation,
     *,
     folder: Folder,
-    name: Name = None,
+    name: VaultNameOption = None,
     every: Annotated[int, "Also sync after this many seconds without a change."] = 60,
     no_index: NoIndex = False,
 ) -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Blocks
+from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.text import counted, one_line
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire.files import VaultOut
 
 
-def synced(out: VaultOut) -> Blocks:
+def synced(out: VaultOut) -> Renderables:
     """The content of the vault, then what was done, or would be done."""
     there = f"{counted(out.files, 'file')}, {counted(out.entries, 'learning')}"
     if out.chunks:

@@ -19,7 +19,7 @@ from remembrancer.values import dataclass
 STDIN: Final = Path("stdin")
 
 Occurred = Annotated[datetime | None, "--at", f"When it happened: {TIMES}. Default: now."]
-Key = Annotated[str | None, "A unique name: repeating the command with it has no effect."]
+KeyOption = Annotated[str | None, "A unique name: repeating the command with it has no effect."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class MemoryOptions:
     valid_until: Annotated[datetime | None, "Valid until then; format as --at."] = None
     visibility: Annotated[str, "Who else may see it: session, own, crew or workspace."] = "workspace"
     metadata: Annotated[Any, "A JSON object of metadata."] = None
-    key: Key = None
+    key: KeyOption = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class EventOptions:
     occurred_at: Occurred = None
     payload: Annotated[Any, "A JSON object of details."] = None
     refs: Annotated[Any, "A JSON object of references."] = None
-    key: Key = None
+    key: KeyOption = None
 
 
 def remember(
@@ -100,14 +100,14 @@ def observe(
 
     Example: remembrancer observe "Deploy of checkout failed" --as tool --severity error
     """
-    from remembrancer.interfaces.cli.recording import LeftOut, drafts_of_lines, record
+    from remembrancer.interfaces.cli.recording import SkippedRecords, drafts_of_lines, record
     from remembrancer.interfaces.wire.files import ObservedOut
 
     if stdin == (text is not None):
         raise InvalidInput("TEXT", text, "either a text or --stdin")
     if stdin and options != EventOptions():
         raise InvalidInput("--stdin", "with options of one event", "no such options: each line says its own")
-    left_out = LeftOut(call)
+    left_out = SkippedRecords(call)
     with call.opened(create=True) as memory:
         if text is None:
             offered = drafts_of_lines(sys.stdin.buffer, STDIN)

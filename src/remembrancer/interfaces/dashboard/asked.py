@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryFields:
     """The fields of a query string. Each method raises InvalidInput, which names the field, for a value that is not
     allowed.
     """

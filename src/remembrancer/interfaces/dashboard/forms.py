@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import parse_qs, urlsplit
 
-from fastapi import HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 
 MAX_FORM_BYTES: Final = 16_384
 
@@ -30,6 +30,12 @@ async def submitted(request: Request) -> dict[str, str]:
     except ValueError as error:  # what is not UTF-8 too
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the form cannot be read") from error
     return {name: values[-1] for name, values in fields.items()}
+
+
+SubmittedForm = Annotated[dict[str, str], Depends(submitted)]
+
+
+SubmittedForm = Annotated[dict[str, str], Depends(submitted)]
 
 
 def refuse_other_pages(request: Request) -> None:

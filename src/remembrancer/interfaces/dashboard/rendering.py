@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.dashboard.visit import Visit
 
 
-class Place(NamedTuple):
+class NavigationEntry(NamedTuple):
     """An entry of the navigation. `key`: the second key of its keyboard shortcut, after `g`."""
 
     name: str
@@ -32,13 +32,13 @@ class Place(NamedTuple):
 
 
 PLACES: Final = (
-    Place("overview", "/", "Overview", "o"),
-    Place("timeline", "/timeline", "Timeline", "t"),
-    Place("search", "/search", "Search", "s"),
-    Place("graph", "/graph", "Graph", "g"),
-    Place("journal", "/journal", "Journal", "j"),
-    Place("compare", "/compare", "Compare", "c"),
-    Place("jobs", "/jobs", "Jobs", "b"),
+    NavigationEntry("overview", "/", "Overview", "o"),
+    NavigationEntry("timeline", "/timeline", "Timeline", "t"),
+    NavigationEntry("search", "/search", "Search", "s"),
+    NavigationEntry("graph", "/graph", "Graph", "g"),
+    NavigationEntry("journal", "/journal", "Journal", "j"),
+    NavigationEntry("compare", "/compare", "Compare", "c"),
+    NavigationEntry("jobs", "/jobs", "Jobs", "b"),
 )
 
 

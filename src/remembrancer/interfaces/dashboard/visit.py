@@ -82,5 +82,5 @@ def _visit(request: Request, principal: Principal, needed: Right) -> Visit:
     )
 
 
-Reading = Annotated[Visit, Depends(reading)]
-Writing = Annotated[Visit, Depends(writing)]
+ReadingVisit = Annotated[Visit, Depends(reading)]
+WritingVisit = Annotated[Visit, Depends(writing)]

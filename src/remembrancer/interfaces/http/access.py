@@ -139,9 +139,9 @@ def allowed(
     return principal.memory.scoped(role=role, **parts) if parts or role is not None else principal.memory
 
 
-Reading = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.READ))]
+ReadableMemory = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.READ))]
 """The memory of a principal that may read."""
-Writing = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.WRITE))]
+WritableMemory = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.WRITE))]
 """The memory of a principal that may write."""
 Administering = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.ADMIN))]
 """The memory of a principal that may administer."""

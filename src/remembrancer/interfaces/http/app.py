@@ -23,7 +23,7 @@ from remembrancer.interfaces.http.job_runner import JobRunner
 from remembrancer.interfaces.http.limits import BodyLimits
 from remembrancer.interfaces.http.logs import RequestLog
 from remembrancer.interfaces.http.mcp_route import McpEndpoint
-from remembrancer.interfaces.http.metrics import Measured, Metrics
+from remembrancer.interfaces.http.metrics import AppMetrics, Measured
 from remembrancer.interfaces.http.rates import RateLimit
 from remembrancer.interfaces.http.response_headers import ResponseHeaders
 from remembrancer.interfaces.http.routes import (
@@ -81,7 +81,7 @@ class Serving:
 def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAPI:
     """The app for an open memory, which the caller closes. Setting `stop` ends the streams."""
     authenticator = Authenticator(memory, serving.host)
-    measured = Metrics()
+    measured = AppMetrics()
     job_runner = JobRunner(memory, stop)
     background, watch, streams = Background(), EmbedderWatch(memory.health.search_state), Streams()
     measured.streams.set_function(lambda: streams.open)

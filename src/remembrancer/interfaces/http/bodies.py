@@ -22,17 +22,17 @@ from remembrancer.interfaces.http.given import (
     Flag,
     Fraction,
     Hits,
-    Importance,
     Json,
     JsonOfScalars,
     Listed,
     Moment,
     Name,
-    Revision,
+    RevisionNumber,
     Slug,
     Tags,
     Text,
     Title,
+    WholeImportance,
 )
 
 BLOCK_CHARS: Final = 4000
@@ -115,7 +115,7 @@ class MemoryIn(Body):
     source: Name | None = Field(default=None, description="Where the text comes from.")
     origin: Origin = Field(default=Origin.USER, description="Whose words they are. Trust depends on it.")
     importance: Fraction = 0.5
-    priority: Importance = Field(default=5, description="1 to 10.")
+    priority: WholeImportance = Field(default=5, description="1 to 10.")
     confidence: Fraction = 0.5
     surprise: Fraction = Field(default=0.0, description="How unexpected it was. Surprising memories fade more slowly.")
     tags: Tags = []
@@ -134,7 +134,7 @@ class MemoryChangesIn(Body):
 
     model_config = _with({"text": "Checkout needs 3 GiB in production", "expected_revision": 1})
 
-    expected_revision: Revision | None = Field(
+    expected_revision: RevisionNumber | None = Field(
         default=None, description="Change nothing unless this is the current `revision` (409)."
     )
     text: Text = ""
@@ -142,7 +142,7 @@ class MemoryChangesIn(Body):
     kind: Slug = ""
     source: Name | None = None
     importance: Fraction = 0.5
-    priority: Importance = 5
+    priority: WholeImportance = 5
     tags: Tags = []
     metadata: Json = {}
     valid_from: Moment | None = None

@@ -9,11 +9,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.domain.api_key import Right
-from remembrancer.domain.erasure import Choice, Erasure, Left
+from remembrancer.domain.erasure import Erasure, ErasureSelection, Left
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.job import Job, Run
-from remembrancer.domain.journal import JournalPage, Place, PriorityChange
+from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange
 from remembrancer.domain.listing import MemoryPage, MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision, Tier
 from remembrancer.domain.recall import Stage
@@ -163,7 +163,7 @@ _ERASURE: Final = Erasure(
     id=UUID("01981c11-0f3d-7b6c-8e5a-1c2d3e4f5a6b"),
     at=_LATER,
     by="AGENT",
-    asked=Choice(ids=frozenset({_MEMORY.id})),
+    asked=ErasureSelection(ids=frozenset({_MEMORY.id})),
     counts={"memories": 2, "events": 1, "cues": 3},
     memories=(_MEMORY.id,),
     derived=(_OTHER.id,),
@@ -194,7 +194,7 @@ def _place(preset: str, rank: int, returned: bool) -> PlaceOut:
 
 _SHAPES: Final[tuple[Wire, ...]] = (
     EventsOut.of([_EVENT]),
-    JournalPageOut.of(JournalPage(events=(_EVENT,), next=Place.of(_EVENT).cursor)),
+    JournalPageOut.of(JournalPage(events=(_EVENT,), next=ListingPosition.of(_EVENT).cursor)),
     JournalCountOut(total=1204),
     JournalEntryOut.of(_EVENT, [_CHANGE]),
     PriorityChangeOut.of(_CHANGE),

@@ -11,7 +11,7 @@ from remembrancer.domain.memory import Tier
 from remembrancer.domain.query import Filters
 from remembrancer.domain.scope import Visibility
 from remembrancer.engine.journal import EventFilters
-from remembrancer.interfaces.http.given import InSession, Kinds, Moment, Name, Since, Slug, Tag, Text, Until
+from remembrancer.interfaces.http.given import InSession, Kinds, Moment, Name, SinceQuery, Slug, Tag, Text, UntilQuery
 from remembrancer.interfaces.key_values import key_values
 
 
@@ -33,8 +33,8 @@ def memory_filters(
     visibilities: Annotated[
         list[Visibility] | None, Query(description="Only with this visibility. May be repeated.")
     ] = None,
-    since: Since = None,
-    until: Until = None,
+    since: SinceQuery = None,
+    until: UntilQuery = None,
     as_of: Annotated[Moment | None, Query(description="As believed at that time. Default: now.")] = None,
 ) -> Filters:
     return {
@@ -64,8 +64,8 @@ def event_filters(
     of_agent: Annotated[Name | None, Query(description="Only what belongs to this agent.")] = None,
     of_crew: Annotated[Name | None, Query(description="Only what belongs to this crew.")] = None,
     of_project: Annotated[Name | None, Query(description="Only what belongs to this project.")] = None,
-    since: Since = None,
-    until: Until = None,
+    since: SinceQuery = None,
+    until: UntilQuery = None,
 ) -> EventFilters:
     return {
         "query": query,

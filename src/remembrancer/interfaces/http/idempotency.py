@@ -14,7 +14,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
-from remembrancer.domain.reply import Claim, Claimed, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import Claimed, IdempotencyClaim, Reply, UnderWay, Unkept
 from remembrancer.engine.replies import claim_request
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.interfaces.http import problems
@@ -125,7 +125,7 @@ async def _once(
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
 
 
-async def _claimed(request: Request, principal: Principal, claim: Claim, handle: _Handler) -> Response:
+async def _claimed(request: Request, principal: Principal, claim: IdempotencyClaim, handle: _Handler) -> Response:
     """Run the handler for a claimed request. A refused request had no effect, so its key is released. After any other
     failure the effect is not known, and the claim stays.
     """
@@ -140,7 +140,7 @@ async def _claimed(request: Request, principal: Principal, claim: Claim, handle:
         raise
 
 
-async def _answered(request: Request, principal: Principal, claim: Claim, handle: _Handler) -> Response:
+async def _answered(request: Request, principal: Principal, claim: IdempotencyClaim, handle: _Handler) -> Response:
     response = await handle(request)
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         await _released(principal, claim)
@@ -151,7 +151,7 @@ async def _answered(request: Request, principal: Principal, claim: Claim, handle
     return response
 
 
-async def _released(principal: Principal, claim: Claim) -> None:
+async def _released(principal: Principal, claim: IdempotencyClaim) -> None:
     await _kept(principal.memory.context.store.release(principal.memory.scope, claim))
 
 

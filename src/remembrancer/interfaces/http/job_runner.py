@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from remembrancer.domain.job import Job
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.jobs.reports import BrokenOff, Report
+from remembrancer.jobs.reports import BrokenOff, JobReport
 from remembrancer.jobs.stop import Stop
 
 GRACE_SECONDS: Final = 30.0
@@ -58,7 +58,7 @@ class JobRunner:
             await asyncio.gather(*workers, return_exceptions=True)
 
 
-def _tell(job: Job, report: Report) -> None:
+def _tell(job: Job, report: JobReport) -> None:
     """Log a job that failed. `jobs` shows the reason, which may quote a memory."""
     if isinstance(report, BrokenOff):
         _log.warning("the job %s broke off; `remembrancer jobs` says why", job.value)

@@ -19,7 +19,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
-class Metrics:
+class AppMetrics:
     """The metrics of one app, in a registry of its own."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Metrics:
 class Measured(HttpMiddleware):
     """Counts requests by route."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: AppMetrics) -> None:
         super().__init__(app)
         self._metrics = metrics
 
@@ -112,5 +112,5 @@ router = APIRouter(tags=["operation"])
 )
 async def metrics(request: Request, _: Authenticated) -> Response:
     """Counters and histograms of this server in Prometheus' text format, for any key."""
-    measured: Metrics = request.app.state.metrics
+    measured: AppMetrics = request.app.state.metrics
     return Response(generate_latest(measured.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)

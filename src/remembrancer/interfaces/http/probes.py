@@ -38,7 +38,7 @@ def _watch(request: Request) -> EmbedderWatch:
     return request.app.state.embedder_watch
 
 
-Memory = Annotated[AsyncRemembrancer, Depends(_memory)]
+ProbedMemory = Annotated[AsyncRemembrancer, Depends(_memory)]
 
 
 @router.get(
@@ -46,7 +46,9 @@ Memory = Annotated[AsyncRemembrancer, Depends(_memory)]
     summary="Liveness probe",
     responses={503: {"model": AliveOut, "description": "The store does not answer."}},
 )
-async def healthz(memory: Memory, watch: Annotated[EmbedderWatch, Depends(_watch)], response: Response) -> AliveOut:
+async def healthz(
+    memory: ProbedMemory, watch: Annotated[EmbedderWatch, Depends(_watch)], response: Response
+) -> AliveOut:
     """200 while the server runs and its store can be read, even if recall is degraded; otherwise 503.
 
     The embedder is asked at most every 30 s, and the answer is shared by all probes.
@@ -73,7 +75,7 @@ async def healthz(memory: Memory, watch: Annotated[EmbedderWatch, Depends(_watch
     summary="Readiness probe",
     responses={503: {"model": ReadyOut, "description": "The server should not be sent requests; `reasons` says why."}},
 )
-async def readyz(memory: Memory, stop: Annotated[Stop, Depends(_stop)], response: Response) -> ReadyOut:
+async def readyz(memory: ProbedMemory, stop: Annotated[Stop, Depends(_stop)], response: Response) -> ReadyOut:
     """200 if the store can be read and written and the server is not stopping; otherwise 503 with the reasons."""
     reasons = ["the server is stopping"] if stop.is_set() else []
     trouble = await _trouble(memory, writing=True)

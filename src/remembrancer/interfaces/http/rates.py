@@ -21,7 +21,7 @@ from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import COOKIE, Authenticator, Principal
 from remembrancer.interfaces.http.job_runner import JobRunner
-from remembrancer.interfaces.http.metrics import Metrics
+from remembrancer.interfaces.http.metrics import AppMetrics
 from remembrancer.interfaces.http.middleware import HttpMiddleware
 from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled, full, take
 
@@ -86,7 +86,7 @@ class RateLimit(HttpMiddleware):
         *,
         authenticator: Authenticator,
         requests_per_second: float,
-        metrics: Metrics,
+        metrics: AppMetrics,
         job_runner: JobRunner,
         stopwatch: Stopwatch = time.monotonic,
     ) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, Generic
 
 from remembrancer.domain.memory import Memory
-from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
+from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import indented, label, one_line
 from remembrancer.values import dataclass
 
@@ -15,11 +15,11 @@ FRAME: Final = Frame(TAG, UNTRUSTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(Generic[Told]):
+class Listing(Generic[Shown]):
     """`text`: the block, empty if no item fits. `placed`: the items in it, in order. `of`: the number of items."""
 
     text: str
-    placed: tuple[Told, ...]
+    placed: tuple[Shown, ...]
     of: int
 
     @property
@@ -29,14 +29,14 @@ class Listing(Generic[Told]):
         return f"{left} of {self.of} found no room: ask with a larger max_chars, or read memory://ID." if left else ""
 
 
-def listing(items: Iterable[Item[Told]], max_chars: int) -> Listing[Told]:
+def listing(items: Iterable[Item[Shown]], max_chars: int) -> Listing[Shown]:
     """As many items as fit. Raises InvalidInput if not even the frame fits."""
     every = list(items)
-    placed = place(every, Room(FRAME.room(max_chars)))
+    placed = place(every, CharBudget(FRAME.room(max_chars)))
     return Listing(FRAME.around(text_of(placed)), tuple(item.of for item in placed), len(every))
 
 
-def line(of: Told, parts: tuple[str, ...], text: str) -> Item[Told]:
+def line(of: Shown, parts: tuple[str, ...], text: str) -> Item[Shown]:
     """A list item of the block. Further lines of `text` are indented by four blanks."""
     return Item(of, f"- {label(*parts)} {indented(text)}\n")
 

@@ -33,14 +33,14 @@ RecallLimit = Annotated[
     Annotated[int, Field(ge=1, le=MAX_LISTED)] | None,
     Field(description="The maximum number of memories; default: the preset's."),
 ]
-Limit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of memories.")]
-Kinds = Annotated[
+ListLimit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of memories.")]
+OnlyKinds = Annotated[
     Annotated[list[Annotated[str, _SLUG]], Field(max_length=20)] | None,
     Field(description="Only memories of these kinds, such as note, decision, episode."),
 ]
 OnlyTags = Annotated[_Tags | None, Field(description="Only memories with all of these tags.")]
-Since = Annotated[_Time | None, Field(description=f"Only what happened since then: {_TIME}.")]
-Until = Annotated[_Time | None, Field(description="Only what happened before then, in the same format as since.")]
+SinceTime = Annotated[_Time | None, Field(description=f"Only what happened since then: {_TIME}.")]
+UntilTime = Annotated[_Time | None, Field(description="Only what happened before then, in the same format as since.")]
 OnlySession = Annotated[_Name | None, Field(description="Only what belongs to this session.")]
 MaxChars = Annotated[
     int,
@@ -52,7 +52,7 @@ MaxChars = Annotated[
 ]
 Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only from the last so many days.")]
 
-Text = Annotated[
+MemoryText = Annotated[
     str,
     Field(
         min_length=1,
@@ -60,7 +60,7 @@ Text = Annotated[
         description="What to keep: one fact, decision or lesson, understandable without this conversation.",
     ),
 ]
-Title = Annotated[
+MemoryTitle = Annotated[
     Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)] | None,
     Field(description="A title, searched with the text."),
 ]
@@ -68,8 +68,8 @@ Kind = Annotated[
     Annotated[str, _SLUG] | None,
     Field(description="What kind of memory, in one word: note, decision, preference, lesson …"),
 ]
-Tags = Annotated[_Tags | None, Field(description="Words to filter by later.")]
-Importance = Annotated[float, Field(ge=0, le=1, description="How much it matters: 0.5 is usual, 0.9 is vital.")]
+TagList = Annotated[_Tags | None, Field(description="Words to filter by later.")]
+ImportanceFraction = Annotated[float, Field(ge=0, le=1, description="How much it matters: 0.5 is usual, 0.9 is vital.")]
 TopicKey = Annotated[
     _Name | None,
     Field(description="A name of the topic: a later text with the same name replaces this one in recall."),
@@ -85,17 +85,17 @@ OccurredAt = Annotated[_Time | None, Field(description=f"When it happened: {_TIM
 ValidUntil = Annotated[_Time | None, Field(description="When it stops being valid: a day, or a time with its offset.")]
 Key = Annotated[_Name | None, Field(description="A unique name; a repeated call with it has no further effect.")]
 
-Said = Annotated[
+SaidText = Annotated[
     str,
     Field(min_length=1, max_length=MAX_TEXT_BYTES, description="What was said or happened, word for word."),
 ]
-Role = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words these are.")]
+SpeakerRole = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words these are.")]
 EventType = Annotated[str, Field(min_length=1, max_length=100, description="The type of the event, such as message.")]
-Severity = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe it is.")]
+SeverityName = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe it is.")]
 Actor = Annotated[_Name | None, Field(description="The name of who said or did it.")]
 Session = Annotated[_Name | None, Field(description="The conversation it belongs to; default: the server's session.")]
 
-MemoryId = Annotated[
+MemoryIdText = Annotated[
     str, Field(min_length=32, max_length=45, description="The memory's id, from recall, recent or timeline.")
 ]
 Verdict = Annotated[

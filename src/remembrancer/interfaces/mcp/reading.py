@@ -27,7 +27,7 @@ NOTHING = "Nothing that is remembered answers this."
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadTools:
     """`counts_use`: memories that `recall` finds are recorded as retrieved, and those it shows as shown. That is
     writing.
     """
@@ -41,10 +41,10 @@ class Reading:
         context: Context,
         query: given.Query,
         limit: given.RecallLimit = None,
-        kinds: given.Kinds = None,
+        kinds: given.OnlyKinds = None,
         tags: given.OnlyTags = None,
-        since: given.Since = None,
-        until: given.Until = None,
+        since: given.SinceTime = None,
+        until: given.UntilTime = None,
         session: given.OnlySession = None,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, RecalledOut]:
@@ -73,7 +73,7 @@ class Reading:
     async def recent(
         self,
         context: Context,
-        limit: given.Limit = 10,
+        limit: given.ListLimit = 10,
         days: given.Days = None,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, ListedOut]:
@@ -89,11 +89,11 @@ class Reading:
     async def timeline(
         self,
         context: Context,
-        since: given.Since = None,
-        until: given.Until = None,
-        kinds: given.Kinds = None,
+        since: given.SinceTime = None,
+        until: given.UntilTime = None,
+        kinds: given.OnlyKinds = None,
         session: given.OnlySession = None,
-        limit: given.Limit = 20,
+        limit: given.ListLimit = 20,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, ListedOut]:
         """List what happened in a period, oldest first, each with its time. Call it for what a day, a week or a

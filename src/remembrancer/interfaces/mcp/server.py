@@ -15,10 +15,10 @@ from mcp_types import ToolAnnotations
 
 import remembrancer
 from remembrancer.interfaces.mcp.prompts import MemoryPrompt, Prompts
-from remembrancer.interfaces.mcp.reading import Reading
+from remembrancer.interfaces.mcp.reading import ReadTools
 from remembrancer.interfaces.mcp.resources import JOURNAL, MARKDOWN, MEMORY, Resources
 from remembrancer.interfaces.mcp.tool import MemoryOf, MemoryTool, description_of
-from remembrancer.interfaces.mcp.writing import Writing
+from remembrancer.interfaces.mcp.writing import WriteTools
 
 NAME: Final = "remembrancer"
 INSTRUCTIONS: Final = """\
@@ -43,7 +43,7 @@ def memory_server(
             title="Remembrancer",
             version=remembrancer.__version__,
             instructions=INSTRUCTIONS,
-            tools=_tools(Reading(memory_of, now, counts_use), Writing(memory_of, now, counts_use)),
+            tools=_tools(ReadTools(memory_of, now, counts_use), WriteTools(memory_of, now, counts_use)),
             subscriptions=False,  # the lists never change, and nobody is told of changes to a resource
         )
     resources = Resources(memory_of)
@@ -60,7 +60,7 @@ def memory_server(
     return server
 
 
-def _tools(reading: Reading, writing: Writing) -> list[Tool]:
+def _tools(reading: ReadTools, writing: WriteTools) -> list[Tool]:
     """The eight tools with their hints. None reaches beyond the memory. `forget` and repeated bad `feedback` retire a
     memory.
 

@@ -37,7 +37,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ListenAddress:
     """The address to listen on. It must be this machine's own, because this server has no keys. `port` 0: any free
     port.
     """
@@ -66,7 +66,9 @@ class Address:
             raise InvalidInput("port", self.port, f"a port that can be listened on ({error.strerror})") from error
 
 
-async def serve(settings: Settings, *, address: Address | None, works: bool, counts_use: bool, tell: Tell) -> None:
+async def serve(
+    settings: Settings, *, address: ListenAddress | None, works: bool, counts_use: bool, tell: Tell
+) -> None:
     """Serve over HTTP at `address`, or over stdin and stdout if it is None, until stdin ends or a stop signal.
 
     `works`: also run the preset's jobs. What was acknowledged is kept, however serving ends.
@@ -108,7 +110,7 @@ async def _over_stdio(server: MCPServer[Any]) -> None:
             pass  # nobody reads any more
 
 
-async def _over_http(server: MCPServer[Any], address: Address, tell: Tell) -> None:
+async def _over_http(server: MCPServer[Any], address: ListenAddress, tell: Tell) -> None:
     listening = address.listen()
     port = listening.getsockname()[1]
     hosts = [f"{name}:*" for name in ("127.0.0.1", "localhost", "[::1]", address.in_url)]

@@ -22,7 +22,7 @@ from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class WriteTools:
     """`counts_use`: a memory that was rated helpful is also recorded as used."""
 
     memory_of: MemoryOf
@@ -32,11 +32,11 @@ class Writing:
     async def remember(
         self,
         context: Context,
-        text: given.Text,
-        title: given.Title = None,
+        text: given.MemoryText,
+        title: given.MemoryTitle = None,
         kind: given.Kind = None,
-        tags: given.Tags = None,
-        importance: given.Importance = 0.5,
+        tags: given.TagList = None,
+        importance: given.ImportanceFraction = 0.5,
         topic_key: given.TopicKey = None,
         origin: given.Whose = "assistant",
         occurred_at: given.OccurredAt = None,
@@ -69,10 +69,10 @@ class Writing:
     async def observe(
         self,
         context: Context,
-        text: given.Said,
-        role: given.Role = "user",
+        text: given.SaidText,
+        role: given.SpeakerRole = "user",
         type: given.EventType = "message",  # noqa: A002  the field's own name
-        severity: given.Severity = "info",
+        severity: given.SeverityName = "info",
         actor: given.Actor = None,
         occurred_at: given.OccurredAt = None,
         session: given.Session = None,
@@ -96,7 +96,7 @@ class Writing:
         return answer(f"Recorded as event {event.id}, number {event.seq} of its session.", EntryOut.of(event))
 
     async def feedback(
-        self, context: Context, memory_id: given.MemoryId, said: given.Verdict
+        self, context: Context, memory_id: given.MemoryIdText, said: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
         """Rate a recalled memory as helpful, unhelpful or harmful. Call it once you know: it changes the memory's rank
         in later answers, and one that is rated unhelpful or harmful too often is retired. Returns its confidence after
@@ -112,7 +112,7 @@ class Writing:
         text = f"Counted as {said}: its confidence is {strength.confidence:.2f}.{retired}"
         return answer(text, FeedbackOut.of(chosen, strength, status))
 
-    async def forget(self, context: Context, memory_id: given.MemoryId) -> Annotated[CallToolResult, ChangedOut]:
+    async def forget(self, context: Context, memory_id: given.MemoryIdText) -> Annotated[CallToolResult, ChangedOut]:
         """Retire a memory, so that it is no longer recalled. Call it when the user asks for it, or a memory is wrong
         and nothing replaces it; to correct one, remember the new text with the same topic_key. The memory is kept, and
         a person can restore it; this tool does not erase for good.

@@ -14,7 +14,7 @@ from remembrancer.interfaces.wire.shape import Derived, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Cue
-    from remembrancer.engine.compare import Answer, Compared, Comparison, Overlap, Place
+    from remembrancer.engine.compare import ComparedMemory, Comparison, Overlap, PresetAnswer, RankUnderPreset
 
 
 class PlaceOut(Derived):
@@ -32,7 +32,7 @@ class PlaceOut(Derived):
     parts: PartOut | None
 
     @classmethod
-    def of(cls, place: Place) -> Self:
+    def of(cls, place: RankUnderPreset) -> Self:
         return cls.copied(
             place,
             reason=place.reason or None,
@@ -50,7 +50,7 @@ class ComparedOut(Wire):
     why: str
 
     @classmethod
-    def of(cls, compared: Compared, cue: Cue) -> Self:
+    def of(cls, compared: ComparedMemory, cue: Cue) -> Self:
         return cls.copied(compared, cue=cue)
 
 
@@ -63,7 +63,7 @@ class AnswerOut(Derived):
     degraded: dict[str, str]
 
     @classmethod
-    def of(cls, answer: Answer) -> Self:
+    def of(cls, answer: PresetAnswer) -> Self:
         return cls.copied(answer, hits=[hit.id for hit in answer.hits])
 
 

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime
 from remembrancer.interfaces.wire.shape import Derived, Of, Wire
 
 if TYPE_CHECKING:
-    from remembrancer.domain.erasure import Choice, Erasure, Left
+    from remembrancer.domain.erasure import Erasure, ErasureSelection, Left
 
 
 class ChoiceOut(Derived):
@@ -26,7 +26,7 @@ class ChoiceOut(Derived):
     before: AwareDatetime | None
 
     @classmethod
-    def of(cls, choice: Choice) -> Self:
+    def of(cls, choice: ErasureSelection) -> Self:
         return cls.copied(choice, ids=sorted(choice.ids), events=sorted(choice.events))
 
 

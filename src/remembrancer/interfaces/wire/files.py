@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.vault import SyncReport
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
-    from remembrancer.policies.vault.files import Finding as VaultFinding
+    from remembrancer.policies.vault.files import FileProblem as VaultFinding
 
 
 class ExportedOut(Wire):
@@ -33,7 +33,7 @@ class ImportedOut(Wire, Of["Imported"]):
     dry_run: bool
 
 
-class ProblemOut(Wire):
+class ImportProblemOut(Wire):
     """One record that was not imported."""
 
     path: str
@@ -48,13 +48,13 @@ class ProblemOut(Wire):
 
 class ObservedOut(Wire):
     events: list[EventOut]
-    problems: list[ProblemOut]
+    problems: list[ImportProblemOut]
 
     @classmethod
     def of(cls, events: Iterable[Event], problems: Iterable[Problem]) -> Self:
         return cls(
             events=[EventOut.of(event) for event in events],
-            problems=[ProblemOut.of(problem) for problem in problems],
+            problems=[ImportProblemOut.of(problem) for problem in problems],
         )
 
 
@@ -65,7 +65,7 @@ class IngestedFileOut(Wire):
     format: str | None
     events: int = 0
     learnings: int = 0
-    problems: list[ProblemOut] = Field(default_factory=list[ProblemOut])
+    problems: list[ImportProblemOut] = Field(default_factory=list[ImportProblemOut])
     refused: str | None = None
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.spending import Spent
     from remembrancer.engine.promote import Candidate
     from remembrancer.jobs.overview import JobState
-    from remembrancer.jobs.reports import Report
+    from remembrancer.jobs.reports import JobReport
 
 
 class JobReportOut(Wire):
@@ -37,7 +37,7 @@ class JobReportOut(Wire):
     details: dict[str, JsonValue]
 
     @classmethod
-    def of(cls, report: Report) -> Self:
+    def of(cls, report: JobReport) -> Self:
         numbers = counted(report)
         return cls.copied(report, done=numbers.done, failed=numbers.failed, left=numbers.left, details=_details(report))
 
@@ -48,7 +48,7 @@ class MaintenanceOut(Wire):
     jobs: dict[str, JobReportOut]
 
     @classmethod
-    def of(cls, reports: Mapping[str, Report]) -> Self:
+    def of(cls, reports: Mapping[str, JobReport]) -> Self:
         return cls(jobs={name: JobReportOut.of(report) for name, report in reports.items()})
 
 
@@ -149,7 +149,7 @@ class PromotableOut(Wire):
         return cls(candidates=[CandidateOut.of(one) for one in candidates])
 
 
-def _details(report: Report) -> dict[str, JsonValue]:
+def _details(report: JobReport) -> dict[str, JsonValue]:
     if isinstance(report, HealthReport):
         taken = [HealthOut.of(snapshot).model_dump(mode="json") for snapshot in report.taken]
         return {"taken": cast("JsonValue", taken)}

@@ -14,7 +14,7 @@ from remembrancer.language.times.calendar import (
     months,
 )
 from remembrancer.language.times.holidays import holiday
-from remembrancer.language.times.line import Found, Impossible, Line, found
+from remembrancer.language.times.line import Impossible, Line, TimeMatch, found
 from remembrancer.language.times.numeric import year_number
 from remembrancer.language.times.vocabulary import (
     CAPITALISED,
@@ -67,18 +67,18 @@ def year_after(line: Line, at: int) -> tuple[int, int]:
     return 0, at
 
 
-def fixed(line: Line, at: int, recurring: Yearly, unit: str) -> Found:
+def fixed(line: Line, at: int, recurring: Yearly, unit: str) -> TimeMatch:
     """The period in the year that follows; without a year, the latest period that has begun."""
     year, end = year_after(line, at)
     try:
         if year:
             return found(recurring.of(year), unit, end)
-        return Found((recurring.begun(line.today),), unit, at, recurring)
+        return TimeMatch((recurring.begun(line.today),), unit, at, recurring)
     except (ValueError, OverflowError):
         raise Impossible(end) from None
 
 
-def dated(line: Line, at: int, *, sure: bool, connectors: frozenset[str] = _DASHES) -> Found | None:
+def dated(line: Line, at: int, *, sure: bool, connectors: frozenset[str] = _DASHES) -> TimeMatch | None:
     """A month with a day or days before or behind it, or with a year."""
     number = month(line, at)
     if number:
@@ -99,7 +99,7 @@ def dated(line: Line, at: int, *, sure: bool, connectors: frozenset[str] = _DASH
     return fixed(line, past_month(line, after), Yearly(partial(_days, number, first, last)), "day")
 
 
-def _month_first(line: Line, at: int, number: int, connectors: frozenset[str]) -> Found | None:
+def _month_first(line: Line, at: int, number: int, connectors: frozenset[str]) -> TimeMatch | None:
     after = line.past_article(past_month(line, at))
     first = last = day_of_month(line, after)
     if not first or (line.words[after] in ORDINALS and line.before(after) != "the"):
@@ -120,7 +120,7 @@ def _days(number: int, first: int, last: int, year: int) -> Period:
     return Period(date(year, number, first).start, date(year, number, last).end)
 
 
-def _month_alone(line: Line, at: int, number: int, *, sure: bool) -> Found | None:
+def _month_alone(line: Line, at: int, number: int, *, sure: bool) -> TimeMatch | None:
     whole = fixed(
         line, past_month(line, at) if line.words[at + 2][:1].isdecimal() else at + 1, _month_of(number), "month"
     )
@@ -138,7 +138,7 @@ def _month_of(number: int) -> Yearly:
     return Yearly(lambda year: months(year, number))
 
 
-def weekday(line: Line, at: int, *, sure: bool) -> Found | None:
+def weekday(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     """Friday; Friday of last week; Friday, 7 July 2023, where the date decides."""
     word = line.words[at]
     number = WEEKDAYS.get(word)
@@ -156,14 +156,14 @@ def weekday(line: Line, at: int, *, sure: bool) -> Found | None:
     if line.words[week + 1] == "week" and (which := line.words[week]) in {"last", "this", "next", "previous"}:
         distance = 0 if which == "this" else 7 if which == "next" else -7
         return found(recurring.current(line.today + DAY * distance), "day", week + 2)
-    return Found((recurring.begun(line.today),), "day", at + 1, recurring)
+    return TimeMatch((recurring.begun(line.today),), "day", at + 1, recurring)
 
 
 def _dated_month(line: Line, at: int) -> bool:
     return month(line, at) > 0 and day_of_month(line, line.past_article(past_month(line, at))) > 0
 
 
-def season(line: Line, at: int, *, sure: bool) -> Found | None:
+def season(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     """Summer 2023. "Winter 2023" may be the one that the year began with or the one that began in it: both."""
     first = SEASONS[line.words[at]]
     recurring = Yearly(lambda year: months(year, first, 3))
@@ -173,11 +173,11 @@ def season(line: Line, at: int, *, sure: bool) -> Found | None:
             return found(recurring.of(year), "season", end + 2)
         own = recurring.of(year)
         if first == 12 and line.words[end - 1] != "year":
-            return Found((recurring.of(year - 1), own), "season", end)
+            return TimeMatch((recurring.of(year - 1), own), "season", end)
         return found(own, "season", end)
     hyphenated = line.joined(at + 1) and line.words[at + 1] == "-"
     if sure or (line.before(_article(line, at)) in _SEASON_CUES and not hyphenated):
-        return Found((recurring.begun(line.today),), "season", at + 1, recurring)
+        return TimeMatch((recurring.begun(line.today),), "season", at + 1, recurring)
     return None
 
 
@@ -186,7 +186,7 @@ def _article(line: Line, at: int) -> int:
     return at - 1 if line.before(at) == "the" else at
 
 
-def named(line: Line, at: int, *, sure: bool) -> Found | None:
+def named(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     """Any of the above that stands at this word."""
     word = line.words[at]
     if word in MONTHS or word[:1].isdecimal() or word in ORDINALS:

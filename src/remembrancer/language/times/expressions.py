@@ -9,7 +9,7 @@ from typing import Final
 
 from remembrancer.language.times.calendar import DAY, Period
 from remembrancer.language.times.dates import dated
-from remembrancer.language.times.line import Found, Impossible, Line, found
+from remembrancer.language.times.line import Impossible, Line, TimeMatch, found
 from remembrancer.language.times.offsets import REACH, offset
 from remembrancer.language.times.periods import period
 from remembrancer.language.times.vocabulary import (
@@ -45,7 +45,7 @@ _AHEAD: Final = 8
 _AND: Final = frozenset({"and", "-", "–", "—", "to"})
 
 
-def expressions(line: Line) -> Iterator[tuple[int, Found]]:
+def expressions(line: Line) -> Iterator[tuple[int, TimeMatch]]:
     """Each time expression with the index of its first word, from left to right, without overlaps."""
     words, at, trigger = line.words, 0, -1
     while True:
@@ -80,14 +80,14 @@ def _next_trigger(line: Line, at: int) -> int:
     return -1
 
 
-def _expression(line: Line, at: int) -> Found | None:
+def _expression(line: Line, at: int) -> TimeMatch | None:
     word = line.words[at]
     if word in _LEADING:
         return _led(line, at, word)
     return _from_a_date(line, at) or _one_or_range(line, at)
 
 
-def _led(line: Line, at: int, word: str) -> Found | None:
+def _led(line: Line, at: int, word: str) -> TimeMatch | None:
     start = line.past_article(at + 1)
     if word == "between":
         return _between(line, start)
@@ -102,16 +102,16 @@ def _led(line: Line, at: int, word: str) -> Found | None:
     return _from_a_date(line, at)
 
 
-def _since(line: Line, which: Found, end: int) -> Found | None:
+def _since(line: Line, which: TimeMatch, end: int) -> TimeMatch | None:
     """The span from the expression to the end of today."""
     return found(Period(which.start, line.today + DAY), "since", end) if which.start <= line.now else None
 
 
-def _reach(which: Found) -> timedelta:
+def _reach(which: TimeMatch) -> timedelta:
     return max(REACH, which.period.end - which.start)
 
 
-def _from_a_date(line: Line, at: int) -> Found | None:
+def _from_a_date(line: Line, at: int) -> TimeMatch | None:
     """Two weeks before 20 June, the day after Christmas, before June: counted from the first or the last day of the
     date.
     """
@@ -133,7 +133,7 @@ def _from_a_date(line: Line, at: int) -> Found | None:
     return found(piece, "offset", which.end)
 
 
-def _between(line: Line, at: int) -> Found | None:
+def _between(line: Line, at: int) -> TimeMatch | None:
     of_one_month = dated(line, at, sure=True, connectors=_AND)
     first = of_one_month or period(line, at, sure=True)
     if first is None:
@@ -143,11 +143,11 @@ def _between(line: Line, at: int) -> Found | None:
     return _until(line, first, _AND)
 
 
-def _is_range(which: Found) -> bool:
+def _is_range(which: TimeMatch) -> bool:
     return which.period.end - which.start > DAY and which.unit == "day"
 
 
-def _range_or_on(line: Line, at: int) -> Found | None:
+def _range_or_on(line: Line, at: int) -> TimeMatch | None:
     """The time behind "from". Without an end, or "on", it stands for itself."""
     first = period(line, at, sure=True)
     if first is None:
@@ -157,7 +157,7 @@ def _range_or_on(line: Line, at: int) -> Found | None:
     return _until(line, first, RANGE_WORDS)
 
 
-def _one_or_range(line: Line, at: int) -> Found | None:
+def _one_or_range(line: Line, at: int) -> TimeMatch | None:
     first = period(line, at)
     if first is not None:
         return _until(line, first, RANGE_WORDS) or first
@@ -165,7 +165,7 @@ def _one_or_range(line: Line, at: int) -> Found | None:
     return _until(line, sure, RANGE_WORDS) if sure else None
 
 
-def _until(line: Line, first: Found, connectors: frozenset[str]) -> Found | None:
+def _until(line: Line, first: TimeMatch, connectors: frozenset[str]) -> TimeMatch | None:
     """From the beginning of the first time to the end of the second. A year given for one applies to the other."""
     if line.words[first.end] not in connectors:
         return None
@@ -181,4 +181,4 @@ def _until(line: Line, first: Found, connectors: frozenset[str]) -> Found | None
     else:
         pairs = list(product(first.periods, second.periods))
     ranges = [Period(start.start, end.end) for start, end in pairs if start.start < end.end and start != end]
-    return Found(tuple(ranges), "range", second.end) if ranges else None
+    return TimeMatch(tuple(ranges), "range", second.end) if ranges else None

@@ -75,7 +75,7 @@ class Line:
         )
 
 
-class Found(NamedTuple):
+class TimeMatch(NamedTuple):
     """The meaning of the words up to `end` (excluded): each possible period, its granularity, and how it recurs where
     no year fixes it. `exact`: counted in hours or minutes.
     """
@@ -103,5 +103,5 @@ class Impossible(ValueError):
         self.end = end
 
 
-def found(period: Period, unit: str, end: int) -> Found:
-    return Found((period,), unit, end)
+def found(period: Period, unit: str, end: int) -> TimeMatch:
+    return TimeMatch((period,), unit, end)

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from remembrancer.language.times.calendar import Period, Yearly, date, months
-from remembrancer.language.times.line import Found, Impossible, Line, found
+from remembrancer.language.times.line import Impossible, Line, TimeMatch, found
 from remembrancer.language.times.vocabulary import QUARTERS, THIRDS, UNITS, YEAR_CUES
 
 _CLOCK: Final = r"(?:[Tt ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -21,7 +21,7 @@ YEARS_AHEAD: Final = 5
 """A number without any hint that it is a year counts as one if it is at most this many years ahead."""
 
 
-def digits(line: Line, at: int, *, sure: bool) -> Found | None:
+def digits(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     """A date in digits, a year or a decade at this word."""
     if line.joined(at) and line.before(at) in _GLUE and line.before(at - 1) not in THIRDS:
         return None
@@ -48,7 +48,7 @@ def year_number(line: Line, at: int) -> int:
     )
 
 
-def quarter(line: Line, at: int) -> Found | None:
+def quarter(line: Line, at: int) -> TimeMatch | None:
     """A quarter or half year: Q3 2025, Q3 of 2025, Q3; H1 2025."""
     word = line.words[at]
     if word in QUARTERS:
@@ -61,11 +61,11 @@ def quarter(line: Line, at: int) -> Found | None:
             return found(months(year, first, length), unit, after + 1)
         if word[0] == "q":
             recurring = Yearly(lambda year: months(year, first, length))
-            return Found((recurring.begun(line.today),), unit, at + 1, recurring)
+            return TimeMatch((recurring.begun(line.today),), unit, at + 1, recurring)
     return None
 
 
-def _dated(line: Line, at: int) -> Found | None:
+def _dated(line: Line, at: int) -> TimeMatch | None:
     text, start = line.text, line.start(at)
     if match := _YEAR_FIRST.match(text, start):
         readings = ((int(match[1]), int(match[3]), int(match[4])),)
@@ -84,7 +84,7 @@ def _dated(line: Line, at: int) -> Found | None:
     periods = sorted({period for reading in readings if (period := _valid(*reading)) is not None})
     if not periods:
         raise Impossible(end)
-    return Found(tuple(periods), "day", end)
+    return TimeMatch(tuple(periods), "day", end)
 
 
 def _full(year: str) -> int:
@@ -107,7 +107,7 @@ def _past(line: Line, at: int, offset: int) -> int:
     return at
 
 
-def _decade(line: Line, at: int) -> Found | None:
+def _decade(line: Line, at: int) -> TimeMatch | None:
     number = line.words[at][:-1]
     if not (number.isdecimal() and number.isascii() and number.endswith("0")):
         return None
@@ -120,7 +120,7 @@ def _decade(line: Line, at: int) -> Found | None:
     return found(months(year, 1, 120), "decade", at + 1)
 
 
-def _year(line: Line, at: int, *, sure: bool) -> Found | None:
+def _year(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     year = year_number(line, at)
     if not year or (line.words[at + 1] in UNITS and not line.joined(at + 1)):
         return None

@@ -9,7 +9,7 @@ from typing import Final
 from remembrancer.language.times import amounts
 from remembrancer.language.times.calendar import DAY, Period, Weekly, Yearly, around, later, months
 from remembrancer.language.times.dates import named
-from remembrancer.language.times.line import Found, Impossible, Line, found
+from remembrancer.language.times.line import Impossible, Line, TimeMatch, found
 from remembrancer.language.times.numeric import digits, quarter
 from remembrancer.language.times.relative import ago, day, directed, part_of
 from remembrancer.language.times.vocabulary import ORDINALS, PARTS, THIRDS, UNITS, WEEKDAYS
@@ -19,16 +19,16 @@ _OF_THIRDS: Final = frozenset({"beginning", "start", "middle", "end"})
 _MONTHS_LONG: Final = {"quarter": 3, "season": 3, "half": 6, "year": 12}
 
 
-def period(line: Line, at: int, *, sure: bool = False) -> Found | None:
+def period(line: Line, at: int, *, sure: bool = False) -> TimeMatch | None:
     """The time at this word. `sure`: the surrounding words already tell that it is a time."""
     return _third(line, at) or _or_piece(line, at, sure=sure)
 
 
-def _or_piece(line: Line, at: int, *, sure: bool) -> Found | None:
+def _or_piece(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     return _nth(line, at) or _named_by_a_day(line, at) or _simple(line, at, sure=sure)
 
 
-def _simple(line: Line, at: int, *, sure: bool) -> Found | None:
+def _simple(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
     which = (
         day(line, at)
         or directed(line, at)
@@ -42,7 +42,7 @@ def _simple(line: Line, at: int, *, sure: bool) -> Found | None:
     return part_of(line, which) if which else None
 
 
-def _within(line: Line, at: int) -> Found | None:
+def _within(line: Line, at: int) -> TimeMatch | None:
     """The time that a part belongs to; "the year" alone is this year."""
     unit = line.words[at + 1]
     if line.words[at] in {"the", "this"} and unit in {"week", "month", "quarter", "year"}:
@@ -51,11 +51,11 @@ def _within(line: Line, at: int) -> Found | None:
     return _simple(line, line.past_article(at), sure=True)
 
 
-def _year_of(line: Line, at: int, unit: str) -> Found | None:
+def _year_of(line: Line, at: int, unit: str) -> TimeMatch | None:
     return digits(line, at, sure=True) if unit == "year" else None
 
 
-def _third(line: Line, at: int) -> Found | None:
+def _third(line: Line, at: int) -> TimeMatch | None:
     """A third of a period, in whole units: early 2024, mid-June, the end of last year."""
     word = line.words[at]
     if word not in THIRDS:
@@ -73,8 +73,8 @@ def _third(line: Line, at: int) -> Found | None:
     if isinstance(inner.recurring, Yearly):
         # "Late March" in the middle of March is last year's.
         recurring = Yearly(partial(_third_of_year, inner.recurring, inner.unit, THIRDS[word]))
-        return Found((recurring.begun(line.today),), inner.unit, inner.end, recurring)
-    return Found(tuple(_a_third(each, inner.unit, THIRDS[word]) for each in inner.periods), inner.unit, inner.end)
+        return TimeMatch((recurring.begun(line.today),), inner.unit, inner.end, recurring)
+    return TimeMatch(tuple(_a_third(each, inner.unit, THIRDS[word]) for each in inner.periods), inner.unit, inner.end)
 
 
 def _third_of_year(whole: Yearly, unit: str, which: int, year: int) -> Period:
@@ -96,7 +96,7 @@ def _a_third(whole: Period, unit: str, which: int) -> Period:
     return Period(start, whole.end if which == 2 else whole.start + DAY * edges[which + 1])
 
 
-def _nth(line: Line, at: int) -> Found | None:
+def _nth(line: Line, at: int) -> TimeMatch | None:
     """The first weekend of July 2023, the last two weeks of May, the second half of 2023."""
     word = line.words[at]
     ordinal = -1 if word in _LAST else ORDINALS.get(word) or _short_ordinal(word)
@@ -126,7 +126,7 @@ def _short_ordinal(word: str) -> int:
     return int(word[0]) if len(word) == 3 and word[1:] in {"st", "nd", "rd", "th"} and word[0] in "123456789" else 0
 
 
-def _piece(inner: Found, unit: str, ordinal: int, count: int) -> Period | None:
+def _piece(inner: TimeMatch, unit: str, ordinal: int, count: int) -> Period | None:
     whole = inner.period
     if unit == "half":
         return _half(whole, inner.unit, ordinal)
@@ -170,7 +170,7 @@ def _nth_weekday(whole: Period, recurring: Weekly, ordinal: int) -> Period | Non
     return Period(first, first + DAY * recurring.days) if first < whole.end else None
 
 
-def _named_by_a_day(line: Line, at: int) -> Found | None:
+def _named_by_a_day(line: Line, at: int) -> TimeMatch | None:
     """The week of March 3rd, the weekend of 8 July, the night of 5 May; the month of May."""
     word = line.words[at]
     if line.words[at + 1] != "of" or (word not in UNITS and word not in PARTS):
@@ -187,7 +187,7 @@ def _named_by_a_day(line: Line, at: int) -> Found | None:
     return found(around(word, inner.start), word, inner.end) if word in {"week", "weekend"} else None
 
 
-def _weekend(line: Line, at: int) -> Found | None:
+def _weekend(line: Line, at: int) -> TimeMatch | None:
     """The weekend, over the weekend: the latest that has begun."""
     if line.words[at] != "weekend":
         return None
@@ -195,10 +195,10 @@ def _weekend(line: Line, at: int) -> Found | None:
     if before not in {"over", "on", "at", "during", "for", "since", "before", "after", "until", "by"}:
         return None
     recurring = Weekly(5, 2)
-    return Found((recurring.begun(line.today),), "weekend", at + 1, recurring)
+    return TimeMatch((recurring.begun(line.today),), "weekend", at + 1, recurring)
 
 
-def _so_far(line: Line, at: int) -> Found | None:
+def _so_far(line: Line, at: int) -> TimeMatch | None:
     """Earlier this year: up to today. Later this week: from tomorrow on."""
     word = line.words[at]
     if word not in {"earlier", "later"}:

@@ -7,13 +7,13 @@ from typing import Final
 
 from remembrancer.language.times import amounts, dates
 from remembrancer.language.times.calendar import DAY, WEEKEND, Period, Recurring, Weekly, around, days
-from remembrancer.language.times.line import Found, Line, found
+from remembrancer.language.times.line import Line, TimeMatch, found
 from remembrancer.language.times.vocabulary import EARLIER, LATER, PARTS, RELATIVE_DAYS, UNITS, WEEKDAYS
 
 _CALENDAR_UNITS: Final = frozenset({"week", "month", "quarter", "year", "decade"})
 
 
-def day(line: Line, at: int) -> Found | None:
+def day(line: Line, at: int) -> TimeMatch | None:
     """Today, yesterday, tomorrow, tonight; the day before yesterday, the day after tomorrow."""
     words = line.words
     word = words[at]
@@ -30,7 +30,7 @@ def day(line: Line, at: int) -> Found | None:
     return None
 
 
-def part_of(line: Line, which: Found) -> Found:
+def part_of(line: Line, which: TimeMatch) -> TimeMatch:
     """The part of a day that is named behind it: yesterday evening, Friday night, 7 May in the morning."""
     at = which.end
     if line.words[at] == "in" and line.words[at + 1] == "the":
@@ -46,7 +46,7 @@ def _part(midnight: datetime, part: str) -> Period:
     return Period(midnight + timedelta(hours=first), midnight + timedelta(hours=last))
 
 
-def directed(line: Line, at: int) -> Found | None:
+def directed(line: Line, at: int) -> TimeMatch | None:
     """Last, this or next with a unit, a month, a season, a weekday, a holiday, or a number of units."""
     word = line.words[at]
     if word == "this":
@@ -57,7 +57,7 @@ def directed(line: Line, at: int) -> Found | None:
     return _rolled(line, at, word, direction) or _directed(line, at, direction) if direction else None
 
 
-def _directed(line: Line, at: int, direction: int) -> Found | None:
+def _directed(line: Line, at: int, direction: int) -> TimeMatch | None:
     what = line.words[at + 1]
     if what in PARTS:
         return _directed_part(line, at, direction, what)
@@ -84,13 +84,13 @@ def _of_unit(line: Line, unit: str, direction: int) -> Period:
     return around(unit, current.start - DAY if direction < 0 else current.end)
 
 
-def _directed_part(line: Line, at: int, direction: int, part: str) -> Found | None:
+def _directed_part(line: Line, at: int, direction: int, part: str) -> TimeMatch | None:
     if direction > 0 or (direction < 0 and part != "night"):
         return None
     return found(_part(line.today + DAY * direction, part), "part", at + 2)
 
 
-def _rolled(line: Line, at: int, word: str, direction: int) -> Found | None:
+def _rolled(line: Line, at: int, word: str, direction: int) -> TimeMatch | None:
     """A rolling period up to today, or from tomorrow on: the last two weeks, the past few days, the next month.
 
     "the last week" and "the past week" are rolling; "last week" is the calendar week.
@@ -105,13 +105,13 @@ def _rolled(line: Line, at: int, word: str, direction: int) -> Found | None:
         return None
     if counted.exact:
         edge = amounts.moved(line.now, direction * counted.most, counted.unit)
-        return Found((Period(*sorted((edge, line.now))),), counted.unit, counted.end, exact=True)
+        return TimeMatch((Period(*sorted((edge, line.now))),), counted.unit, counted.end, exact=True)
     edge = amounts.moved(line.today, direction * counted.most, counted.unit)
     period = Period(edge, line.today + DAY) if direction < 0 else Period(line.today + DAY, edge + DAY)
     return found(period, counted.unit, counted.end)
 
 
-def ago(line: Line, at: int) -> Found | None:
+def ago(line: Line, at: int) -> TimeMatch | None:
     """Two weeks ago, a few months back, three days from now, two Fridays ago."""
     counted = amounts.amount(line, at)
     if counted is None:
@@ -127,10 +127,10 @@ def ago(line: Line, at: int) -> Found | None:
         return None
     if counted.unit == "weekend":
         return _times_ago(line, WEEKEND, counted, end) if direction < 0 else None
-    return Found((amounts.moment(line, counted, direction),), counted.unit, end, exact=counted.exact)
+    return TimeMatch((amounts.moment(line, counted, direction),), counted.unit, end, exact=counted.exact)
 
 
-def _weekdays_ago(line: Line, at: int) -> Found | None:
+def _weekdays_ago(line: Line, at: int) -> TimeMatch | None:
     """A number of weekdays ago: two Fridays ago."""
     if line.words[at + 2] != "ago":
         return None
@@ -141,7 +141,7 @@ def _weekdays_ago(line: Line, at: int) -> Found | None:
     return _times_ago(line, Weekly(weekday), amounts.Amount(number, number, "day", at + 2), at + 3)
 
 
-def _times_ago(line: Line, recurring: Weekly, counted: amounts.Amount, end: int) -> Found:
+def _times_ago(line: Line, recurring: Weekly, counted: amounts.Amount, end: int) -> TimeMatch:
     latest = recurring.ended(line.today)
     length = latest.end - latest.start
     first = latest.start - DAY * 7 * (counted.most - 1)
@@ -149,7 +149,7 @@ def _times_ago(line: Line, recurring: Weekly, counted: amounts.Amount, end: int)
     return found(Period(first, last + length), counted.unit, end)
 
 
-def _same_time(line: Line, at: int) -> Found | None:
+def _same_time(line: Line, at: int) -> TimeMatch | None:
     """The same time in another year: this time last year."""
     words = line.words
     if words[at + 1] != "time" or words[at + 2] not in EARLIER or words[at + 3] not in {"week", "month", "year"}:

@@ -8,7 +8,7 @@ from typing import Final
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.calendar import Period
 from remembrancer.language.times.expressions import expressions
-from remembrancer.language.times.line import Found, Line
+from remembrancer.language.times.line import Line, TimeMatch
 from remembrancer.values import dataclass
 
 FIRST_YEAR: Final = 1000
@@ -48,7 +48,7 @@ def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
     return tuple(span for at, which in expressions(line) for span in _told(line, at, which, now))
 
 
-def _told(line: Line, at: int, which: Found, now: datetime) -> list[TimeSpan]:
+def _told(line: Line, at: int, which: TimeMatch, now: datetime) -> list[TimeSpan]:
     first, last = line.start(at), line.end(which.end - 1)
     zone = timezone(now.utcoffset() or timedelta()) if which.exact else now.tzinfo
     readings = [period for period in which.periods if _tellable(period)]

@@ -58,21 +58,22 @@ _CHATTER: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AttributedText:
     """A text, and who says it; "" where nobody is named."""
 
     speaker: str
     text: str
 
 
-def summary(texts: Sequence[Told], *, max_chars: int = MAX_SUMMARY_CHARS) -> str:
+def summary(texts: Sequence[AttributedText], *, max_chars: int = MAX_SUMMARY_CHARS) -> str:
     """The sentences closest to what all texts are about, in their original order, each under its speaker.
 
     A sentence is weighted by the cosine of its terms with the sum of all sentences (the centroid of Radev et al., 2000;
     terms by tf-idf over the sentences), less its similarity to the sentences selected before it. At least one is
     selected, cut where it must be, and as many as fit `max_chars` (at least 20). "" where there is no visible text.
 
-    >>> summary([Told("Ana", "The vault code is 7319. Thanks!"), Told("Ben", "Which vault?")], max_chars=30)
+    >>> texts = [AttributedText("Ana", "The vault code is 7319. Thanks!"), AttributedText("Ben", "Which vault?")]
+    >>> summary(texts, max_chars=30)
     'Ana: The vault code is 7319.'
     """
     validation.whole("max_chars", max_chars, 20, validation.MAX_TEXT_BYTES)
@@ -89,13 +90,14 @@ def summary(texts: Sequence[Told], *, max_chars: int = MAX_SUMMARY_CHARS) -> str
     return _short(" ".join(told), max_chars)
 
 
-def title(texts: Sequence[Told]) -> str:
+def title(texts: Sequence[AttributedText]) -> str:
     """The phrases whose words occur in most sentences, in their original order: "Checkout, payment worker".
 
     A phrase is a run of words without stop words and punctuation. Without phrases, the beginning of the most
     representative sentence; "" where no text has a word.
 
-    >>> title([Told("Ana", "The payment worker ran out of memory."), Told("Ben", "The worker needs more memory")])
+    >>> ana = AttributedText("Ana", "The payment worker ran out of memory.")
+    >>> title([ana, AttributedText("Ben", "The worker needs more memory")])
     'Payment worker ran, memory'
     """
     sentences = _sentences(texts)
@@ -149,7 +151,7 @@ class _Phrase:
         return sum(in_sentences[term] for term in self.terms) / len(self.terms) ** _LENGTH_COUNTS
 
 
-def _sentences(texts: Sequence[Told]) -> list[_Sentence]:
+def _sentences(texts: Sequence[AttributedText]) -> list[_Sentence]:
     """The sentences with content; all of them where none has any."""
     each = max(1, MAX_SENTENCES // max(1, len(texts)))
     # Speakers are shown beside their words; that they address each other by name is no topic.

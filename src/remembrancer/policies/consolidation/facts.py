@@ -103,7 +103,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FactFinding:
     """One finding of a model. `fact`: the known fact that it concerns; None for a new one. `sources`: ids of the
     episodes that say so, at least one.
     """
@@ -139,15 +139,15 @@ class Basis:
     by: str
 
 
-def findings_in(findings: Iterable[Finding], basis: Basis) -> tuple[Finding, ...]:
+def findings_in(findings: Iterable[FactFinding], basis: Basis) -> tuple[FactFinding, ...]:
     """The findings that count, with at most one for each known fact.
 
     A finding that reinforces or updates an unknown fact is a new fact; one that invalidates it is dropped. Of several
     findings about a fact one counts: update before invalidate before reinforce; a second update becomes a new fact. A
     fact is not ended by episodes that are all older than it.
     """
-    new: list[Finding] = []
-    about: dict[UUID, Finding] = {}
+    new: list[FactFinding] = []
+    about: dict[UUID, FactFinding] = {}
     for finding in findings:
         if finding.fact is None or finding.fact not in basis.known:
             if finding.action is not Action.INVALIDATE and finding.text:
@@ -159,14 +159,14 @@ def findings_in(findings: Iterable[Finding], basis: Basis) -> tuple[Finding, ...
     return (*about.values(), *new)
 
 
-def texts_in(findings: Iterable[Finding]) -> tuple[str, ...]:
+def texts_in(findings: Iterable[FactFinding]) -> tuple[str, ...]:
     """The texts that would be written if no fact were known; each once, in order."""
     writing = {Action.NEW, Action.UPDATE}
     return tuple(dict.fromkeys(finding.text for finding in findings if finding.action in writing))
 
 
 def drawn(
-    findings: Sequence[Finding],
+    findings: Sequence[FactFinding],
     basis: Basis,
     vectors: Mapping[str, NDArray[np.float32]],
     policy: Facts,
@@ -194,11 +194,11 @@ _ENDING: Final = frozenset({Action.UPDATE, Action.INVALIDATE})
 _WEAKEST_FIRST: Final = (Action.REINFORCE, Action.INVALIDATE, Action.UPDATE)
 
 
-def _as_new(finding: Finding) -> Finding:
+def _as_new(finding: FactFinding) -> FactFinding:
     return replace(finding, action=Action.NEW, fact=None)
 
 
-def _ends(finding: Finding, fact: Memory, episodes: Mapping[UUID, Memory]) -> bool:
+def _ends(finding: FactFinding, fact: Memory, episodes: Mapping[UUID, Memory]) -> bool:
     return any(_may_end(episodes[source], fact) for source in finding.sources)
 
 
@@ -207,7 +207,7 @@ def _may_end(episode: Memory, fact: Memory) -> bool:
     return fact.valid_from is None or episode.occurred_to >= fact.valid_from
 
 
-def _joined(about: dict[UUID, Finding], fact: UUID, finding: Finding) -> Finding | None:
+def _joined(about: dict[UUID, FactFinding], fact: UUID, finding: FactFinding) -> FactFinding | None:
     """Combine the finding with what is said of the fact already; returns an update that could not be combined."""
     before = about.setdefault(fact, finding)
     if before is finding:
@@ -221,7 +221,7 @@ def _joined(about: dict[UUID, Finding], fact: UUID, finding: Finding) -> Finding
     return None
 
 
-def _plain(finding: Finding, basis: Basis, drawing: _Drawing) -> Finding:
+def _plain(finding: FactFinding, basis: Basis, drawing: _Drawing) -> FactFinding:
     """The finding; an update that repeats what the fact says becomes a reinforcement."""
     if finding.action is not Action.UPDATE or finding.fact is None:
         return finding
@@ -253,7 +253,7 @@ class _Drawing:
     """For each ended known fact: its successor, and the end of its validity."""
     against: list[Relation] = field(default_factory=list[Relation])
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: FactFinding) -> None:
         if finding.fact is None:
             self._say(self._place(finding), finding, self._since(finding, None))
             return
@@ -310,7 +310,7 @@ class _Drawing:
             return -2.0
         return float(self.vectors[one] @ self.vectors[other])
 
-    def _place(self, finding: Finding) -> UUID:
+    def _place(self, finding: FactFinding) -> UUID:
         """The fact that says the same: the most similar known or earlier one, else a new one."""
         known = {identifier: memory.text for identifier, memory in self.basis.known.items()}
         there = known | {identifier: fact.text for identifier, fact in self.facts.items()}
@@ -329,13 +329,13 @@ class _Drawing:
         self.new[identifier] = finding.category
         return identifier
 
-    def _say(self, identifier: UUID, finding: Finding, since: datetime | None) -> None:
+    def _say(self, identifier: UUID, finding: FactFinding, since: datetime | None) -> None:
         fact = self.facts[identifier]
         fact.sources.update(dict.fromkeys(finding.sources))
         if since is not None:
             fact.since = since if fact.since is None else min(fact.since, since)
 
-    def _since(self, finding: Finding, fact: Memory | None) -> datetime:
+    def _since(self, finding: FactFinding, fact: Memory | None) -> datetime:
         """Since when it is valid: the end of the first episode that says so, and that may end the fact where there is
         one. Never in the future.
         """

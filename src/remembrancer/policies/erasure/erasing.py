@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.erasure import Choice, Trace, Traces
+from remembrancer.domain.erasure import ErasureSelection, ErasureTrace, Traces
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY
@@ -60,7 +60,7 @@ def says(text: str, wanted: Collection[frozenset[str]]) -> bool:
     return any(len(held & terms) >= max(min(LEAST_SHARED, len(terms)), SAYS_FROM * len(terms)) for terms in wanted)
 
 
-def going(choice: Choice, asked: Traces, graph: Traces, *, empty: frozenset[UUID] = frozenset()) -> Going:
+def going(choice: ErasureSelection, asked: Traces, graph: Traces, *, empty: frozenset[UUID] = frozenset()) -> Going:
     """What is removed. `asked`: what the choice selects; `graph`: everything that was looked up, including `asked`;
     `empty`: episodes of which nothing else is left to tell.
 
@@ -90,7 +90,7 @@ def is_retellable(memory: Memory) -> bool:
 class _Closure:
     """Adds rows until nothing more depends on what is removed."""
 
-    def __init__(self, choice: Choice, asked: Traces, graph: Traces, empty: frozenset[UUID]) -> None:
+    def __init__(self, choice: ErasureSelection, asked: Traces, graph: Traces, empty: frozenset[UUID]) -> None:
         self._graph = graph
         self._by_id = bool(choice.ids)
         self._asked = frozenset(asked.memories)
@@ -167,7 +167,7 @@ class _Closure:
                     back.add(source.memory.id)
         return back
 
-    def _stands_in(self, source: Trace) -> bool:
+    def _stands_in(self, source: ErasureTrace) -> bool:
         """Whether everything that replaced this memory is removed."""
         return source.memory.status is Status.COMPACTED and source.derived <= self._memories
 
@@ -186,7 +186,7 @@ class _Closure:
         sources = {source for trace in self._traces(self._named) for source in trace.sources}
         return {trace.memory.id for trace in self._traces(sources - self._memories - self._retold)}
 
-    def _can_be_told_anew(self, trace: Trace) -> bool:
+    def _can_be_told_anew(self, trace: ErasureTrace) -> bool:
         return is_retellable(trace.memory) and self._is_left(trace.memory.id)
 
     def _is_left(self, identifier: UUID) -> bool:
@@ -208,11 +208,11 @@ class _Closure:
             self._heard[memory.id] = any(says(text, self._said) for text in told)
         return self._heard[memory.id]
 
-    def _traces(self, ids: Iterable[UUID]) -> list[Trace]:
+    def _traces(self, ids: Iterable[UUID]) -> list[ErasureTrace]:
         return [self._graph.memories[one] for one in ids if one in self._graph.memories]
 
 
-def _made_of(trace: Trace) -> frozenset[UUID]:
+def _made_of(trace: ErasureTrace) -> frozenset[UUID]:
     """The events that a memory is made of: its one turn, the turns it is found by, or those of an episode."""
     if len(trace.events) == 1 or trace.memory.kind == EPISODE:
         return frozenset(trace.events)

@@ -15,7 +15,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 MAX_DAYS: Final = 36_500.0
 """The longest time constant of a curve: a hundred years."""
@@ -35,7 +35,7 @@ class LinearRamp:
         _positive_days(self)
         validation.fraction("floor", self.floor)
 
-    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+    def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         return np.maximum(self.floor, 1.0 - np.maximum(age, 0.0) / self.days)
 
@@ -54,7 +54,7 @@ class HalfLife:
         _positive_days(self)
         validation.fraction("floor", self.floor)
 
-    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+    def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         return np.maximum(self.floor, np.exp2(-np.maximum(age, 0.0) / self.days))
 
@@ -71,7 +71,7 @@ class Exponential:
     def __post_init__(self) -> None:
         _positive_days(self)
 
-    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+    def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         return np.exp(-np.maximum(age, 0.0) / self.days)
 
@@ -94,7 +94,7 @@ class Ebbinghaus:
             raise InvalidInput("rate", self.rate, "a number greater than 0, at most 100 a day")
         validation.number("spacing", self.spacing, 0, 100)
 
-    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+    def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         return np.exp(-self.rate * np.maximum(age, 0.0) / (1.0 + self.spacing * exposures))
 
@@ -116,7 +116,7 @@ class PowerLaw:
         if not 0.01 <= self.exponent <= 10:
             raise InvalidInput("exponent", self.exponent, "a number from 0.01 to 10")
 
-    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+    def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         factor = 0.9 ** (-1.0 / self.exponent) - 1.0
         return (1.0 + factor * np.maximum(age, 0.0) / stability) ** -self.exponent

@@ -23,7 +23,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
     Moments = NDArray[np.int64]
     """One time per memory, shape (n,), in microseconds since 1970 UTC."""
@@ -67,7 +67,7 @@ class Dynamics:
                     f"level_factors.{level.name.lower()}", factor, "a number greater than 0, at most 100"
                 )
 
-    def retention(self, states: States, at: datetime | Moments) -> Column:
+    def retention(self, states: States, at: datetime | Moments) -> FloatColumn:
         """The share of each memory's strength that is left at a moment, or each at its own moment, in [0, 1], shape
         (n,).
         """
@@ -90,18 +90,18 @@ class Dynamics:
             since = _later(since, states.reviewed_at)
         return since
 
-    def reinforcement(self, states: States) -> Column:
+    def reinforcement(self, states: States) -> FloatColumn:
         """The factor gained from use, at least 1, shape (n,)."""
         return self.gain.factor(self._exposures(states))
 
-    def level_factor(self, states: States) -> Column:
+    def level_factor(self, states: States) -> FloatColumn:
         """The factor of each memory's scope level, shape (n,)."""
         factors: list[float] = []
         for level in Level:
             factors.append(self.level_factors.get(level, factors[-1] if factors else 1.0))
         return np.array(factors)[states.level]
 
-    def _exposures(self, states: States) -> Column:
+    def _exposures(self, states: States) -> FloatColumn:
         return states.exposed[self.counted].astype(np.float64)
 
 

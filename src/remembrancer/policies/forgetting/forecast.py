@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.policies.forgetting.dynamics import Moments
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 NEVER: Final = 2**63 - 1
 """Stands for the time of something that never happens."""
@@ -50,7 +50,7 @@ def check(argument: str, expression: Expression) -> None:
         check(argument, inner)
 
 
-def strength(states: States, law: Forgetting, at: datetime) -> Column:
+def strength(states: States, law: Forgetting, at: datetime) -> FloatColumn:
     """The strength of each memory at a moment, in [0, 1], shape (n,)."""
     return _strengths(states, law, np.full(len(states.occurred_at), microseconds(at)))
 
@@ -115,7 +115,7 @@ def _crossing(states: States, law: Forgetting, strong: Moments, weak: Moments) -
     return weak
 
 
-def _strengths(states: States, law: Forgetting, at: Moments) -> Column:
+def _strengths(states: States, law: Forgetting, at: Moments) -> FloatColumn:
     """As `strength`, each memory at its own moment."""
-    table = signals.compute_states(states, signals.Moment(at, law.dynamics))
+    table = signals.compute_states(states, signals.EvaluationTime(at, law.dynamics))
     return evaluate(law.strength, table, len(at)).values

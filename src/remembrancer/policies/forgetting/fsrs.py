@@ -17,9 +17,9 @@ from remembrancer.policies.forgetting.decay import PowerLaw
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
-    Ratings = NDArray[np.int64]
+    RatingArray = NDArray[np.int64]
     """One `domain.review.Rating` per memory, shape (n,)."""
 
 WEIGHTS: Final = (
@@ -61,7 +61,9 @@ def first_difficulty(rating: Rating) -> float:
     return WEIGHTS[4] - float(np.exp(WEIGHTS[5] * (rating - 1))) + 1.0
 
 
-def after_review(stability: Column, difficulty: Column, elapsed: Column, ratings: Ratings) -> tuple[Column, Column]:
+def after_review(
+    stability: FloatColumn, difficulty: FloatColumn, elapsed: FloatColumn, ratings: RatingArray
+) -> tuple[FloatColumn, FloatColumn]:
     """Stability and difficulty after a review `elapsed` days after the previous one, all of shape (n,).
 
     A negative `elapsed` (clock skew) counts as 0; values outside their bounds count as the bound. A success never
@@ -76,14 +78,14 @@ def after_review(stability: Column, difficulty: Column, elapsed: Column, ratings
     return np.clip(after, MIN_STABILITY, MAX_STABILITY), _difficulty(hard, ratings)
 
 
-def _recalled(stability: Column, difficulty: Column, left: Column, ratings: Ratings) -> Column:
+def _recalled(stability: FloatColumn, difficulty: FloatColumn, left: FloatColumn, ratings: RatingArray) -> FloatColumn:
     """S (1 + e^w_8 (11 - D) S^-w_9 (e^(w_10 (1 - R)) - 1) [Hard: w_15] [Easy: w_16])."""
     bonus = np.where(ratings == Rating.HARD, WEIGHTS[15], np.where(ratings == Rating.EASY, WEIGHTS[16], 1.0))
     saving = np.exp(WEIGHTS[8]) * (11.0 - difficulty) * stability ** -WEIGHTS[9] * np.expm1(WEIGHTS[10] * (1.0 - left))
     return stability * (1.0 + saving * bonus)
 
 
-def _forgotten(stability: Column, difficulty: Column, left: Column) -> Column:
+def _forgotten(stability: FloatColumn, difficulty: FloatColumn, left: FloatColumn) -> FloatColumn:
     """w_11 D^-w_12 ((S + 1)^w_13 - 1) e^(w_14 (1 - R)), at most S / e^(w_17 w_18)."""
     kept = (
         WEIGHTS[11]
@@ -94,13 +96,13 @@ def _forgotten(stability: Column, difficulty: Column, left: Column) -> Column:
     return np.minimum(kept, stability / np.exp(WEIGHTS[17] * WEIGHTS[18]))
 
 
-def _same_day(stability: Column, ratings: Ratings) -> Column:
+def _same_day(stability: FloatColumn, ratings: RatingArray) -> FloatColumn:
     """S e^(w_17 (rating - 3 + w_18)) S^-w_19; after a success at least S."""
     factor = np.exp(WEIGHTS[17] * (ratings - 3 + WEIGHTS[18])) * stability ** -WEIGHTS[19]
     return stability * np.where(ratings == Rating.AGAIN, factor, np.maximum(factor, 1.0))
 
 
-def _difficulty(difficulty: Column, ratings: Ratings) -> Column:
+def _difficulty(difficulty: FloatColumn, ratings: RatingArray) -> FloatColumn:
     """D - w_6 (rating - 3) (10 - D) / 9, then moved by the share w_7 towards the initial difficulty of Easy."""
     damped = difficulty - WEIGHTS[6] * (ratings - 3) * (10.0 - difficulty) / 9.0
     drawn = WEIGHTS[7] * first_difficulty(Rating.EASY) + (1.0 - WEIGHTS[7]) * damped

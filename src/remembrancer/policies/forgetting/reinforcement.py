@@ -13,14 +13,14 @@ from remembrancer.domain.strength import Adjustment, Exposure, Feedback, Strengt
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 
 @dataclass(frozen=True, slots=True)
 class NoGain:
     """1, whatever the exposures."""
 
-    def factor(self, exposures: Column) -> Column:
+    def factor(self, exposures: FloatColumn) -> FloatColumn:
         return np.ones_like(exposures)
 
 
@@ -33,7 +33,7 @@ class LogarithmicGain:
     def __post_init__(self) -> None:
         validation.number("divisor", self.divisor, 0.01, 1_000)
 
-    def factor(self, exposures: Column) -> Column:
+    def factor(self, exposures: FloatColumn) -> FloatColumn:
         return 1.0 + np.log2(exposures + 1.0) / self.divisor
 
 
@@ -41,7 +41,7 @@ class LogarithmicGain:
 class LinearGain:
     """1 + exposures."""
 
-    def factor(self, exposures: Column) -> Column:
+    def factor(self, exposures: FloatColumn) -> FloatColumn:
         return 1.0 + exposures
 
 

@@ -38,7 +38,7 @@ class ExtractionScope(StrEnum):
     CORRECTIVE = "corrective"
 
 
-class Moment(StrEnum):
+class SessionPhase(StrEnum):
     """The phase of a session that is learned from: before the work, at a milestone, after a failure, or at the end."""
 
     PROSPECTIVE = "prospective"
@@ -89,13 +89,13 @@ class Extraction:
         validation.whole("extraction.result_chars", self.result_chars, 1, 100_000)
         validation.whole("extraction.at_most", self.at_most, 1, 50)
 
-    def at(self, moment: Moment) -> tuple[ExtractionScope, ...]:
+    def at(self, moment: SessionPhase) -> tuple[ExtractionScope, ...]:
         """The extraction scopes of a phase: at the end all of them, before that the one with the phase's name."""
-        if moment is Moment.RETROSPECTIVE:
+        if moment is SessionPhase.RETROSPECTIVE:
             return tuple(self.scopes)
         return tuple(scope for scope in self.scopes if scope.value == moment.value)
 
-    def passages(self, events: Sequence[Event]) -> tuple[Passage, ...]:
+    def passages(self, events: Sequence[Event]) -> tuple[StreamPassage, ...]:
         """The events as a model reads them, in order. Events without readable text are left out.
 
         So are texts that a recall inserted, and events that the memory system recorded about itself.
@@ -103,12 +103,12 @@ class Extraction:
         told = (self._passage(event) for event in events if event.type not in _ABOUT_ITSELF)
         return tuple(passage for passage in told if passage.text)
 
-    def _passage(self, event: Event) -> Passage:
+    def _passage(self, event: Event) -> StreamPassage:
         text = without_recalled(event.text).strip()
         if event.role is Role.TOOL and len(text) > self.result_chars:
             text = f"{text[: self.result_chars].rstrip()} [… {len(text) - self.result_chars:,} more characters]"
         path = event.payload.get(PATH)
-        return Passage(
+        return StreamPassage(
             number=event.seq,
             at=event.occurred_at,
             speaker=event.actor or event.role,
@@ -116,13 +116,13 @@ class Extraction:
             file=path.replace("\\", "/").rpartition("/")[2] if isinstance(path, str) else "",
         )
 
-    def windows(self, passages: Sequence[Passage]) -> tuple[tuple[Passage, ...], ...]:
+    def windows(self, passages: Sequence[StreamPassage]) -> tuple[tuple[StreamPassage, ...], ...]:
         """Every passage in at least one window of at most `window_chars` characters, in order.
 
         A passage longer than a window is split into pieces with its number.
         """
-        windows: list[tuple[Passage, ...]] = []
-        window: list[Passage] = []
+        windows: list[tuple[StreamPassage, ...]] = []
+        window: list[StreamPassage] = []
         chars = 0
         for piece in (piece for passage in passages for piece in self._pieces(passage)):
             if window and chars + len(piece.text) > self.window_chars:
@@ -133,14 +133,14 @@ class Extraction:
             chars += len(piece.text)
         return (*windows, tuple(window)) if window else tuple(windows)
 
-    def _pieces(self, passage: Passage) -> list[Passage]:
+    def _pieces(self, passage: StreamPassage) -> list[StreamPassage]:
         starts = range(0, len(passage.text), self.window_chars)
         return [replace(passage, text=passage.text[start : start + self.window_chars]) for start in starts]
 
-    def _repeated(self, window: Sequence[Passage], following: int) -> list[Passage]:
+    def _repeated(self, window: Sequence[StreamPassage], following: int) -> list[StreamPassage]:
         """The end of a window that the next one repeats, where that one adds `following` characters."""
         room = min(self.window_chars // 2, self.window_chars - following)
-        kept: list[Passage] = []
+        kept: list[StreamPassage] = []
         for passage in reversed(window[-self.overlap :] if self.overlap else ()):
             room -= len(passage.text)
             if room < 0:
@@ -154,7 +154,7 @@ _ABOUT_ITSELF: Final = frozenset({EXTRACTED, NUDGED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class StreamPassage:
     """Something said or done, with its position in its stream. `file`: the name of the file whose text it is, or ""."""
 
     number: int

@@ -13,7 +13,7 @@ from remembrancer.domain.learning import Domain
 from remembrancer.values import dataclass
 
 
-class Stage(StrEnum):
+class LearningStage(StrEnum):
     SPECIFICATION = "specification"
     PLANNING = "planning"
     DESIGN = "design"
@@ -34,14 +34,14 @@ class Stages:
     def __post_init__(self) -> None:
         validation.whole("stages.read_chars", self.read_chars, 100, 1_000_000)
 
-    def detect(self, intent: str) -> Stage | None:
+    def detect(self, intent: str) -> LearningStage | None:
         """The stage that the project's INTENT.md describes; None where that is unclear."""
         return detect(intent[: self.read_chars])
 
 
-WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
+WORDS: Final[Mapping[LearningStage, tuple[str, ...]]] = MappingProxyType(
     {
-        Stage.SPECIFICATION: (
+        LearningStage.SPECIFICATION: (
             "acceptance criteria",
             "clarify",
             "non-goals",
@@ -54,7 +54,7 @@ WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
             "success criteria",
             "user stories",
         ),
-        Stage.PLANNING: (
+        LearningStage.PLANNING: (
             "backlog",
             "deadline",
             "dependencies",
@@ -68,7 +68,7 @@ WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
             "schedule",
             "sequencing",
         ),
-        Stage.DESIGN: (
+        LearningStage.DESIGN: (
             "alternatives",
             "architecture",
             "component diagram",
@@ -81,7 +81,7 @@ WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
             "trade-offs",
             "wireframes",
         ),
-        Stage.IMPLEMENTATION: (
+        LearningStage.IMPLEMENTATION: (
             "build",
             "code",
             "coding",
@@ -95,7 +95,7 @@ WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
             "unit tests",
             "wire up",
         ),
-        Stage.REVIEW: (
+        LearningStage.REVIEW: (
             "acceptance testing",
             "approval",
             "audit",
@@ -107,7 +107,7 @@ WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
             "validate",
             "verify",
         ),
-        Stage.MAINTENANCE: (
+        LearningStage.MAINTENANCE: (
             "bug fixes",
             "deprecate",
             "hotfix",
@@ -138,12 +138,12 @@ _SAID: Final = re.compile(
 )
 
 
-def detect(intent: str) -> Stage | None:
+def detect(intent: str) -> LearningStage | None:
     r"""The stage of a line such as "Stage: design" (the first one); else the stage with most of its words in the text,
     each counted once, at least two; None where two stages tie or nothing matches.
 
     >>> detect("# Checkout\n\nPhase: **Review**")
-    <Stage.REVIEW: 'review'>
+    <LearningStage.REVIEW: 'review'>
     """
     for named in _SAID.findall(_MARKUP.sub(" ", intent)):
         stage = _NAMES.get(named.casefold())
@@ -156,7 +156,7 @@ def detect(intent: str) -> Stage | None:
     return leading[0] if most >= LEAST_WORDS and len(leading) == 1 else None
 
 
-_NAMES: Final = {stage.value: stage for stage in Stage}
+_NAMES: Final = {stage.value: stage for stage in LearningStage}
 
 
 def _holds(text: str, word: str) -> bool:

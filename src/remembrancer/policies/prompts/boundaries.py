@@ -11,7 +11,7 @@ from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.prompts.fields import Object, objects, whole, words
 from remembrancer.policies.prompts.transcript import transcript
-from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, Turn
+from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, StreamTurn
 
 SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})
 """The surprise of a turn that begins a segment, by the model's word for it. Source: PlastMem, batch segmentation."""
@@ -78,7 +78,7 @@ def schema(question: BoundaryQuestion) -> Object:
     return WHOLE_SCHEMA if question.whole else LAST_SCHEMA
 
 
-def material(turns: Sequence[Turn], question: BoundaryQuestion) -> str:
+def material(turns: Sequence[StreamTurn], question: BoundaryQuestion) -> str:
     """The turns in question, numbered from 1, after what is known of the conversation before them."""
     asked = fenced(transcript(turns[question.start : question.end]), "turns")
     return f"{fenced(question.before, 'before')}\n{asked}" if question.before else asked

@@ -36,7 +36,7 @@ CLUSTER: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HeadedMemory:
     """One of the memories. `heading`: who and when, or empty."""
 
     heading: str
@@ -54,13 +54,13 @@ def asked(instructions: str, *, max_chars: int) -> str:
     return f"{instructions} At most {max_chars} characters, and a title of 3 to 10 words."
 
 
-def material(told: Sequence[Told]) -> str:
+def material(told: Sequence[HeadedMemory]) -> str:
     """The memories, numbered from 1, fenced as untrusted text. None can pass for another."""
     lines = (f"{number}. {_headed(one)}" for number, one in enumerate(told, start=1))
     return fenced("\n".join(lines), "notes")
 
 
-def problem_with(value: Mapping[str, JsonValue], told: Sequence[Told], *, max_chars: int) -> str:
+def problem_with(value: Mapping[str, JsonValue], told: Sequence[HeadedMemory], *, max_chars: int) -> str:
     """What is wrong with an answer, in words for the model; empty: nothing. A number that is in none of the memories is
     wrong.
     """
@@ -83,7 +83,7 @@ def summary_of(value: Mapping[str, JsonValue]) -> Summary:
     return Summary(title=one_line(str(value["title"])), text=str(value["summary"]).strip())
 
 
-def _headed(told: Told) -> str:
+def _headed(told: HeadedMemory) -> str:
     text = indented(told.text)
     return f"({one_line(told.heading)}) {text}" if told.heading else text
 

@@ -9,7 +9,7 @@ from remembrancer.domain.validation import MAX_TITLE_CHARS
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.prompts.fields import Object, words
 from remembrancer.policies.prompts.transcript import transcript
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
 
 PURPOSE: Final = "tell"
@@ -34,14 +34,14 @@ SCHEMA: Final[Object] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class EpisodeText:
     """The title and summary of an episode."""
 
     title: str
     summary: str
 
 
-def material(turns: Sequence[Turn]) -> str:
+def material(turns: Sequence[StreamTurn]) -> str:
     return fenced(transcript(turns), "turns")
 
 
@@ -53,8 +53,8 @@ def problem(value: Object) -> str:
     return "" if told.summary else "summary is empty"
 
 
-def telling(value: Object) -> Telling:
-    return Telling(
+def telling(value: Object) -> EpisodeText:
+    return EpisodeText(
         title=words(value, "title", max_chars=MAX_TITLE_CHARS),
         summary=words(value, "summary", max_chars=MAX_SUMMARY_CHARS),
     )

@@ -10,7 +10,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.learning import Domain, LearningType
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.learning.extraction import FILES, ExtractionScope, Passage
+from remembrancer.policies.learning.extraction import FILES, ExtractionScope, StreamPassage
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import indented, one_line
 from remembrancer.values import dataclass
@@ -96,7 +96,7 @@ def instructions(scope: ExtractionScope, at_most: int) -> str:
     )
 
 
-def material(window: Sequence[Passage]) -> str:
+def material(window: Sequence[StreamPassage]) -> str:
     """The turns, fenced, each behind its number, time and speaker.
 
     Further lines of a turn are indented by four blanks, so that no text can pass for another's, perhaps more trusted,
@@ -106,15 +106,15 @@ def material(window: Sequence[Passage]) -> str:
 
 
 def with_file(
-    scope: ExtractionScope, window: Sequence[Passage], passages: Sequence[Passage], chars: int
-) -> tuple[Passage, ...]:
+    scope: ExtractionScope, window: Sequence[StreamPassage], passages: Sequence[StreamPassage], chars: int
+) -> tuple[StreamPassage, ...]:
     """The window, preceded by the latest version of the file that belongs to the scope, cut to `chars` characters."""
     written = [passage for passage in passages if scope in FILES and passage.file == FILES[scope]]
     if not written or written[-1].number in {passage.number for passage in window}:
         return tuple(window)
     last = written[-1]
     return (
-        Passage(number=last.number, at=last.at, speaker=last.speaker, text=last.text[:chars], file=last.file),
+        StreamPassage(number=last.number, at=last.at, speaker=last.speaker, text=last.text[:chars], file=last.file),
         *window,
     )
 
@@ -188,6 +188,6 @@ def numbers(path: str, given: JsonValue, known: Collection[int]) -> tuple[int, .
     return tuple(sorted(named))
 
 
-def _heading(passage: Passage) -> str:
+def _heading(passage: StreamPassage) -> str:
     file = f", file {one_line(passage.file)}" if passage.file else ""
     return f"[{passage.number}] {passage.at:%Y-%m-%d %H:%M}, {one_line(passage.speaker)}{file}:"

@@ -15,7 +15,7 @@ from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.prompts.fields import Object, objects, words
 from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.rendering.safe import one_line
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
 
 PURPOSE: Final = "facts"
@@ -82,7 +82,7 @@ SCHEMA: Final[Object] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FactEntry:
     """One entry of an answer. `fact`: the label of the known fact it concerns, as the model gave it, or "".
 
     `episodes`: the labels of the episodes that say so, distinct, at least one.
@@ -95,7 +95,9 @@ class Said:
     episodes: tuple[str, ...]
 
 
-def material(episodes: Mapping[str, tuple[Memory, Sequence[Turn]]], facts: Mapping[str, Memory], *, chars: int) -> str:
+def material(
+    episodes: Mapping[str, tuple[Memory, Sequence[StreamTurn]]], facts: Mapping[str, Memory], *, chars: int
+) -> str:
     """Episodes and facts by label. Of an episode's turns, the first `chars` characters are shown."""
     told = "\n\n".join(_episode(label, memory, turns, chars) for label, (memory, turns) in episodes.items())
     known = "\n".join(
@@ -104,7 +106,7 @@ def material(episodes: Mapping[str, tuple[Memory, Sequence[Turn]]], facts: Mappi
     return f"{fenced(known, 'known-facts') if known else 'No facts are known yet.'}\n\n{fenced(told, 'episodes')}"
 
 
-def read(answer: Object, episodes: Collection[str]) -> tuple[Said, ...] | str:
+def read(answer: Object, episodes: Collection[str]) -> tuple[FactEntry, ...] | str:
     """The entries of an answer, or what is wrong with it, in words for the model. `episodes`: the labels it may refer
     to.
     """
@@ -119,7 +121,7 @@ def read(answer: Object, episodes: Collection[str]) -> tuple[Said, ...] | str:
         return str(error)
 
 
-def _entry(path: str, one: Object, episodes: Collection[str]) -> Said:
+def _entry(path: str, one: Object, episodes: Collection[str]) -> FactEntry:
     """One entry, checked. Raises InvalidInput."""
     action = validation.choice(f"{path}.action", one.get("action"), Action)
     text = words(one, "text", max_chars=MAX_FACT_CHARS + 1)
@@ -127,7 +129,7 @@ def _entry(path: str, one: Object, episodes: Collection[str]) -> Said:
         raise InvalidInput(f"{path}.text", text, f"at most {MAX_FACT_CHARS} characters: one fact")
     if not text and action in {Action.NEW, Action.UPDATE}:
         raise InvalidInput(f"{path}.text", one.get("text"), "a sentence")
-    return Said(
+    return FactEntry(
         action=action,
         fact=words(one, "fact", max_chars=MAX_LABEL_CHARS),
         category=validation.choice(f"{path}.category", one.get("category"), Category),
@@ -145,7 +147,7 @@ def _labels(path: str, given: JsonValue, known: Collection[str]) -> tuple[str, .
     return tuple(dict.fromkeys(str(label) for label in given))
 
 
-def _episode(label: str, memory: Memory, turns: Sequence[Turn], chars: int) -> str:
+def _episode(label: str, memory: Memory, turns: Sequence[StreamTurn], chars: int) -> str:
     title = "" if memory.title is None else f"{one_line(memory.title)}. "
     said = one_line(memory.text[:MAX_EPISODE_CHARS])
     head = f"{label} ({memory.occurred_to.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {title}{said}"

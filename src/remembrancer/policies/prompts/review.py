@@ -59,7 +59,7 @@ SCHEMA: Final[Mapping[str, JsonValue]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LookedUp:
+class LabelledMemory:
     """A memory under the label that the model sees, with the questions that found it, oldest first."""
 
     label: str
@@ -89,7 +89,7 @@ def fitting(said: Sequence[Event], *, chars: int) -> tuple[Event, ...]:
     return tuple(kept)
 
 
-def material(looked_up: Sequence[LookedUp], said: Sequence[Event]) -> str:
+def material(looked_up: Sequence[LabelledMemory], said: Sequence[Event]) -> str:
     """The prompt's data. `said`: what was said since, in order."""
     memories = fenced("\n\n".join(_told(one) for one in looked_up), "memories")
     lines = [line for line in map(_line, said) if line]
@@ -124,7 +124,7 @@ def _line(event: Event) -> str:
     return f"{one_line(event.actor or event.role)}: {said}" if said else ""
 
 
-def _told(one: LookedUp) -> str:
+def _told(one: LabelledMemory) -> str:
     memory = one.memory
     title = "" if memory.title is None else f"{one_line(memory.title)}. "
     asked = [one_line(query[:MAX_QUERY_CHARS]) for query in dict.fromkeys(one.queries) if query.strip()]

@@ -12,7 +12,7 @@ from remembrancer.policies.ranking.scoring import Expression, Signal, Weighted
 from remembrancer.policies.ranking.signals import MATCH_SIGNALS
 
 if TYPE_CHECKING:
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 
 def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
@@ -26,7 +26,9 @@ def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
     return tuple((name, weight) for name, weight in named if name in MATCH_SIGNALS and MATCH_SIGNALS[name].evidence)
 
 
-def evidence(expression: Expression, table: Mapping[str, Column], but: AbstractSet[str] = frozenset()) -> Column | None:
+def evidence(
+    expression: Expression, table: Mapping[str, FloatColumn], but: AbstractSet[str] = frozenset()
+) -> FloatColumn | None:
     """Of each candidate what its evidence adds to the score, over what that could add at most, in [0, 1], shape (n,).
 
     What the question does not ask about (nobody is named, no time) could add nothing: a signal that is absent for every

@@ -89,7 +89,7 @@ def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compared:
+class TokenSimilarities:
     """`nearest` (words, texts): of each word of the question the greatest cosine with any word of each text; NaN where
     a text has no words. `halves` (words, halves): the same of each half of a passage, and `text_of` (halves,) the text
     that it stands in, in order. `weights` (words,): what each word of the question counts; they sum to 1.
@@ -144,7 +144,7 @@ class Compared:
         return together
 
 
-def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Compared:
+def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> TokenSimilarities:
     """The words of a question with those of texts, as `packed` gave them.
 
     A cosine is estimated from signs: q · sign(x) / (√dim √(2/π)), which is right on average for normal components.
@@ -152,7 +152,7 @@ def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Com
     nearest = np.full((len(question.weights), len(texts)), np.nan)
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     if not sizes.any():
-        return Compared(nearest, nearest[:, :0], sizes[:0], question.weights)
+        return TokenSimilarities(nearest, nearest[:, :0], sizes[:0], question.weights)
     dim = question.vectors.shape[1]
     bits = np.unpackbits(np.concatenate(texts), axis=1, count=dim)
     # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
@@ -165,7 +165,7 @@ def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Com
     halves = (most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))).T
     first = np.flatnonzero(np.diff(text_of, prepend=-1))
     nearest[:, text_of[first]] = np.maximum.reduceat(halves, first, axis=1)
-    return Compared(nearest, halves, text_of, question.weights)
+    return TokenSimilarities(nearest, halves, text_of, question.weights)
 
 
 def _halves(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -15,7 +15,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.ranking.scoring import Column, Expression
+    from remembrancer.policies.ranking.scoring import Expression, FloatColumn
 
 ANCHOR_COVERAGE: Final = 0.5
 """The share of the words of "the trip to Rome" that a memory must hold to be taken for the trip to Rome."""
@@ -49,7 +49,7 @@ class Floor:
             validation.fraction(f"floor.{name}", getattr(self, name))
 
     def passes(
-        self, similarity: Column, coverage: Column, shares: Column | None, least: float = 0.0
+        self, similarity: FloatColumn, coverage: FloatColumn, shares: FloatColumn | None, least: float = 0.0
     ) -> NDArray[np.bool_]:
         """Which candidates pass, shape (n,). `shares`: of the evidence (`policies.ranking.evidence`); None: the
         marks decide alone. `least`: which of the two least shares is asked for.
@@ -86,7 +86,7 @@ class Acceptance:
     no_evidence: frozenset[str] = frozenset()
     min_score: float = 0.0
 
-    def relevant(self, expression: Expression, table: Mapping[str, Column]) -> NDArray[np.bool_]:
+    def relevant(self, expression: Expression, table: Mapping[str, FloatColumn]) -> NDArray[np.bool_]:
         """Which candidates pass the floor, shape (n,)."""
         if self.floor is None:
             return np.ones(len(table["similarity"]), dtype=np.bool_)

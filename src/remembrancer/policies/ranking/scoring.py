@@ -20,7 +20,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Column = NDArray[np.float64]
+    FloatColumn = NDArray[np.float64]
     """One number per candidate, shape (n,); NaN where absent."""
 
 
@@ -137,9 +137,9 @@ class Scored:
     """
 
     label: str
-    values: Column
+    values: FloatColumn
     parts: tuple[Scored, ...] = ()
-    shares: tuple[Column, ...] = ()
+    shares: tuple[FloatColumn, ...] = ()
 
     def explain(self, row: int) -> Part:
         """The tree of one candidate. The root's contribution is its score."""
@@ -160,7 +160,7 @@ class Scored:
 
 
 def evaluate(  # noqa: C901, PLR0911  a case for each node
-    expression: Expression, signals: Mapping[str, Column], count: int
+    expression: Expression, signals: Mapping[str, FloatColumn], count: int
 ) -> Scored:
     """The expression over `count` candidates. Raises InvalidInput naming a signal that is not in the table."""
     match expression:
@@ -237,29 +237,29 @@ def inner_expressions(expression: Expression) -> tuple[Expression, ...]:
             assert_never(expression)
 
 
-def _sum(shares: tuple[Column, ...], count: int) -> Column:
+def _sum(shares: tuple[FloatColumn, ...], count: int) -> FloatColumn:
     total = np.zeros(count)
     for share in shares:
         total = total + share
     return total
 
 
-def _or_nothing(values: Column) -> Column:
+def _or_nothing(values: FloatColumn) -> FloatColumn:
     """0 where absent. `np.nan_to_num` looks for infinities too, which took a fifth of the time of scoring."""
     return np.where(np.isnan(values), 0.0, values)
 
 
-def _greatest(parts: tuple[Scored, ...]) -> Column:
+def _greatest(parts: tuple[Scored, ...]) -> FloatColumn:
     values = parts[0].values
     for part in parts[1:]:
         values = np.fmax(values, part.values)
     return values
 
 
-def _to_the_first(values: Column, parts: tuple[Scored, ...]) -> tuple[Column, ...]:
+def _to_the_first(values: FloatColumn, parts: tuple[Scored, ...]) -> tuple[FloatColumn, ...]:
     """The whole value as the share of the first part that has it, nothing as that of the others."""
     given = np.zeros(len(values), dtype=np.bool_)
-    shares: list[Column] = []
+    shares: list[FloatColumn] = []
     for part in parts:
         mine = (part.values == values) & ~given
         shares.append(np.where(mine, values, 0.0))
@@ -267,7 +267,7 @@ def _to_the_first(values: Column, parts: tuple[Scored, ...]) -> tuple[Column, ..
     return tuple(shares)
 
 
-def _min_max(values: Column, least: float | None) -> Column:
+def _min_max(values: FloatColumn, least: float | None) -> FloatColumn:
     present = ~np.isnan(values)
     if not present.any():
         return values
@@ -277,7 +277,7 @@ def _min_max(values: Column, least: float | None) -> Column:
     return np.maximum(values - low, 0.0) / (high - low)
 
 
-def _ranks(values: Column) -> Column:
+def _ranks(values: FloatColumn) -> FloatColumn:
     """Rank from 1 by falling value, ties sharing the best; NaN where absent."""
     present = ~np.isnan(values)
     ranks = np.full(len(values), np.nan)

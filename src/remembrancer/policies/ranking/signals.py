@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.candidates import Candidates, States, Surroundings
     from remembrancer.language.times.spans import TimeSpan
     from remembrancer.policies.forgetting.dynamics import Dynamics, Moments
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 
 class Scale(StrEnum):
@@ -37,7 +37,7 @@ class Scale(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class EvaluationTime:
     """What the numbers of a state depend on besides it: the time of asking, one or one for each memory, and the laws it
     moves by.
     """
@@ -47,7 +47,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionFeatures:
     """What of a question is met besides its words and its vector.
 
     `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks; `by_role`: that it
@@ -74,7 +74,7 @@ class MatchSignal:
 
     meaning: str
     scale: Scale
-    compute: Callable[[Candidates, Asked], Column]
+    compute: Callable[[Candidates, QuestionFeatures], FloatColumn]
     evidence: bool = True
 
 
@@ -84,38 +84,38 @@ class StateSignal:
 
     meaning: str
     scale: Scale
-    compute: Callable[[States, Moment], Column]
+    compute: Callable[[States, EvaluationTime], FloatColumn]
 
 
-def _similarity(found: Candidates, _: Asked) -> Column:
+def _similarity(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     return np.clip(found.similarity.astype(np.float64), 0.0, 1.0)
 
 
-def _bm25(found: Candidates, _: Asked) -> Column:
+def _bm25(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     return found.bm25.astype(np.float64)
 
 
-def _lexical(found: Candidates, _: Asked) -> Column:
+def _lexical(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     if found.bm25_bound <= 0:
         return np.full(len(found.ids), np.nan)
     return np.clip(found.bm25.astype(np.float64) / found.bm25_bound, 0.0, 1.0)
 
 
-def _coverage(found: Candidates, _: Asked) -> Column:
+def _coverage(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     return found.coverage.astype(np.float64)
 
 
-def _nearby(found: Candidates, _: Asked) -> Column:
+def _nearby(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     return _around(found, lambda around: around.nearby)
 
 
-def _session(found: Candidates, _: Asked) -> Column:
+def _session(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     if found.bm25_bound <= 0:
         return np.full(len(found.ids), np.nan)
     return np.clip(_around(found, lambda around: around.session) / found.bm25_bound, 0.0, 1.0)
 
 
-def _self_contained(found: Candidates, asked: Asked) -> Column:
+def _self_contained(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
     """Where nothing stands around the texts, as around notes and long turns, `nearby` says nothing, and what it would
     say stands in the texts themselves. Absent where the turns around any candidate hold half of what is asked.
     """
@@ -127,71 +127,71 @@ def _self_contained(found: Candidates, asked: Asked) -> Column:
     return alone * (np.nan_to_num(_coverage(found, asked)) + np.nan_to_num(_session(found, asked))) / 2.0
 
 
-def _speaker(found: Candidates, asked: Asked) -> Column:
+def _speaker(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
     return _around(found, lambda around: around.spoken if asked.speakers else None)
 
 
-def _answer_kind(found: Candidates, asked: Asked) -> Column:
+def _answer_kind(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
     return _around(found, lambda around: (around.marks & int(asked.kind)) != 0 if asked.kind else None)
 
 
-def _statement(found: Candidates, asked: Asked) -> Column:
+def _statement(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
     """Absent where the question goes by a role: who talks with an assistant tells most things while asking."""
     return _around(found, lambda around: None if asked.by_role else (around.marks & int(Mark.QUESTION)) == 0)
 
 
-def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.generic] | None]) -> Column:
+def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.generic] | None]) -> FloatColumn:
     """A column of the surroundings; NaN where there are none, or they say nothing of this question."""
     values = None if found.surroundings is None else column(found.surroundings)
     return np.full(len(found.ids), np.nan) if values is None else values.astype(np.float64)
 
 
-def _time(found: Candidates, asked: Asked) -> Column:
+def _time(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
     return nearness(asked.spans, found.states.occurred_from, found.states.occurred_at)
 
 
-def _not_yet(found: Candidates, _: Asked) -> Column:
+def _not_yet(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     """Absent until late interaction, or a reranker, has compared the best candidates with the question."""
     return np.full(len(found.ids), np.nan)
 
 
-def _dense_leg(found: Candidates, _: Asked) -> Column:
+def _dense_leg(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     return np.where(found.dense_rank > 0, found.similarity.astype(np.float64), np.nan)
 
 
-def _lexical_leg(found: Candidates, _: Asked) -> Column:
+def _lexical_leg(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     return np.where(found.lexical_rank > 0, found.bm25.astype(np.float64), np.nan)
 
 
-def _importance(states: States, _: Moment) -> Column:
+def _importance(states: States, _: EvaluationTime) -> FloatColumn:
     return states.importance.astype(np.float64)
 
 
-def _importance_floor(states: States, _: Moment) -> Column:
+def _importance_floor(states: States, _: EvaluationTime) -> FloatColumn:
     return states.importance_floor.astype(np.float64)
 
 
-def _confidence(states: States, _: Moment) -> Column:
+def _confidence(states: States, _: EvaluationTime) -> FloatColumn:
     return states.confidence.astype(np.float64)
 
 
-def _priority(states: States, _: Moment) -> Column:
+def _priority(states: States, _: EvaluationTime) -> FloatColumn:
     return states.priority.astype(np.float64) / 10.0
 
 
-def _retention(states: States, moment: Moment) -> Column:
+def _retention(states: States, moment: EvaluationTime) -> FloatColumn:
     return moment.dynamics.retention(states, moment.at)
 
 
-def _reinforcement(states: States, moment: Moment) -> Column:
+def _reinforcement(states: States, moment: EvaluationTime) -> FloatColumn:
     return moment.dynamics.reinforcement(states)
 
 
-def _level(states: States, moment: Moment) -> Column:
+def _level(states: States, moment: EvaluationTime) -> FloatColumn:
     return moment.dynamics.level_factor(states)
 
 
-NOTHING_MORE: Final = Asked()
+NOTHING_MORE: Final = QuestionFeatures()
 """A question of words and a vector alone."""
 
 MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
@@ -241,13 +241,15 @@ MEANINGS: Final[Mapping[str, str]] = {
 }
 
 
-def compute(found: Candidates, moment: Moment, asked: Asked = NOTHING_MORE) -> dict[str, Column]:
+def compute(
+    found: Candidates, moment: EvaluationTime, asked: QuestionFeatures = NOTHING_MORE
+) -> dict[str, FloatColumn]:
     """Every signal over the candidates, in their order; NaN where a leg has nothing to say of a row."""
     matches = {name: signal.compute(found, asked) for name, signal in MATCH_SIGNALS.items()}
     return matches | compute_states(found.states, moment)
 
 
-def compute_states(states: States, moment: Moment) -> dict[str, Column]:
+def compute_states(states: States, moment: EvaluationTime) -> dict[str, FloatColumn]:
     """The signals that ask for no question, over memories, in their order."""
     return {name: signal.compute(states, moment) for name, signal in STATE_SIGNALS.items()}
 

@@ -15,7 +15,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.rendering.ages import spoken_age
-from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
+from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import label
 from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
 from remembrancer.values import dataclass
@@ -54,7 +54,7 @@ class Block:
             for hit in self._ordered(recall.hits)
             if not (telling := of_hit(hit, detail)).is_empty
         )
-        placed = place(items, Room(frame.room(max_chars)))
+        placed = place(items, CharBudget(frame.room(max_chars)))
         return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
 
     def standing(self, recall: Recall, *, max_chars: int) -> str:
@@ -64,7 +64,7 @@ class Block:
             for memory in recall.standing
             if not (telling := of_memory(memory)).is_empty
         )
-        return frame.around(text_of(place(items, Room(frame.room(max_chars)))))
+        return frame.around(text_of(place(items, CharBudget(frame.room(max_chars)))))
 
     def _ordered(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         if self.freshness is None:
@@ -104,7 +104,7 @@ def _heading(hit: Hit) -> str:
     return hit.cue.heading if tells_of_a_turn else spoken_date(hit.memory.occurred_to)
 
 
-def _item(of: Told, parts: tuple[str, ...], telling: Telling) -> Item[Told]:
+def _item(of: Shown, parts: tuple[str, ...], telling: Telling) -> Item[Shown]:
     turns = "".join(f"  - {_labelled((turn.heading,), turn.text)}\n" for turn in telling.turns)
     return Item(of, f"- {_labelled(parts, telling.said)}\n", turns)
 

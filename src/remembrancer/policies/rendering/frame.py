@@ -24,7 +24,7 @@ UNTRUSTED: Final = (
 
 _TAG: Final = re.compile(r"[a-z][a-z0-9-]{0,99}")
 
-Told = TypeVar("Told")
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +65,17 @@ def visible_line(argument: str, value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Item(Generic[Told]):
+class Item(Generic[Shown]):
     """A memory in a block: its `text`, and optional `details` behind it. Both end their last line."""
 
-    of: Told
+    of: Shown
     text: str
     details: str = ""
     group: str = ""
 
 
 @dataclass(slots=True)
-class Room:
+class CharBudget:
     """The characters left in total, and in each group with a limit of its own.
 
     `headings`: the extra characters that a group's first item needs.
@@ -97,7 +97,7 @@ class Room:
         return True
 
 
-def place(items: Iterable[Item[Told]], room: Room) -> list[Item[Told]]:
+def place(items: Iterable[Item[Shown]], room: CharBudget) -> list[Item[Shown]]:
     """The items that fit, in their order, with their details where these fit as well.
 
     Nothing is cut: an item that does not fit is left out whole, and shorter items after it may still fit. Details are
@@ -110,5 +110,5 @@ def place(items: Iterable[Item[Told]], room: Room) -> list[Item[Told]]:
     ]
 
 
-def text_of(items: Iterable[Item[Told]]) -> str:
+def text_of(items: Iterable[Item[Shown]]) -> str:
     return "".join(item.text for item in items)

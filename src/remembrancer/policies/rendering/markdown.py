@@ -12,9 +12,9 @@ from remembrancer.domain import validation
 from remembrancer.domain.memory import Cue, Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.policies.rendering.ages import spoken_age
-from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
+from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import one_line
-from remembrancer.policies.rendering.telling import Telling, Turn, of_memory, turns
+from remembrancer.policies.rendering.telling import RenderedTurn, Telling, of_memory, turns
 from remembrancer.values import dataclass
 
 FACTS: Final = "\n## Known Facts\n"
@@ -123,10 +123,10 @@ def _standing_items(recall: Recall) -> Iterable[Item[Memory]]:
 
 
 def _sections(
-    items: Iterable[Item[Told]], left: int, headings: Sequence[str] = (FACTS, EPISODES)
-) -> tuple[str, list[Told]]:
+    items: Iterable[Item[Shown]], left: int, headings: Sequence[str] = (FACTS, EPISODES)
+) -> tuple[str, list[Shown]]:
     """The text of the items that fit, and what they tell of, both in the order of the sections."""
-    placed = place(items, Room(left, headings={heading: len(heading) for heading in headings}))
+    placed = place(items, CharBudget(left, headings={heading: len(heading) for heading in headings}))
     sections = [(heading, [item for item in placed if item.group == heading]) for heading in headings]
     text = "".join(heading + text_of(held) for heading, held in sections if held)
     return text, [item.of for _, held in sections for item in held]
@@ -156,6 +156,6 @@ def _transcript(cues: Sequence[Cue]) -> str:
     return f"**Details:**\n{lines}" if lines else ""
 
 
-def _speaker(turn: Turn) -> str:
+def _speaker(turn: RenderedTurn) -> str:
     """The speaker's name, which begins a list item: a name like "# ana" must not become a heading there."""
     return f"{_BEFORE_MARKUP.sub(_BACKSLASH, turn.heading)}: " if turn.heading else ""

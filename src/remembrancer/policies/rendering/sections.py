@@ -13,10 +13,10 @@ from remembrancer.domain.recall import Detail, Recall, Rendered
 from remembrancer.policies.rendering.frame import (
     MAX_BLOCK_CHARS,
     TAG,
+    CharBudget,
     Frame,
     Item,
-    Room,
-    Told,
+    Shown,
     place,
     text_of,
     visible_line,
@@ -63,7 +63,7 @@ class Sections:
         items = (
             _item(hit, hit.memory, telling) for hit in recall.hits if not (telling := of_hit(hit, detail)).is_empty
         )
-        placed = place(items, Room(frame.room(max_chars), of_group=dict(self.kind_chars)))
+        placed = place(items, CharBudget(frame.room(max_chars), of_group=dict(self.kind_chars)))
         return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
 
     def standing(self, recall: Recall, *, max_chars: int) -> str:
@@ -71,10 +71,10 @@ class Sections:
         items = (
             _item(memory, memory, telling) for memory in recall.standing if not (telling := of_memory(memory)).is_empty
         )
-        return frame.around(text_of(place(items, Room(frame.room(max_chars)))))
+        return frame.around(text_of(place(items, CharBudget(frame.room(max_chars)))))
 
 
-def _item(of: Told, memory: Memory, telling: Telling) -> Item[Told]:
+def _item(of: Shown, memory: Memory, telling: Telling) -> Item[Shown]:
     source = one_line(memory.source or "")
     name = one_line(memory.kind) + (f" ({source})" if source else "")
     heading = f"{name}: {telling.title}" if telling.title else name

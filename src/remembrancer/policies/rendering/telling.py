@@ -11,7 +11,7 @@ from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RenderedTurn:
     """`heading`: who and when, on one line; `text`: what was said. Both are safe."""
 
     heading: str
@@ -24,7 +24,7 @@ class Telling:
 
     title: str
     text: str
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[RenderedTurn, ...] = ()
 
     @property
     def said(self) -> str:
@@ -53,6 +53,6 @@ def of_memory(memory: Memory) -> Telling:
     return Telling(one_line(memory.title or ""), safe(memory.text))
 
 
-def turns(cues: Iterable[Cue]) -> tuple[Turn, ...]:
+def turns(cues: Iterable[Cue]) -> tuple[RenderedTurn, ...]:
     """The turns with visible text."""
-    return tuple(Turn(one_line(cue.heading), text) for cue in cues if (text := safe(cue.text)))
+    return tuple(RenderedTurn(one_line(cue.heading), text) for cue in cues if (text := safe(cue.text)))

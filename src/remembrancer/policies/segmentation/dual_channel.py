@@ -19,9 +19,9 @@ from remembrancer.policies.segmentation.segments import (
     BoundaryQuestion,
     Decision,
     Note,
-    Plan,
     Segment,
-    Turn,
+    SegmentationPlan,
+    StreamTurn,
     surprise_in,
 )
 from remembrancer.values import dataclass
@@ -77,7 +77,7 @@ class DualChannel:
         validation.number("dual_channel.similarity", self.similarity, -1.0, 1.0)
         validation.fraction("dual_channel.pace", self.pace)
 
-    def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
+    def plan(self, turns: Sequence[StreamTurn], note: Note, *, ended: bool, with_model: bool) -> SegmentationPlan:
         """Decide the turns up to the first one that a model must be asked about."""
         settled: list[Segment] = []
         opened = _Open(self, 0, surprise_in(note))
@@ -87,7 +87,9 @@ class DualChannel:
             asks = with_model and verdict in _UNSURE
             if asks and place - opened.start >= judged:
                 question = BoundaryQuestion(start=opened.start, end=place + 1, whole=False, before=about)
-                return Plan(settled=tuple(settled), question=question, note=_note(opened.surprise, judged, about))
+                return SegmentationPlan(
+                    settled=tuple(settled), question=question, note=_note(opened.surprise, judged, about)
+                )
             if verdict in _CUTS and not asks:
                 surprise = opened.surprise_at(turn, verdict)
                 settled.append(opened.ended(place, verdict.value))
@@ -96,10 +98,10 @@ class DualChannel:
             opened.take(turn)
         if ended and turns:
             settled.append(opened.ended(len(turns), ENDED))
-            return Plan(settled=tuple(settled))
-        return Plan(settled=tuple(settled), note=_note(opened.surprise, judged, about))
+            return SegmentationPlan(settled=tuple(settled))
+        return SegmentationPlan(settled=tuple(settled), note=_note(opened.surprise, judged, about))
 
-    def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
+    def apply(self, turns: Sequence[StreamTurn], plan: SegmentationPlan, answer: Boundaries | None) -> Decision:
         """Without an answer the turn begins a new segment (rule 7), or belongs where it has no vector."""
         question = plan.question
         if question is None:
@@ -157,11 +159,11 @@ class _Open:
         self._rules = rules
         self._turns = 0
         self._chars = 0
-        self._last: Turn | None = None
+        self._last: StreamTurn | None = None
         self._sum: NDArray[np.float64] | None = None
         self._rolling: NDArray[np.float64] | None = None
 
-    def take(self, turn: Turn) -> None:
+    def take(self, turn: StreamTurn) -> None:
         self._turns += 1
         self._chars += len(turn.text)
         self._last = turn
@@ -176,7 +178,7 @@ class _Open:
         length = float(np.linalg.norm(rolled))
         self._rolling = rolled / length if length else vector
 
-    def verdict(self, turn: Turn) -> _Verdict:  # noqa: PLR0911  a return for each rule
+    def verdict(self, turn: StreamTurn) -> _Verdict:  # noqa: PLR0911  a return for each rule
         rules = self._rules
         if self._last is None or self._turns < rules.fewest:
             return _Verdict.BELONGS
@@ -193,7 +195,7 @@ class _Open:
             return _Verdict.SURPRISE
         return _Verdict.BELONGS if topic >= rules.similarity else _Verdict.TOPIC
 
-    def surprise_at(self, turn: Turn, verdict: _Verdict) -> float:
+    def surprise_at(self, turn: StreamTurn, verdict: _Verdict) -> float:
         """The surprise of the turn that begins the next segment, for the given reason."""
         if verdict in {_Verdict.LENGTH, _Verdict.TIME_GAP}:
             return 0.0

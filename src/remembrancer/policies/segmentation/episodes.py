@@ -30,7 +30,7 @@ TURNS: Final = "turns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class EpisodeTelling:
     """The title and text of an episode; `by`: a model's id, or `EXTRACTIVE`."""
 
     title: str
@@ -38,10 +38,10 @@ class Told:
     by: str
 
 
-def told_extractively(turns: Sequence[extractive.Told]) -> Told:
+def told_extractively(turns: Sequence[extractive.AttributedText]) -> EpisodeTelling:
     """The title and text of an episode in the words of its turns (at least one)."""
     summary = extractive.summary(turns) or f"{len(turns)} turns without a word that can be read"
-    return Told(title=extractive.title(turns), summary=summary, by=EXTRACTIVE)
+    return EpisodeTelling(title=extractive.title(turns), summary=summary, by=EXTRACTIVE)
 
 
 def episode_id(events: Sequence[Event]) -> UUID:
@@ -50,7 +50,13 @@ def episode_id(events: Sequence[Event]) -> UUID:
 
 
 def formed(
-    events: Sequence[Event], sources: Sequence[Memory], segment: Segment, told: Told, *, searched: bool, now: datetime
+    events: Sequence[Event],
+    sources: Sequence[Memory],
+    segment: Segment,
+    told: EpisodeTelling,
+    *,
+    searched: bool,
+    now: datetime,
 ) -> MemoryWrite:
     """The memory of a segment. `events`: its turns (at least one), in the stream's order; `sources`: their own
     memories.
@@ -85,7 +91,7 @@ def formed(
 
 
 def told_without(
-    memory: Memory, left: Sequence[Event], turns: Sequence[extractive.Told], *, searched: bool
+    memory: Memory, left: Sequence[Event], turns: Sequence[extractive.AttributedText], *, searched: bool
 ) -> MemoryWrite:
     """An episode some of whose turns were erased. `left`: the remaining turns (at least one), in order; `turns`: their
     texts.

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from remembrancer.language.english.turn_cues import asks, closes, refers_back
 from remembrancer.policies.segmentation.likeness import Likeness, Measure, Usual
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.segmentation.segments import StreamTurn
 
 BLOCK: Final = 2
 """Turns in a block: a turn and its answer."""
@@ -29,7 +29,7 @@ REACH: Final = BLOCK + PEAK_AFTER
 """The evidence for a boundary reads so many turns after it."""
 
 
-class Evidence(NamedTuple):
+class BoundaryEvidence(NamedTuple):
     """Evidence for a boundary before one turn. Similarities are in standard deviations from what is usual for the
     stream.
 
@@ -58,7 +58,7 @@ class Evidence(NamedTuple):
     length: float
 
 
-WEIGHTS: Final = Evidence(
+WEIGHTS: Final = BoundaryEvidence(
     cohesion=-0.3,
     link=-0.3,
     depth=0.3,
@@ -77,10 +77,10 @@ BIAS: Final = 2.5
 """Added to the sum. A boundary is placed where the result is above 0; chosen on the same data by Pk and WindowDiff."""
 
 
-class Reading:
+class TailReading:
     """The turns of a tail, and what was usual before the first of them."""
 
-    def __init__(self, turns: Sequence[Turn], usual: Mapping[Measure, Usual]) -> None:
+    def __init__(self, turns: Sequence[StreamTurn], usual: Mapping[Measure, Usual]) -> None:
         self.likeness = Likeness(turns)
         self._turns = turns
         self._asks = [asks(turn.text) for turn in turns]
@@ -100,7 +100,7 @@ class Reading:
         found = self.evidence(place, start, end)
         return BIAS + sum(weight * each for weight, each in zip(WEIGHTS, found, strict=True))
 
-    def evidence(self, place: int, start: int, end: int) -> Evidence:
+    def evidence(self, place: int, start: int, end: int) -> BoundaryEvidence:
         """The evidence for a boundary before the turn `place`, in an episode that began with the turn `start`.
 
         `end`: the first turn that does not count, because it is not there yet or follows a silence. Of the turns from
@@ -125,7 +125,7 @@ class Reading:
         terms = set(self.likeness.terms(place))
         known = {term for at in range(max(start, place - KNOWN), place) for term in self.likeness.terms(at)}
         manner = self._chars[max(start, place - MANNER) : min(place + REACH, end)]
-        return Evidence(
+        return BoundaryEvidence(
             cohesion=cohesion[place],
             link=usual.standing(link),
             depth=before + after - 2 * cohesion[place],

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from remembrancer.language.lexical import analyse
-from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
 
 MEMORY: Final = 64
@@ -69,7 +69,7 @@ embedder. It counts like one turn; a heavier prior would slow down embedders tha
 class Likeness:
     """Similarities of turns, by index. Each pair is computed when it is first needed."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
+    def __init__(self, turns: Sequence[StreamTurn]) -> None:
         self._turns = turns
         self._vectors = {at: turn.vector for at, turn in enumerate(turns) if turn.vector is not None}
         self._terms: dict[int, tuple[str, ...]] = {}

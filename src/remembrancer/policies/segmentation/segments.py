@@ -41,7 +41,7 @@ def surprise_in(note: Note) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class StreamTurn:
     """One event of the stream. `vector`: float32 (dim,), unit length; None without an embedder."""
 
     at: datetime
@@ -91,7 +91,7 @@ class Boundaries:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class SegmentationPlan:
     """`settled`: segments that are decided. `question`: what to ask a model; None: nothing.
 
     `note`: as `Decision.note`, for the case that nothing is asked or nobody answers.
@@ -115,12 +115,12 @@ class Decision:
 class Segmenter(Protocol):
     """Pure: the same turns, note and answer give the same decision."""
 
-    def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
+    def plan(self, turns: Sequence[StreamTurn], note: Note, *, ended: bool, with_model: bool) -> SegmentationPlan:
         """`ended`: the last segment is complete, because the stream was silent for long or was closed. `with_model`: a
         model can be asked.
         """
         ...
 
-    def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
+    def apply(self, turns: Sequence[StreamTurn], plan: SegmentationPlan, answer: Boundaries | None) -> Decision:
         """`answer` None: nobody was asked, or the answer was unusable; the decision is then made without it."""
         ...

@@ -9,7 +9,7 @@ from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
-from remembrancer.policies.segmentation.evidence import REACH, Reading
+from remembrancer.policies.segmentation.evidence import REACH, TailReading
 from remembrancer.policies.segmentation.likeness import USUAL, Measure, Usual
 from remembrancer.policies.segmentation.pauses import PACE, Pace
 from remembrancer.policies.segmentation.segments import (
@@ -18,9 +18,9 @@ from remembrancer.policies.segmentation.segments import (
     Boundaries,
     Decision,
     Note,
-    Plan,
     Segment,
-    Turn,
+    SegmentationPlan,
+    StreamTurn,
     surprise_in,
 )
 from remembrancer.values import dataclass
@@ -56,7 +56,7 @@ class TopicShift:
     depend on how many turns are given at a time. What is usual for the stream is kept in the note. No model is asked,
     and vectors are optional: turns without one are compared by their words.
 
-    An episode's surprise is that of its first turn (`Reading.surprise`); 0 after a pause and at the beginning of a
+    An episode's surprise is that of its first turn (`TailReading.surprise`); 0 after a pause and at the beginning of a
     stream, where the turn is compared with nothing.
     """
 
@@ -78,11 +78,11 @@ class TopicShift:
         """How many turns are read after a boundary before it is decided."""
         return RIVALS + max(REACH, self.fewest)
 
-    def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
+    def plan(self, turns: Sequence[StreamTurn], note: Note, *, ended: bool, with_model: bool) -> SegmentationPlan:
         """Decides everything that can be decided; never asks."""
         if not turns:
-            return Plan(note=note)
-        reading = Reading(turns, {measure: _usual_in(note, measure) for measure in Measure})
+            return SegmentationPlan(note=note)
+        reading = TailReading(turns, {measure: _usual_in(note, measure) for measure in Measure})
         paces = self._paces(turns, _pace_in(note))
         silences = [at for at in range(1, len(turns)) if self._is_gap(turns, at, paces[at - 1])]
         settled: list[Segment] = []
@@ -97,12 +97,12 @@ class TopicShift:
                 settled.append(Segment(start=start, end=end, surprise=surprise, reason=reason))
                 start, surprise = end, 0.0
         read = min(start, len(turns) - 1)
-        return Plan(settled=tuple(settled), note=_note(reading.usual(read), paces[read], surprise))
+        return SegmentationPlan(settled=tuple(settled), note=_note(reading.usual(read), paces[read], surprise))
 
-    def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
+    def apply(self, turns: Sequence[StreamTurn], plan: SegmentationPlan, answer: Boundaries | None) -> Decision:
         return Decision(segments=plan.settled, note=plan.note)
 
-    def _shifts(self, reading: Reading, start: int, end: int, *, closed: bool) -> list[tuple[int, str]]:
+    def _shifts(self, reading: TailReading, start: int, end: int, *, closed: bool) -> list[tuple[int, str]]:
         """The ends of the episodes that the turns from `start` up to `end` fall into, with reasons; without the last
         one.
         """
@@ -124,11 +124,11 @@ class TopicShift:
             at = start + self.fewest
         return found
 
-    def _is_gap(self, turns: Sequence[Turn], at: int, pace: Pace) -> bool:
+    def _is_gap(self, turns: Sequence[StreamTurn], at: int, pace: Pace) -> bool:
         pause = turns[at].at - turns[at - 1].at
         return pause >= max(timedelta(minutes=self.gap_minutes), self.gap_factor * pace.usual)
 
-    def _paces(self, turns: Sequence[Turn], pace: Pace) -> list[Pace]:
+    def _paces(self, turns: Sequence[StreamTurn], pace: Pace) -> list[Pace]:
         """The pace after each turn."""
         paces = [pace]
         for one, other in pairwise(turns):

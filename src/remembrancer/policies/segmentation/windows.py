@@ -17,9 +17,9 @@ from remembrancer.policies.segmentation.segments import (
     BoundaryQuestion,
     Decision,
     Note,
-    Plan,
     Segment,
-    Turn,
+    SegmentationPlan,
+    StreamTurn,
     surprise_in,
 )
 from remembrancer.policies.segmentation.topic_shift import TopicShift
@@ -57,7 +57,7 @@ class Windows:
         validation.whole("windows.fewest", self.fewest, 1, self.size)
         validation.number("windows.hours", self.hours, 0.0, MAX_HOURS)
 
-    def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
+    def plan(self, turns: Sequence[StreamTurn], note: Note, *, ended: bool, with_model: bool) -> SegmentationPlan:
         """Asks about the first window; the next one is planned after that is decided."""
         if not with_model:
             return self.otherwise.plan(turns, note, ended=ended, with_model=False)
@@ -65,11 +65,11 @@ class Windows:
         end = self._window(turns, doubled=doubled)
         whole = ended and end in {None, len(turns)}
         if not turns or (end is None and not whole):
-            return Plan(note=note)
+            return SegmentationPlan(note=note)
         question = BoundaryQuestion(start=0, end=end or len(turns), whole=True, before=about_in(note))
-        return Plan(question=question, note=_with(note, _ENDED, whole))
+        return SegmentationPlan(question=question, note=_with(note, _ENDED, whole))
 
-    def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
+    def apply(self, turns: Sequence[StreamTurn], plan: SegmentationPlan, answer: Boundaries | None) -> Decision:
         question = plan.question
         if question is None:
             return Decision(segments=plan.settled, note=plan.note)
@@ -87,7 +87,7 @@ class Windows:
             return Decision(segments=(), note=_with(_with(plan.note, _ENDED, None), _DOUBLED, True))
         return _complete(first)
 
-    def _window(self, turns: Sequence[Turn], *, doubled: bool) -> int | None:
+    def _window(self, turns: Sequence[StreamTurn], *, doubled: bool) -> int | None:
         """The number of turns of the window that is full or whose time has come; None: there is none."""
         full = 2 * self.size if doubled else self.size
         longest = timedelta(hours=self.hours)
@@ -97,7 +97,7 @@ class Windows:
                 return end
         return None
 
-    def _unanswered(self, asked: Sequence[Turn]) -> Sequence[Segment]:
+    def _unanswered(self, asked: Sequence[StreamTurn]) -> Sequence[Segment]:
         return self.otherwise.plan(asked, {}, ended=True, with_model=False).settled
 
 

@@ -19,7 +19,7 @@ from remembrancer.errors import Conflict
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.learning.learnings import made_to_say, memory_of_learning, strengthened
 from remembrancer.policies.vault.chunks import Chunk
-from remembrancer.policies.vault.places import Place
+from remembrancer.policies.vault.places import VaultOwner
 from remembrancer.values import dataclass
 
 DOCUMENT: Final = "document"
@@ -32,7 +32,7 @@ another one.
 """
 
 
-_OF_A_PLACE: Final = frozenset({VAULT, ENTRY, *Place(job="", task="").metadata})
+_OF_A_PLACE: Final = frozenset({VAULT, ENTRY, *VaultOwner(job="", task="").metadata})
 
 
 class Trust(StrEnum):
@@ -70,7 +70,7 @@ class Standing:
     since: datetime
 
     @classmethod
-    def of(cls, terms: Terms, place: Place, path: str, since: datetime) -> Standing:
+    def of(cls, terms: Terms, place: VaultOwner, path: str, since: datetime) -> Standing:
         """Raises InvalidInput for a folder whose name cannot be that of a project or crew."""
         return cls(
             scope=place.scope(terms.workspace),

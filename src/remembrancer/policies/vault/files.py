@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID, uuid5
 
 from remembrancer.domain.event import Origin
-from remembrancer.domain.front_matter import BYTE_ORDER_MARK, Block, Span, blocks, normal, told, written
+from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, Span, blocks, normal, told, written
 from remembrancer.domain.learning import Domain, Learning, LearningType, learning_of
 from remembrancer.domain.memory import Status
 from remembrancer.errors import InvalidInput
@@ -27,7 +27,7 @@ _END_OF_LINE: Final = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileProblem:
     """A problem in a file of the vault. `line`: from 1; None: the whole file."""
 
     path: str
@@ -39,10 +39,10 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LearningEntry:
     """A learning with its position in the file. `named` False: its header has no id yet; a derived one is used."""
 
-    block: Block
+    block: HeaderBlock
     body: Span
     header: Header
     learning: Learning
@@ -57,9 +57,9 @@ class VaultFile:
 
     path: str
     text: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LearningEntry, ...]
     prose: tuple[Span, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[FileProblem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,15 @@ def parsed(path: str, text: str) -> VaultFile:
     found = blocks(text)
     if not (holds_learnings(path) or any(_is_own(text, block) for block in found)):
         return VaultFile(path, text, (), (Span(_first(text), len(text)),), ())
-    entries: list[Entry] = []
-    findings: list[Finding] = []
+    entries: list[LearningEntry] = []
+    findings: list[FileProblem] = []
     headers, strays = _told_apart(text, found)
-    findings += [Finding(path, block.line, _STRAY) for block in strays]
+    findings += [FileProblem(path, block.line, _STRAY) for block in strays]
     seen: dict[str, int] = {}
     for number, block in enumerate(headers):
         end = headers[number + 1].start if number + 1 < len(headers) else len(text)
         entry = _entry(path, text, block, Span(block.body.start, end), seen)
-        if isinstance(entry, Entry):
+        if isinstance(entry, LearningEntry):
             entries.append(entry)
         else:
             findings.append(entry)
@@ -91,7 +91,7 @@ def parsed(path: str, text: str) -> VaultFile:
     return VaultFile(path, text, tuple(entries), (prose,), tuple(sorted(findings, key=lambda one: one.line or 0)))
 
 
-def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learning] = ()) -> str | Finding:
+def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learning] = ()) -> str | FileProblem:
     """The file's text with these entries changed and new ones appended; everything else stays byte for byte.
 
     Returns a Finding where that is impossible without changing more, or where the result would not be read as intended.
@@ -102,7 +102,7 @@ def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learni
         entry = file.entries[edit.place]
         changed = _entry_with(entry, text, edit.learning, end)
         if isinstance(changed, Fault):
-            return Finding(file.path, entry.block.line + changed.line, changed.message)
+            return FileProblem(file.path, entry.block.line + changed.line, changed.message)
         text = text[: entry.block.header.start if entry.block.header else 0] + changed + text[entry.body.end :]
     for learning in appended:
         text = _ended(text, end) + new_entry(learning).replace("\n", end)
@@ -126,14 +126,14 @@ def _first(text: str) -> int:
     return len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
 
 
-def _is_own(text: str, block: Block) -> bool:
+def _is_own(text: str, block: HeaderBlock) -> bool:
     return block.header is not None and _OWN_FIELD.search(text[block.header.start : block.header.end]) is not None
 
 
-def _told_apart(text: str, found: Sequence[Block]) -> tuple[list[Block], list[Block]]:
+def _told_apart(text: str, found: Sequence[HeaderBlock]) -> tuple[list[HeaderBlock], list[HeaderBlock]]:
     """Headers, and text that only begins like one and belongs to the text before it."""
-    headers: list[Block] = []
-    strays: list[Block] = []
+    headers: list[HeaderBlock] = []
+    strays: list[HeaderBlock] = []
     for block in found:
         known = block.header is not None and _FIELD.search(text[block.header.start : block.header.end])
         (headers if known else strays).append(block)
@@ -145,12 +145,12 @@ _FIELD: Final = re.compile(
 )
 
 
-def _entry(path: str, text: str, block: Block, body: Span, seen: dict[str, int]) -> Entry | Finding:
+def _entry(path: str, text: str, block: HeaderBlock, body: Span, seen: dict[str, int]) -> LearningEntry | FileProblem:
     if block.header is None:
-        return Finding(path, block.line, _STRAY)
+        return FileProblem(path, block.line, _STRAY)
     read = header(text[block.header.start : block.header.end])
     if isinstance(read, Fault):
-        return Finding(path, block.line + read.line, read.message)
+        return FileProblem(path, block.line + read.line, read.message)
     said = told(text[body.start : body.end])
     values = dict(read.values)
     named = values.get("id") is not None
@@ -159,12 +159,12 @@ def _entry(path: str, text: str, block: Block, body: Span, seen: dict[str, int])
         seen[said] = seen.get(said, 0) + 1
         values["id"] = uuid5(_IDS, f"{path}\n{seen[said]}\n{said}")
     try:
-        return Entry(block, body, read, learning_of(values, said), named)
+        return LearningEntry(block, body, read, learning_of(values, said), named)
     except InvalidInput as error:
-        return Finding(path, block.line + read.lines.get(error.argument, 0), str(error))
+        return FileProblem(path, block.line + read.lines.get(error.argument, 0), str(error))
 
 
-def _entry_with(entry: Entry, text: str, learning: Learning, end: str) -> str | Fault:
+def _entry_with(entry: LearningEntry, text: str, learning: Learning, end: str) -> str | Fault:
     """The entry from its header on, with the new learning."""
     now, then = _values(entry.learning), _values(learning)
     changes = {name: then[name] for name in then if then[name] != now[name]}
@@ -191,7 +191,7 @@ def _ended(text: str, end: str) -> str:
     return text if text.endswith(end * 2) or text.strip() == "" else text + end
 
 
-def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequence[Learning]) -> str | Finding:
+def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequence[Learning]) -> str | FileProblem:
     """The text, if it is read as intended."""
     meant = [entry.learning for entry in file.entries]
     for edit in edits:
@@ -199,7 +199,7 @@ def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequen
     after = parsed(file.path, text)
     read = [entry.learning for entry in after.entries]
     if after.findings or [*map(_comparable, read)] != [*map(_comparable, [*meant, *appended])]:
-        return Finding(file.path, None, "cannot be changed in place: it would not be read again as it is meant")
+        return FileProblem(file.path, None, "cannot be changed in place: it would not be read again as it is meant")
     return text
 
 

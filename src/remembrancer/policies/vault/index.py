@@ -32,7 +32,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class VaultIndex:
     """`files`: by path."""
 
     files: Mapping[str, Known] = field(default_factory=lambda: MappingProxyType({}))
@@ -45,25 +45,25 @@ class Index:
         return {identifier: path for path, known in self.files.items() for identifier in (*known.bases, *known.chunks)}
 
 
-def index_text(index: Index) -> str:
+def index_text(index: VaultIndex) -> str:
     """The index as JSON, deterministic."""
     files = {path: _told(index.files[path]) for path in sorted(index.files)}
     return json.dumps({"version": VERSION, "files": files}, ensure_ascii=False, separators=(",", ":"))
 
 
-def index_of(text: str | None) -> Index:
+def index_of(text: str | None) -> VaultIndex:
     """The index of that JSON; an empty one where there is none or it is of another format, so that everything is read
     again.
     """
     if text is None:
-        return Index()
+        return VaultIndex()
     try:
         read: Any = json.loads(text)
         if read["version"] != VERSION:
-            return Index()
-        return Index({str(path): _known(known) for path, known in read["files"].items()})
+            return VaultIndex()
+        return VaultIndex({str(path): _known(known) for path, known in read["files"].items()})
     except (ValueError, TypeError, KeyError, AttributeError):
-        return Index()
+        return VaultIndex()
 
 
 def _told(known: Known) -> dict[str, Any]:

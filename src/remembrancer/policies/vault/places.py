@@ -34,7 +34,7 @@ _FOLDER: Final = re.compile(r"\w([\w .@+=-]*[\w@+=-])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class VaultOwner:
     """The owner of a file: the workspace or a project, and in it perhaps a job, with one of its tasks.
 
     `institutional`: its learnings are in every answer.
@@ -61,12 +61,12 @@ class Place:
         return {name: value for name, value in told.items() if value is not None}
 
 
-def place_of(path: str, *, project: str | None = None) -> Place:
+def place_of(path: str, *, project: str | None = None) -> VaultOwner:
     """The place of a file, by its path from the vault's root, separated by `/`. `project`: the root is this project's
     folder.
 
     >>> place_of("checkout/.teaparty/jobs/j-7/tasks/t-2/worktree/MEMORY.md")
-    Place(project='checkout', job='j-7', task='t-2', institutional=False)
+    VaultOwner(project='checkout', job='j-7', task='t-2', institutional=False)
     """
     *folders, name = path.split("/")
     if project is None:
@@ -75,7 +75,7 @@ def place_of(path: str, *, project: str | None = None) -> Place:
     task = _task(below)
     if job is None and task is not None and task.startswith("task-"):
         job = task
-    return Place(project=project, job=job, task=task, institutional=name.lower() == INSTITUTIONAL)
+    return VaultOwner(project=project, job=job, task=task, institutional=name.lower() == INSTITUTIONAL)
 
 
 def holds_learnings(path: str) -> bool:
@@ -84,15 +84,15 @@ def holds_learnings(path: str) -> bool:
     return name.lower() in _OF_LEARNINGS or (bool(folders) and folders[-1] in _TASK_FOLDERS)
 
 
-def place_of_memory(memory: Memory, *, standing: str) -> Place:
+def place_of_memory(memory: Memory, *, standing: str) -> VaultOwner:
     """The place of a learning formed in the store. `standing`: the tag of memories that are in every answer."""
-    return Place(project=memory.scope.project, job=memory.scope.crew, institutional=standing in memory.tags)
+    return VaultOwner(project=memory.scope.project, job=memory.scope.crew, institutional=standing in memory.tags)
 
 
-def path_of(place: Place, *, project: str | None = None, known: Collection[str] = ()) -> str | None:
+def path_of(place: VaultOwner, *, project: str | None = None, known: Collection[str] = ()) -> str | None:
     """The file for new learnings of a place; None where there can be none. `known`: the existing files.
 
-    >>> path_of(Place(project="checkout", job="j-7"))
+    >>> path_of(VaultOwner(project="checkout", job="j-7"))
     'checkout/.teaparty/jobs/j-7/MEMORY.md'
     """
     folders: list[str] = []

@@ -28,10 +28,10 @@ from remembrancer.policies.vault.changes import (
     retiring,
 )
 from remembrancer.policies.vault.chunks import Chunk, chunks
-from remembrancer.policies.vault.files import Edit, Entry, Finding, VaultFile
-from remembrancer.policies.vault.index import Index, Known
+from remembrancer.policies.vault.files import Edit, FileProblem, LearningEntry, VaultFile
+from remembrancer.policies.vault.index import Known, VaultIndex
 from remembrancer.policies.vault.merging import Base, agreed, base_for, merged, says_enough
-from remembrancer.policies.vault.places import Place, path_of, place_of, place_of_memory
+from remembrancer.policies.vault.places import VaultOwner, path_of, place_of, place_of_memory
 from remembrancer.values import dataclass
 
 _CHUNKS: Final = UUID("8c0f4e3b-2d57-5a1c-8e96-0b7d4f2a6c13")
@@ -59,7 +59,7 @@ class World:
     status. `formed`: active learnings that are in no file.
     """
 
-    index: Index
+    index: VaultIndex
     read: Mapping[str, Read]
     unchanged: Mapping[str, Known]
     unclear: frozenset[str]
@@ -82,20 +82,20 @@ class FilePlan:
     changes: list[Change] = field(default_factory=list[Change])
     agreed: dict[UUID, Base] = field(default_factory=dict[UUID, Base])
     chunks: list[UUID] = field(default_factory=list[UUID])
-    findings: list[Finding] = field(default_factory=list[Finding])
-    left: list[Finding] = field(default_factory=list[Finding])
+    findings: list[FileProblem] = field(default_factory=list[FileProblem])
+    left: list[FileProblem] = field(default_factory=list[FileProblem])
     again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class VaultPlan:
     """`files`: by path, read and new ones. `gone`: memories whose text is no longer in the vault. `left`: learnings
     that no file can hold.
     """
 
     files: Mapping[str, FilePlan]
     gone: Sequence[Change]
-    left: Sequence[Finding]
+    left: Sequence[FileProblem]
     waiting: int
     """Learnings of the store that are in no file and were not to be written."""
 
@@ -112,25 +112,25 @@ def chunks_of(file: VaultFile, vault: str) -> dict[UUID, Chunk]:
     return found
 
 
-def planned(world: World, terms: Terms) -> Plan:
+def planned(world: World, terms: Terms) -> VaultPlan:
     owners = _owners(world)
     files: dict[str, FilePlan] = defaultdict(FilePlan)
     bases = world.index.bases()
     for path, read in world.read.items():
         files[path] = _file_plan(read, owners, bases, world, terms)
-    left: list[Finding] = []
+    left: list[FileProblem] = []
     targets = new_places(world.formed, {*world.read, *world.unchanged}, terms)
     if terms.trust is Trust.BOTH:
         for memory in world.formed:
             left += _written_down(memory, targets[memory.id], files, world, terms)
     here = set(owners) | {chunk for plan in files.values() for chunk in plan.chunks}
     here |= {chunk for known in world.unchanged.values() for chunk in known.chunks}
-    return Plan(files, _gone(world, here, terms), left, len(world.formed) if terms.trust is Trust.FILES else 0)
+    return VaultPlan(files, _gone(world, here, terms), left, len(world.formed) if terms.trust is Trust.FILES else 0)
 
 
 def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -> dict[UUID, str | None]:
     """The file for each learning formed in the store; None where there can be none. `known`: the existing files."""
-    paths: dict[Place, str | None] = {}
+    paths: dict[VaultOwner, str | None] = {}
     targets: dict[UUID, str | None] = {}
     for memory in formed:
         place = place_of_memory(memory, standing=terms.standing)
@@ -195,7 +195,7 @@ def _file_plan(
     try:
         standing = Standing.of(terms, place, file.path, _since(file.path, read.modified))
     except InvalidInput as error:
-        plan.findings.append(Finding(file.path, None, f"whose it is cannot be told from its path: {error}"))
+        plan.findings.append(FileProblem(file.path, None, f"whose it is cannot be told from its path: {error}"))
         return plan
     seen: dict[UUID, Learning] = {}
     for number, entry in enumerate(file.entries):
@@ -218,7 +218,7 @@ def _file_plan(
 def _plan_entry(
     plan: FilePlan,
     number: int,
-    entry: Entry,
+    entry: LearningEntry,
     base: Base | None,
     memory: Memory | None,
     standing: Standing,
@@ -226,7 +226,7 @@ def _plan_entry(
 ) -> None:
     if memory is not None and memory.kind not in KINDS:
         said = f"its id is that of a memory of another kind ({memory.kind})"
-        plan.findings.append(Finding(standing.source, entry.block.line, said))
+        plan.findings.append(FileProblem(standing.source, entry.block.line, said))
         return
     meant = entry.learning
     if memory is not None:
@@ -238,7 +238,7 @@ def _plan_entry(
             meant = merged(meant, theirs, base_for(base, memory), superseded=superseded)
         if superseded and meant.text != theirs.text:
             said = f"memory {memory.id} is superseded by {memory.superseded_by}: what it said stays"
-            plan.left.append(Finding(standing.source, entry.block.line, said))
+            plan.left.append(FileProblem(standing.source, entry.block.line, said))
     elif not entry.named:
         meant = replace(meant, created_at=meant.created_at or standing.since.date())
     change = of_entry(memory, meant, standing, terms)
@@ -255,14 +255,16 @@ def _plan_chunks(plan: FilePlan, read: Read, standing: Standing, world: World, t
             change = of_chunk(world.memories.get(identifier), identifier, chunk, standing, terms)
         except InvalidInput as error:
             line = read.file.text.count("\n", 0, chunk.offset) + 1
-            plan.findings.append(Finding(read.file.path, line, str(error)))
+            plan.findings.append(FileProblem(read.file.path, line, str(error)))
             continue
         plan.chunks.append(identifier)
         if not change.is_empty:
             plan.changes.append(change)
 
 
-def _copied(file: VaultFile, entry: Entry, owner: str, twin: Learning | None, world: World) -> Iterable[Finding]:
+def _copied(
+    file: VaultFile, entry: LearningEntry, owner: str, twin: Learning | None, world: World
+) -> Iterable[FileProblem]:
     """Findings for an entry whose id another entry owns: none for an exact copy, one for a different text."""
     identifier = entry.learning.id
     if owner in world.read:
@@ -273,26 +275,26 @@ def _copied(file: VaultFile, entry: Entry, owner: str, twin: Learning | None, wo
     if copied and twin is None:
         return
     said = f"id: {identifier} stands in {owner} already and says something else there; this one is not taken"
-    yield Finding(file.path, entry.block.line, said)
+    yield FileProblem(file.path, entry.block.line, said)
 
 
 def _written_down(
     memory: Memory, path: str | None, files: dict[str, FilePlan], world: World, terms: Terms
-) -> Iterable[Finding]:
+) -> Iterable[FileProblem]:
     """A learning formed in the store is appended to the file of its place."""
     place = place_of_memory(memory, standing=terms.standing)
     if path is None:
-        yield Finding(str(memory.id), None, f"no file can be named for {_spoken(place)}")
+        yield FileProblem(str(memory.id), None, f"no file can be named for {_spoken(place)}")
         return
     read = world.read.get(path)
     if world.is_unclear(path) or (read is not None and read.file.findings):
-        yield Finding(str(memory.id), None, f"{path} has findings: nothing is written to it")
+        yield FileProblem(str(memory.id), None, f"{path} has findings: nothing is written to it")
         return
     try:
         standing = Standing.of(terms, place, path, terms.now)
         learning = learning_of_memory(memory, standing=standing.tags)
     except InvalidInput as error:
-        yield Finding(str(memory.id), None, f"cannot be written as an entry: {error}")
+        yield FileProblem(str(memory.id), None, f"cannot be written as an entry: {error}")
         return
     plan = files[path]
     plan.appended.append(learning)
@@ -327,7 +329,7 @@ def _base(memory: Memory, tags: tuple[str, ...]) -> Base:
     return Base(agreed(learning_of_memory(memory, standing=tags)), memory.recorded_at)
 
 
-def _spoken(place: Place) -> str:
+def _spoken(place: VaultOwner) -> str:
     job = "" if place.job is None else f", job {place.job!r}"
     return ("the workspace" if place.project is None else f"project {place.project!r}") + job
 

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.api_key import ApiKey, Right
-from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, IdempotencyClaim, Reply, UnderWay, Unkept
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.store import Store
@@ -211,7 +211,7 @@ class ClaimContract(StoreSuite):
     @pytest.mark.parametrize(
         "other", [replace(a_claim(), at=LATER), replace(a_claim(), fingerprint=bytes(32))], ids=["later", "another"]
     )
-    def test_only_who_made_a_claim_releases_or_answers_it(self, store: Store, other: Claim) -> None:
+    def test_only_who_made_a_claim_releases_or_answers_it(self, store: Store, other: IdempotencyClaim) -> None:
         async def steps() -> object:
             await store.claim(SCOPE, a_claim(), forget_before=NOW)
             await store.release(SCOPE, other)
@@ -233,7 +233,7 @@ class ClaimContract(StoreSuite):
             await store.claim(SCOPE, made, forget_before=NOW)
         for made in (old, new):
             await store.answer(SCOPE, made, REPLY)
-        again = [replace(old, at=LATER), replace(new, at=LATER), Claim("waiting", bytes(32), LATER)]
+        again = [replace(old, at=LATER), replace(new, at=LATER), IdempotencyClaim("waiting", bytes(32), LATER)]
         outcomes = [await store.claim(SCOPE, made, forget_before=NOW + INSTANT) for made in again]
         assert outcomes == [Claimed(again[0]), REPLY, Claimed(again[2])]
 
@@ -266,7 +266,7 @@ class ClaimContract(StoreSuite):
     @awaited
     async def test_one_workspace_s_claims_are_not_another_s(self, store: Store) -> None:
         await store.claim(ELSEWHERE, a_claim(), forget_before=NOW)
-        mine = Claim(a_claim().key, sha256(b"mine").digest(), LATER)
+        mine = IdempotencyClaim(a_claim().key, sha256(b"mine").digest(), LATER)
         assert await store.claim(SCOPE, mine, forget_before=LATER) == Claimed(mine)
         for done in (store.answer(SCOPE, a_claim(), REPLY), store.release(SCOPE, a_claim())):
             await done

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.erasure import ERASED, Choice, Erasure, Removal, Removed
+from remembrancer.domain.erasure import ERASED, Erasure, ErasureSelection, Removal, Removed
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import Unkept
@@ -44,12 +44,12 @@ OF_DEPLOY: Final = Removal(memories=frozenset({DEPLOY, CONVERSATION}), events=fr
 """The deploy, the turns it was formed from, and what else was."""
 
 
-def a_receipt(number: int = 1, *, choice: Choice | None = None, dry_run: bool = False) -> Erasure:
+def a_receipt(number: int = 1, *, choice: ErasureSelection | None = None, dry_run: bool = False) -> Erasure:
     return Erasure(
         id=UUID(int=700 + number),
         at=LATER + timedelta(minutes=number),
         by="LEAD bo",
-        asked=choice or Choice(ids=frozenset({DEPLOY})),
+        asked=choice or ErasureSelection(ids=frozenset({DEPLOY})),
         counts={},
         memories=(DEPLOY,),
         dry_run=dry_run,
@@ -447,7 +447,7 @@ class ReceiptContract(StoreSuite):
     @awaited
     async def test_receipts_come_newest_first(self, store: Store) -> None:
         await populate(store, SCOPE)
-        choice = Choice(agent="ana", session="monday", before=LATER)
+        choice = ErasureSelection(agent="ana", session="monday", before=LATER)
         await store.erase(SCOPE, memories(OLD), a_receipt(1))
         await store.erase(SCOPE, memories(FORMER), a_receipt(2, choice=choice))
         kept = await store.erasures(SCOPE, limit=9)
@@ -485,17 +485,19 @@ class ChosenForErasureContract(StoreSuite):
         elsewhere = Scope(workspace=SCOPE.workspace, crew="another", agent="eve")
         hidden = replace(a_memory("hidden", scope=elsewhere), visibility=Visibility.OWN, status=Status.RETIRED)
         await remember(store, replace(indexed(hidden)))
-        choice = Choice(ids=frozenset({hidden.id}))
+        choice = ErasureSelection(ids=frozenset({hidden.id}))
         assert await store.lying_in(SCOPE, choice) == (frozenset({hidden.id}), frozenset())
 
     @awaited
     async def test_events_of_the_archive_are_chosen_too(self, store: Store) -> None:
         await populate(store, SCOPE)
-        choice = Choice(events=frozenset({PROBE, MARKED}))
+        choice = ErasureSelection(events=frozenset({PROBE, MARKED}))
         assert await store.lying_in(SCOPE, choice) == (frozenset(), frozenset({PROBE, MARKED}))
 
-    @pytest.mark.parametrize("choice", [Choice(ids=frozenset({TURNS[0]})), Choice(events=frozenset({DEPLOY}))])
-    def test_an_id_that_is_not_there_is_not_found(self, store: Store, choice: Choice) -> None:
+    @pytest.mark.parametrize(
+        "choice", [ErasureSelection(ids=frozenset({TURNS[0]})), ErasureSelection(events=frozenset({DEPLOY}))]
+    )
+    def test_an_id_that_is_not_there_is_not_found(self, store: Store, choice: ErasureSelection) -> None:
         async def whole() -> None:
             await populate(store, SCOPE)
             with pytest.raises(NotFound):
@@ -513,7 +515,7 @@ class ChosenForErasureContract(StoreSuite):
         for number, other in enumerate(others):
             await store.append(other, [Entry(an_event(f"other {number}", scope=other))])
             await store.insert(other, indexed(a_memory(f"other {number}", scope=other)))
-        choice = Choice(agent="ana", session="monday")
+        choice = ErasureSelection(agent="ana", session="monday")
         assert await store.lying_in(SCOPE, choice) == (frozenset({mine.id}), frozenset({SAID.id}))
 
     @awaited
@@ -521,7 +523,7 @@ class ChosenForErasureContract(StoreSuite):
         old, new = (a_memory(name, at=at) for name, at in (("old", NOW - timedelta(days=1)), ("new", NOW)))
         await remember(store, indexed(old), indexed(new))
         await store.append(SCOPE, [Entry(SAID), Entry(an_event("earlier", at=NOW - timedelta(microseconds=1)))])
-        choice = Choice(agent=SCOPE.agent, before=NOW)
+        choice = ErasureSelection(agent=SCOPE.agent, before=NOW)
         chosen = frozenset({old.id}), frozenset({an_event("earlier").id})
         assert await store.lying_in(SCOPE, choice) == chosen
 

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class VectoredRequest:
     """A question to an index, with its vector."""
 
     request: SearchRequest
@@ -51,7 +51,7 @@ class Finder:
     store: Store
     index: Index
 
-    async def search(self, reader: Reader, asked: Asked) -> Candidates:
+    async def search(self, reader: Reader, asked: VectoredRequest) -> Candidates:
         return await self.store.read(
             lambda view: self.index.search(view, reader, asked.request).candidates(asked.vector)
         )
@@ -164,7 +164,7 @@ def request(
     speakers: Collection[str] = (),
     roles: Collection[Role] = (),
     any_at: tuple[tuple[datetime, datetime], ...] = (),
-) -> Asked:
+) -> VectoredRequest:
     """A question: words (stemmed here) or a phrase for the lexical leg, a vector for the dense one."""
     asked = SearchRequest(
         where=where,
@@ -176,7 +176,7 @@ def request(
         roles=frozenset(roles),
         any_at=any_at,
     )
-    return Asked(asked, vector)
+    return VectoredRequest(asked, vector)
 
 
 def by_id(found: Candidates, values: NDArray[np.generic]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.job import Run
-from remembrancer.domain.journal import Place
+from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
@@ -33,7 +33,7 @@ from remembrancer.ports.index import Index
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import exported
-from remembrancer.testing.contract.finding import Asked, Finder, IndexSuite, assert_same_answer, request
+from remembrancer.testing.contract.finding import Finder, IndexSuite, VectoredRequest, assert_same_answer, request
 from remembrancer.testing.contract.histories import (
     MODELS,
     QUESTION,
@@ -366,7 +366,7 @@ class StoreMachine(RuleBasedStateMachine):
                 actual = self.runner.run(_token_embeddings(self.finder, reader, ids, ordinal))
                 assert actual == self.runner.run(_token_embeddings(self.oracle, reader, ids, ordinal))
 
-    async def _compare(self, reader: Reader, asked: Asked, by_cue: bool) -> None:
+    async def _compare(self, reader: Reader, asked: VectoredRequest, by_cue: bool) -> None:
         actual, expected = await self.finder.search(reader, asked), await self.oracle.search(reader, asked)
         assert_same_answer(actual, expected)
         # With one leg the best cue is clear; with two, a quantised similarity may tip a narrow sum.
@@ -486,7 +486,7 @@ async def _token_embeddings(finder: Finder, reader: Reader, ids: list[UUID], ord
 async def _read(store: Store, reader: Reader, where: EventFilter) -> object:
     """A page and the one behind it, what was recorded, and what became of priorities."""
     first = await store.events(reader, where, limit=2)
-    behind = await store.events(reader, where, limit=2, after=Place.of(first[-1])) if first else ()
+    behind = await store.events(reader, where, limit=2, after=ListingPosition.of(first[-1])) if first else ()
     stretch = await store.recorded(reader, where, limit=3)
     earlier = await store.recorded(reader, where, after=stretch.position // 2, limit=2)
     changes = [await store.priority_changes(reader, event.id) for event in first]

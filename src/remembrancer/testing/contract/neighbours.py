@@ -18,7 +18,15 @@ from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.formation import Formation, memory_of_event, turn_cue
 from remembrancer.ports.journal import Entry
 from remembrancer.testing.contract.base import EVERYTHING
-from remembrancer.testing.contract.finding import BM25_TOLERANCE, Asked, Finder, IndexSuite, finding, needs, request
+from remembrancer.testing.contract.finding import (
+    BM25_TOLERANCE,
+    Finder,
+    IndexSuite,
+    VectoredRequest,
+    finding,
+    needs,
+    request,
+)
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, an_indexed_cue, indexed
 
 if TYPE_CHECKING:
@@ -60,7 +68,7 @@ async def say(finder: Finder, *texts: str, scope: Scope = SCOPE, start: timedelt
     return said
 
 
-async def ask(finder: Finder, name: str, asked: Asked, *, reader: Reader = READER) -> dict[str, float]:
+async def ask(finder: Finder, name: str, asked: VectoredRequest, *, reader: Reader = READER) -> dict[str, float]:
     """One column of the surroundings, by the memory's text."""
     found = await finder.search(reader, asked)
     assert found.surroundings is not None
@@ -70,7 +78,7 @@ async def ask(finder: Finder, name: str, asked: Asked, *, reader: Reader = READE
     return {texts[memory_id]: float(value) for memory_id, value in zip(found.ids, values, strict=True)}
 
 
-def about(*words: str, depth: int = 100) -> Asked:
+def about(*words: str, depth: int = 100) -> VectoredRequest:
     return request(*words, depth=depth, surroundings=True)
 
 
@@ -258,7 +266,7 @@ class NearbyContract(IndexSuite):
 class HiddenNeighboursContract(IndexSuite):
     """A turn that does not count adds no word, and what follows it is no nearer for that."""
 
-    async def _hide(self, finder: Finder, way: str, event: Event) -> tuple[Reader, Asked]:
+    async def _hide(self, finder: Finder, way: str, event: Event) -> tuple[Reader, VectoredRequest]:
         """Say it so, or do so with it, that it does not count; who asks then, and what."""
         write = memory_of(event)
         changed = {

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.event import Event, Priority, Role, Severity
-from remembrancer.domain.journal import Place, Recorded, Stretch
+from remembrancer.domain.journal import ListingPosition, Recorded, Stretch
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.errors import InvalidInput
 from remembrancer.language.lexical import every_word
@@ -229,10 +229,10 @@ class WordsOfEventsContract(StoreSuite):
 class PageContract(StoreSuite):
     async def pages(self, store: Store, where: EventFilter, *, size: int, oldest_first: bool) -> list[list[str]]:
         found: list[list[str]] = []
-        after: Place | None = None
+        after: ListingPosition | None = None
         while page := await store.events(READER, where, limit=size, oldest_first=oldest_first, after=after):
             found.append([event.text for event in page])
-            after = Place.of(page[-1])
+            after = ListingPosition.of(page[-1])
         return found
 
     @pytest.mark.parametrize("oldest_first", [True, False])
@@ -253,7 +253,7 @@ class PageContract(StoreSuite):
         await append(store, *turns(4))
         first = await store.events(READER, ANY, limit=2)
         await append(store, an_event("the newest", at=NOW + timedelta(days=1)))
-        second = await store.events(READER, ANY, limit=2, after=Place.of(first[-1]))
+        second = await store.events(READER, ANY, limit=2, after=ListingPosition.of(first[-1]))
         assert [event.text for event in second] == ["turn 1", "turn 0"]
 
     @awaited
@@ -261,7 +261,9 @@ class PageContract(StoreSuite):
         await append(store, *turns(4))
         first = await store.events(READER, ANY, limit=2, oldest_first=OLDEST_FIRST)
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=2)
-        second = await store.events(READER, ANY, limit=9, oldest_first=OLDEST_FIRST, after=Place.of(first[-1]))
+        second = await store.events(
+            READER, ANY, limit=9, oldest_first=OLDEST_FIRST, after=ListingPosition.of(first[-1])
+        )
         assert [event.text for event in second] == ["turn 2", "turn 3"]
 
     @awaited

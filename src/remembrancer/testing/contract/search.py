@@ -22,9 +22,9 @@ from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, give
 from remembrancer.testing.contract.finding import (
     BM25_TOLERANCE,
     COSINE_TOLERANCE,
-    Asked,
     Finder,
     IndexSuite,
+    VectoredRequest,
     assert_same_answer,
     by_id,
     finding,
@@ -230,7 +230,7 @@ class LexicalContract(IndexSuite):
         await remember(finder.store, indexed(memory, "kestrel"))
         await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
         asked = SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), model=MODEL)
-        answer = await finder.search(READER, Asked(asked, a_vector(1, 0)))
+        answer = await finder.search(READER, VectoredRequest(asked, a_vector(1, 0)))
         assert (answer.ids, answer.bm25_bound) == ((memory.id,), 0.0)
         assert np.isnan(answer.bm25).all()
         assert np.isnan(answer.coverage).all()
@@ -364,7 +364,7 @@ class DenseContract(IndexSuite):
 
     @finding
     async def test_a_vector_without_its_model_is_refused(self, finder: Finder) -> None:
-        asked = Asked(SearchRequest(where=EVERYTHING, depth=5), a_vector(1, 0))
+        asked = VectoredRequest(SearchRequest(where=EVERYTHING, depth=5), a_vector(1, 0))
         with pytest.raises(InvalidInput, match="model"):
             await finder.search(READER, asked)
 

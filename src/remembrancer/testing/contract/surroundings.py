@@ -18,9 +18,9 @@ from remembrancer.ports.journal import Entry
 from remembrancer.testing.contract.base import EVERYTHING, exported, give_vectors
 from remembrancer.testing.contract.finding import (
     COSINE_TOLERANCE,
-    Asked,
     Finder,
     IndexSuite,
+    VectoredRequest,
     assert_same_answer,
     finding,
     needs,
@@ -260,7 +260,7 @@ class AskedSurroundingsContract(IndexSuite):
     async def test_without_a_word_there_is_nothing_to_look_for_around(self, finder: Finder) -> None:
         await say(finder, "to be")
         await give_vectors(finder.store, {"to be": a_vector(1, 0)})
-        nothing = Asked(SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), surroundings=True))
+        nothing = VectoredRequest(SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), surroundings=True))
         by_vector = request(vector=a_vector(1, 0), surroundings=True)
         by_phrase = request(phrase=("to", "be"), surroundings=True)
         for asked in (nothing, by_vector, by_phrase):

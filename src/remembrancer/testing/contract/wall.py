@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.erasure import Choice, Removal
+from remembrancer.domain.erasure import ErasureSelection, Removal
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.job import Run
-from remembrancer.domain.journal import Place
+from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
@@ -346,7 +346,9 @@ OBSERVED: Final[dict[str, Observe]] = {
     "events": lambda store: store.events(READER, EventFilter(), limit=3),
     "events and archive": lambda store: store.events(READER, EventFilter(archived=True), limit=9),
     "events by words": lambda store: store.events(READER, CANARIES, limit=9),
-    "events behind a place": lambda store: store.events(READER, EventFilter(), limit=9, after=Place.of(an_event())),
+    "events behind a place": lambda store: store.events(
+        READER, EventFilter(), limit=9, after=ListingPosition.of(an_event())
+    ),
     "recorded": lambda store: store.recorded(READER, EventFilter(), limit=2),
     "recorded from the start": lambda store: store.recorded(READER, EventFilter(), after=0, limit=9),
     "set_priority": _marked,
@@ -369,7 +371,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),
     "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),
     "crews": lambda store: store.crews(SCOPE),
-    "lying_in": lambda store: store.lying_in(SCOPE, Choice(agent=SCOPE.agent)),
+    "lying_in": lambda store: store.lying_in(SCOPE, ErasureSelection(agent=SCOPE.agent)),
     "traces": lambda store: store.traces(SCOPE, memories=ALL_IDS, events=TURNS),
     "erase": _erased,
     "purge": _purged,
@@ -516,7 +518,7 @@ class WallContract(StoreSuite):
                 await store.commit(SCOPE, effect, at=LATER)
         with pytest.raises(NotFound):
             await store.revoke_key(SCOPE, DOOR, at=LATER)
-        for choice in (Choice(ids=frozenset({DEPLOY})), Choice(events=frozenset(TURNS))):
+        for choice in (ErasureSelection(ids=frozenset({DEPLOY})), ErasureSelection(events=frozenset(TURNS))):
             with pytest.raises(NotFound):
                 await store.lying_in(SCOPE, choice)
         with pytest.raises(Conflict):

@@ -17,7 +17,7 @@ from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.job import Run
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.reply import Claim, Reply
+from remembrancer.domain.reply import IdempotencyClaim, Reply
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Outcome
@@ -182,8 +182,8 @@ def a_key(key_id: UUID = DOOR, *, workspace: str = "acme", right: Right = Right.
     )
 
 
-def a_claim(key: str = "request-1") -> Claim:
-    return Claim(key, sha256(b"remember it").digest(), NOW)
+def a_claim(key: str = "request-1") -> IdempotencyClaim:
+    return IdempotencyClaim(key, sha256(b"remember it").digest(), NOW)
 
 
 def a_call(*, purpose: str = "titles", model: str = "small", outcome: Outcome = Outcome.ANSWERED) -> ModelCall:

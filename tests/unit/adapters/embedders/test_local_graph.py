@@ -40,7 +40,7 @@ def published() -> Weights:
 
 
 @pytest.fixture(scope="module")
-def sessions(published: Weights) -> Mapping[str, bindings.Session]:
+def sessions(published: Weights) -> Mapping[str, bindings.ModelSession]:
     precisions: tuple[Precision, ...] = ("fp32", "int8")
     # As the embedder opens them: with precise kernels where this processor's fast ones saturate.
     precise = not bit_sums.BitSums(bindings.open_session(bit_sums.build(), threads=1)).products_are_exact()
@@ -89,7 +89,7 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def run(
-    session: bindings.Session, texts: list[list[int]], pooled: list[slice] | None = None
+    session: bindings.ModelSession, texts: list[list[int]], pooled: list[slice] | None = None
 ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
     """The vector of each text, and of each of its pieces; by default all pieces are pooled."""
     ids = np.zeros((len(texts), max(map(len, texts))), np.int64)
@@ -108,14 +108,14 @@ def cosines(ours: NDArray[np.float32], theirs: NDArray[np.float64]) -> NDArray[n
 
 
 def test_fp32_words_are_the_last_layer(
-    sessions: Mapping[str, bindings.Session], layers: list[NDArray[np.float64]]
+    sessions: Mapping[str, bindings.ModelSession], layers: list[NDArray[np.float64]]
 ) -> None:
     _, words = run(sessions["fp32"], TEXTS)
     assert min(cosines(ours, theirs).min() for ours, theirs in zip(words, layers, strict=True)) > 0.99999
 
 
 def test_fp32_vectors_are_the_mean_of_the_pooled_pieces(
-    sessions: Mapping[str, bindings.Session], layers: list[NDArray[np.float64]]
+    sessions: Mapping[str, bindings.ModelSession], layers: list[NDArray[np.float64]]
 ) -> None:
     pooled = [slice(1, 4), slice(20, 40), slice(0, 2), slice(200, 255), slice(3, 4)]
     vectors, _ = run(sessions["fp32"], TEXTS, pooled)
@@ -124,7 +124,7 @@ def test_fp32_vectors_are_the_mean_of_the_pooled_pieces(
 
 
 def test_int8_words_stay_near_the_last_layer(
-    sessions: Mapping[str, bindings.Session], layers: list[NDArray[np.float64]]
+    sessions: Mapping[str, bindings.ModelSession], layers: list[NDArray[np.float64]]
 ) -> None:
     _, words = run(sessions["int8"], TEXTS)
     near = np.concatenate([cosines(ours, theirs) for ours, theirs in zip(words, layers, strict=True)])
@@ -134,7 +134,7 @@ def test_int8_words_stay_near_the_last_layer(
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-5), ("int8", 1e-3)])
 def test_neither_vectors_nor_words_depend_on_the_batch(
-    precision: str, tolerance: float, sessions: Mapping[str, bindings.Session]
+    precision: str, tolerance: float, sessions: Mapping[str, bindings.ModelSession]
 ) -> None:
     vectors, words = run(sessions[precision], TEXTS)
     for row, text in enumerate(TEXTS):
@@ -144,7 +144,7 @@ def test_neither_vectors_nor_words_depend_on_the_batch(
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_every_word_has_unit_length(precision: str, sessions: Mapping[str, bindings.Session]) -> None:
+def test_every_word_has_unit_length(precision: str, sessions: Mapping[str, bindings.ModelSession]) -> None:
     _, words = run(sessions[precision], TEXTS)
     assert np.allclose(np.linalg.norm(np.concatenate(words), axis=1), 1, atol=1e-5)
 

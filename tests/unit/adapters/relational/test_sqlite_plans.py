@@ -22,7 +22,7 @@ from remembrancer.adapters.relational.health import vitals
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.domain.event import Priority, Severity
-from remembrancer.domain.journal import Place
+from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.query import Filter
 from remembrancer.domain.strength import Exposure
@@ -127,7 +127,7 @@ def test_events_are_read_by_their_ids(connection: Connection) -> None:
     assert steps == ["SEARCH e USING COVERING INDEX sqlite_autoindex_events_1 (workspace=? AND id=?)"]
 
 
-BEHIND = Place.of(an_event())
+BEHIND = ListingPosition.of(an_event())
 
 
 @pytest.mark.parametrize("oldest_first", [True, False])

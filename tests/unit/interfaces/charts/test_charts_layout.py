@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.charts.graph import NARROW, WIDE
-from remembrancer.interfaces.charts.layout import MOST, Room, arranged, laid_out
+from remembrancer.interfaces.charts.layout import MOST, Plane, arranged, laid_out
 
 PLANES = st.sampled_from([WIDE, NARROW])
 
@@ -19,7 +19,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
     return count, draw(st.lists(st.tuples(ends, ends), max_size=60))
 
 
-def nearest(count: int, edges: list[tuple[int, int]], room: Room) -> float:
+def nearest(count: int, edges: list[tuple[int, int]], room: Plane) -> float:
     """How far the two nearest nodes are apart."""
     places, _ = laid_out(arranged(count, edges), room)
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
@@ -29,7 +29,7 @@ def nearest(count: int, edges: list[tuple[int, int]], room: Room) -> float:
 
 @given(graphs(), PLANES)
 @settings(max_examples=60)
-def test_the_same_graph_is_laid_out_in_the_same_way(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
+def test_the_same_graph_is_laid_out_in_the_same_way(graph: tuple[int, list[tuple[int, int]]], room: Plane) -> None:
     (one, high), (other, also) = laid_out(arranged(*graph), room), laid_out(arranged(*graph), room)
     assert (one == other).all()
     assert high == also
@@ -37,13 +37,13 @@ def test_the_same_graph_is_laid_out_in_the_same_way(graph: tuple[int, list[tuple
 
 @given(graphs(), PLANES)
 @settings(max_examples=60)
-def test_no_two_nodes_stand_in_one_place(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
+def test_no_two_nodes_stand_in_one_place(graph: tuple[int, list[tuple[int, int]]], room: Plane) -> None:
     assert nearest(*graph, room) > 10.0
 
 
 @given(graphs(), PLANES)
 @settings(max_examples=60)
-def test_every_node_is_inside(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
+def test_every_node_is_inside(graph: tuple[int, list[tuple[int, int]]], room: Plane) -> None:
     places, height = laid_out(arranged(*graph), room)
     assert (places >= 0).all()
     assert (places[:, 0] <= room.width).all()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.charts.frame import Picture, Room, figure, table
+from remembrancer.interfaces.charts.frame import ContainerWidths, Picture, figure, table
 from remembrancer.interfaces.charts.measure import fitted, text_width
 from remembrancer.interfaces.charts.svg import element, number, plain
 
@@ -71,7 +71,7 @@ def test_two_charts_of_one_page_have_names_of_their_own() -> None:
 
 
 def test_what_is_too_wide_to_be_read_smaller_can_be_scrolled_with_the_keyboard() -> None:
-    wide = Picture(marks=Markup(""), height=10.0, width=900.0, room=Room.WIDE)
+    wide = Picture(marks=Markup(""), height=10.0, width=900.0, room=ContainerWidths.WIDE)
     region = read(figure("s", title="t", told="", pictures=[wide])).find(".//div")
     assert region is not None
     assert (region.get("tabindex"), region.get("role")) == ("0", "region")

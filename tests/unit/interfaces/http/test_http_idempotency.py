@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from served import Served, asked
 
 from remembrancer.errors import NotFound, StoreUnavailable
-from remembrancer.interfaces.http.access import Writing
+from remembrancer.interfaces.http.access import WritableMemory
 from remembrancer.interfaces.http.idempotency import HEADER, REPLAYED, DerivedKey, IdempotentRoute
 from remembrancer.testing.doubles import FixedClock
 
@@ -63,7 +63,7 @@ class Work:
             raise FAILURES[how]
 
         @router.post("/v1/note")
-        async def note(memory: Writing, key: DerivedKey, then: str = "") -> dict[str, str]:
+        async def note(memory: WritableMemory, key: DerivedKey, then: str = "") -> dict[str, str]:
             self.keys.append(key)
             event = await memory.observe("The deploy failed", key=key)
             if then == "break" and len(self.keys) == 1:

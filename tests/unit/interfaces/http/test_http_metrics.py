@@ -10,9 +10,9 @@ from fastapi import APIRouter, Request
 from prometheus_client.parser import text_string_to_metric_families
 from served import Served, asked
 
-from remembrancer.interfaces.http.access import Reading
+from remembrancer.interfaces.http.access import ReadableMemory
 from remembrancer.interfaces.http.app import Serving
-from remembrancer.interfaces.http.metrics import Metrics
+from remembrancer.interfaces.http.metrics import AppMetrics
 from remembrancer.interfaces.http.observing import observe_recall
 
 router = APIRouter()
@@ -24,7 +24,7 @@ async def thing(name: str) -> str:
 
 
 @router.get("/v1/asked")
-async def ask(request: Request, memory: Reading) -> int:
+async def ask(request: Request, memory: ReadableMemory) -> int:
     recall = await memory.recall("why did the deploy fail?")
     observe_recall(request.app, recall)
     return len(recall)
@@ -97,7 +97,7 @@ def test_who_asks_too_often_is_counted() -> None:
     async def steps(served: Served) -> float | None:
         for _ in range(12):
             await served.http.get("/v1/things/a")
-        measured: Metrics = served.app.state.metrics
+        measured: AppMetrics = served.app.state.metrics
         return measured.registry.get_sample_value("remembrancer_rate_limited_total", {"whose": "key"})
 
     assert asked(steps, router=router, serving=Serving(rate_limit=0.001)) == 2
@@ -111,7 +111,7 @@ def test_apps_count_apart() -> None:
 
 def test_each_metric_is_documented() -> None:
     page = (Path(__file__).parents[4] / "docs" / "server.md").read_text(encoding="utf-8")
-    families = list(Metrics().registry.collect())
+    families = list(AppMetrics().registry.collect())
     names = [f"{one.name}_total" if one.type == "counter" else one.name for one in families]
     assert names
     assert [name for name in names if f"`{name}`" not in page] == []

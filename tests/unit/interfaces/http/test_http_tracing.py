@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 from served import Served, asked
 
-from remembrancer.interfaces.http.access import Reading
+from remembrancer.interfaces.http.access import ReadableMemory
 from remembrancer.interfaces.http.observing import observe_recall
 
 router = APIRouter()
@@ -19,7 +19,7 @@ TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 
 @router.get("/v1/asked")
-async def ask(request: Request, memory: Reading, query: str) -> int:
+async def ask(request: Request, memory: ReadableMemory, query: str) -> int:
     recall = await memory.recall(query)
     observe_recall(request.app, recall)
     return len(recall)

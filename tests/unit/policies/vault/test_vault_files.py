@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from remembrancer.domain.learning import Learning, LearningType
 from remembrancer.domain.memory import Status
-from remembrancer.policies.vault.files import Edit, Finding, new_entry, parsed, with_edits
+from remembrancer.policies.vault.files import Edit, FileProblem, new_entry, parsed, with_edits
 
 ONE = UUID("6f1d2c0e-6f0e-4d0b-9a55-0a4b5b2f6b11")
 TWO = UUID("6f1d2c0e-6f0e-4d0b-9a55-0a4b5b2f6b12")
@@ -134,7 +134,7 @@ def test_entries_without_an_id_get_the_same_one_each_time_and_twins_get_two() ->
 def test_an_edit_that_would_not_be_read_as_it_is_meant_is_refused() -> None:
     file = parsed("MEMORY.md", f"---\nid: {ONE}\nphase: &p design\nnote: *p\n---\nAsk first.\n")
     changed = with_edits(file, [Edit(0, replace(file.entries[0].learning, phase="review"))])
-    assert isinstance(changed, Finding)
+    assert isinstance(changed, FileProblem)
     assert "cannot be changed in place" in changed.message
 
 

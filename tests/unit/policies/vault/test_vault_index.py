@@ -5,13 +5,13 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.learning import Learning
-from remembrancer.policies.vault.index import Index, Known, index_of, index_text
+from remembrancer.policies.vault.index import Known, VaultIndex, index_of, index_text
 from remembrancer.policies.vault.merging import Base, agreed
 from remembrancer.testing.doubles import NOW
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 BASE = Base(agreed(Learning(id=ONE, text="Ask first.", tags=("git",))), NOW)
-INDEX = Index({"MEMORY.md": Known(modified=7, size=3, digest="ab", bases={ONE: BASE}, chunks=(TWO,))})
+INDEX = VaultIndex({"MEMORY.md": Known(modified=7, size=3, digest="ab", bases={ONE: BASE}, chunks=(TWO,))})
 
 
 def test_an_index_is_read_as_it_was_written() -> None:
@@ -27,4 +27,4 @@ def test_an_index_knows_where_each_entry_and_each_chunk_stood() -> None:
     [None, "", "[]", "{}", '{"version": 2, "files": {}}', '{"version": 1, "files": {"a": {}}}', '{"version": 1}'],
 )
 def test_what_is_no_index_of_ours_counts_as_none(text: str | None) -> None:
-    assert index_of(text) == Index()
+    assert index_of(text) == VaultIndex()

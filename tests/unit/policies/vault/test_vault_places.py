@@ -10,7 +10,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.dynamics import states_of
-from remembrancer.policies.vault.places import Place, holds_learnings, path_of, place_of, place_of_memory
+from remembrancer.policies.vault.places import VaultOwner, holds_learnings, path_of, place_of, place_of_memory
 from remembrancer.presets.teaparty import TEAPARTY
 from remembrancer.testing.doubles import a_memory
 
@@ -18,14 +18,14 @@ ROWS = table("vault_places")
 NAMES = st.text("abcXYZ0189 ._-é", min_size=1, max_size=12)
 
 
-def a_memory_of(place: Place) -> Memory:
+def a_memory_of(place: VaultOwner) -> Memory:
     return a_memory(scope=place.scope("acme"))
 
 
 @every_row(ROWS, cells)
 def test_a_path_tells_whose_a_file_is(row: dict[str, str]) -> None:
     place = place_of(row["path"], project=row["root"] or None)
-    assert place == Place(
+    assert place == VaultOwner(
         project=row["project"] or None,
         job=row["job"] or None,
         task=row["task"] or None,
@@ -45,7 +45,7 @@ def test_what_a_file_holds_counts_as_much_as_its_level_does(row: dict[str, str])
 def test_a_file_named_for_a_place_is_that_places(
     root: str | None, project: str | None, job: str | None, institutional: bool
 ) -> None:
-    place = Place(project=project, job=job, institutional=institutional)
+    place = VaultOwner(project=project, job=job, institutional=institutional)
     path = path_of(place, project=root)
     if path is not None:
         assert place_of(path, project=root) == place
@@ -55,34 +55,34 @@ def test_a_file_named_for_a_place_is_that_places(
 @pytest.mark.parametrize(
     ("place", "path"),
     [
-        (Place(), "MEMORY.md"),
-        (Place(institutional=True), "institutional.md"),
-        (Place(project="checkout"), "checkout/MEMORY.md"),
-        (Place(project="checkout", job="j-7"), "checkout/.teaparty/jobs/j-7/MEMORY.md"),
-        (Place(job="j-7"), ".teaparty/jobs/j-7/MEMORY.md"),
+        (VaultOwner(), "MEMORY.md"),
+        (VaultOwner(institutional=True), "institutional.md"),
+        (VaultOwner(project="checkout"), "checkout/MEMORY.md"),
+        (VaultOwner(project="checkout", job="j-7"), "checkout/.teaparty/jobs/j-7/MEMORY.md"),
+        (VaultOwner(job="j-7"), ".teaparty/jobs/j-7/MEMORY.md"),
     ],
 )
-def test_new_learnings_of_a_place_have_their_file(place: Place, path: str) -> None:
+def test_new_learnings_of_a_place_have_their_file(place: VaultOwner, path: str) -> None:
     assert path_of(place) == path
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", "tasks", "projects", ".git", "a\\b", "nul\x00", "end.", "end ", "C:"])
 def test_a_project_whose_name_is_no_folders_has_no_file(name: str) -> None:
-    assert path_of(Place(project=name)) is None
+    assert path_of(VaultOwner(project=name)) is None
 
 
 def test_projects_stay_where_they_are_kept() -> None:
     known = ["projects/checkout/institutional.md"]
-    assert path_of(Place(project="checkout"), known=known) == "projects/checkout/MEMORY.md"
+    assert path_of(VaultOwner(project="checkout"), known=known) == "projects/checkout/MEMORY.md"
 
 
 def test_a_projects_folder_has_no_file_for_another_project() -> None:
-    assert path_of(Place(project="checkout"), project="billing") is None
+    assert path_of(VaultOwner(project="checkout"), project="billing") is None
 
 
 def test_a_memory_belongs_where_its_scope_says() -> None:
     memory = a_memory(scope=Scope(workspace="acme", project="checkout", crew="j-7", agent="ana"))
-    assert place_of_memory(memory, standing="institutional") == Place(project="checkout", job="j-7")
+    assert place_of_memory(memory, standing="institutional") == VaultOwner(project="checkout", job="j-7")
 
 
 def test_a_folder_that_cannot_name_a_project_is_refused() -> None:

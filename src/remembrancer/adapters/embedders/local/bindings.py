@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Session(Protocol):
+class ModelSession(Protocol):
     """A loaded graph."""
 
     def run(self, outputs: Sequence[str] | None, feed: Mapping[str, NDArray[Any]], /) -> Sequence[NDArray[Any]]: ...
 
 
-class Encoding(Protocol):
+class TokenizedText(Protocol):
     """A tokenized text."""
 
     @property
@@ -43,7 +43,7 @@ class Encoding(Protocol):
 class Tokenizer(Protocol):
     """Splits a text into word pieces."""
 
-    def encode(self, sequence: str, /) -> Encoding: ...
+    def encode(self, sequence: str, /) -> TokenizedText: ...
 
     def no_padding(self) -> None: ...
 
@@ -59,7 +59,9 @@ class _SessionOptions(Protocol):
 
 
 class _SessionType(Protocol):
-    def __call__(self, model: bytes | str, options: _SessionOptions, /, *, providers: Sequence[str]) -> Session: ...
+    def __call__(
+        self, model: bytes | str, options: _SessionOptions, /, *, providers: Sequence[str]
+    ) -> ModelSession: ...
 
 
 class _OnnxRuntime(Protocol):
@@ -167,7 +169,7 @@ def hub_errors() -> tuple[type[Exception], ...]:
     return (OSError, ValueError, *bases)
 
 
-def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> Session:
+def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> ModelSession:
     """Load `graph`: its bytes, or the path of its file.
 
     `precise`: on x86-64 without VNNI, compute 8-bit products with slower kernels that sum them exactly. This applies to

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.adapters.embedders.local.bindings import Session, session_errors
+from remembrancer.adapters.embedders.local.bindings import ModelSession, session_errors
 from remembrancer.adapters.embedders.local.graph_nodes import Nodes
 from remembrancer.errors import ModelUnavailable
 
@@ -36,7 +36,7 @@ def build() -> bytes:
 class BitSums:
     """Implements `domain.arithmetic.SumOfBits` with a loaded graph."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ModelSession) -> None:
         self._session = session
 
     def __call__(self, bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:

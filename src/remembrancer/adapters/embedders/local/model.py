@@ -86,7 +86,7 @@ class LocalEmbedder:
 
     def __init__(
         self,
-        session: bindings.Session,
+        session: bindings.ModelSession,
         tokenizer: bindings.Tokenizer,
         precision: Precision,
         sum_of_bits: SumOfBits | None = None,
@@ -94,7 +94,7 @@ class LocalEmbedder:
     ) -> None:
         """Use `open`, which verifies the weights."""
         self._arithmetic = arithmetic
-        self._session: bindings.Session | None = session
+        self._session: bindings.ModelSession | None = session
         self._sum_of_bits = sum_of_bits
         self._tokenizer = tokenizer
         self._model_id = local_model_id(precision)
@@ -250,7 +250,7 @@ class LocalEmbedder:
             spelled=tuple("" if word is None else _with_marks(start, *spans[word]) for word, _ in places),
         )
 
-    def _tokenised(self, text: str) -> tuple[str, bindings.Encoding]:
+    def _tokenised(self, text: str) -> tuple[str, bindings.TokenizedText]:
         """The beginning of the text that determines its first 256 pieces, and its encoding."""
         characters = 0
         while True:

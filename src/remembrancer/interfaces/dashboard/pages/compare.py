@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.charts.comparison import comparison_chart, comparison_table
-from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.dashboard.visit import ReadingVisit
 from remembrancer.interfaces.http.named_presets import named_presets
 from remembrancer.interfaces.wire.comparison import ComparisonOut
 from remembrancer.interfaces.wire.presets import PresetsOut
@@ -23,8 +23,8 @@ MOST: Final = 20
 
 
 @router.get("/compare")
-async def compare(visit: Reading) -> HTMLResponse:
-    asked = Asked(visit.request.query_params)
+async def compare(visit: ReadingVisit) -> HTMLResponse:
+    asked = QueryFields(visit.request.query_params)
     question, limit = asked.text("q"), asked.whole("limit", LIMIT, 1, MOST)
     chosen = asked.several("presets")
     comparison = None

@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.charts.graph import GraphNode, relation_graph
-from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.dashboard.visit import ReadingVisit
 from remembrancer.interfaces.wire.fading import OutlooksOut
 from remembrancer.interfaces.wire.memories import RelationOut
 
@@ -23,8 +23,8 @@ MOST: Final = 120
 
 
 @router.get("/graph")
-async def graph(visit: Reading) -> HTMLResponse:
-    asked = Asked(visit.request.query_params)
+async def graph(visit: ReadingVisit) -> HTMLResponse:
+    asked = QueryFields(visit.request.query_params)
     around, limit = asked.identifier("memory"), asked.whole("limit", ROOM, 2, MOST)
     found = await visit.memory.graph(around, limit=limit)
     memories = OutlooksOut.of(found.memories).memories

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.dashboard.visit import ReadingVisit
 from remembrancer.interfaces.wire.jobs import JobOut, SpendingOut
 from remembrancer.interfaces.wire.presets import PresetsOut
 from remembrancer.jobs.overview import MOST_COUNTED
@@ -21,7 +21,7 @@ SPENT_IN: Final = timedelta(days=30)
 
 
 @router.get("/jobs")
-async def jobs(visit: Reading) -> HTMLResponse:
+async def jobs(visit: ReadingVisit) -> HTMLResponse:
     since = visit.memory.now - SPENT_IN
     spending = SpendingOut.of(await visit.memory.jobs.spending(since), since)
     return page(

@@ -9,10 +9,10 @@ from fastapi.responses import HTMLResponse
 
 from remembrancer.domain.event import Priority, Role, Severity
 from remembrancer.engine.journal import EventFilters
-from remembrancer.interfaces.dashboard.asked import Asked, kept
+from remembrancer.interfaces.dashboard.asked import QueryFields, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading, Visit, address
+from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit, address
 from remembrancer.interfaces.wire.journal import JournalPageOut
 
 router = APIRouter(route_class=PageRoute)
@@ -23,8 +23,8 @@ STREAM: Final = "/v1/events/stream"
 
 
 @router.get("/journal")
-async def journal(visit: Reading) -> HTMLResponse:
-    asked = Asked(visit.request.query_params)
+async def journal(visit: ReadingVisit) -> HTMLResponse:
+    asked = QueryFields(visit.request.query_params)
     chosen: EventFilters = {
         "query": asked.text("q"),
         "types": asked.several("types") or None,
@@ -60,7 +60,7 @@ async def journal(visit: Reading) -> HTMLResponse:
     )
 
 
-def _stream(visit: Visit, asked: Asked, position: int) -> str:
+def _stream(visit: Visit, asked: QueryFields, position: int) -> str:
     """The address of the stream of the same entries, after those of this page."""
     same: dict[str, object] = {
         "query": asked.text("q"),

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.failures import PageRoute
-from remembrancer.interfaces.dashboard.forms import submitted
+from remembrancer.interfaces.dashboard.forms import SubmittedForm
 from remembrancer.interfaces.dashboard.rendering import outside
 from remembrancer.interfaces.http.access import COOKIE
 
 router = APIRouter(route_class=PageRoute)
-
-Form = Annotated[dict[str, str], Depends(submitted)]
 
 MAX_TOKEN_CHARS: Final = 512
 """Longer input is not a key."""
@@ -36,7 +34,7 @@ async def login_page(request: Request) -> Response:
 
 
 @router.post("/login")
-async def login(request: Request, form: Form) -> Response:
+async def login(request: Request, form: SubmittedForm) -> Response:
     """A wrong key is answered with 401, which the rate limit counts as a failure."""
     memory: AsyncRemembrancer = request.app.state.memory
     wanted = local_path(form.get("next"))
@@ -58,7 +56,7 @@ async def login(request: Request, form: Form) -> Response:
 
 
 @router.post("/logout")
-async def logout(request: Request, form: Form) -> Response:
+async def logout(request: Request, form: SubmittedForm) -> Response:
     return _without_key("/login", request)
 
 

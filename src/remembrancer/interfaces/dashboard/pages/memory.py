@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from remembrancer.domain import validation
@@ -13,17 +13,15 @@ from remembrancer.domain.memory import Status
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.strength import Feedback
 from remembrancer.interfaces.charts.forgetting import forgetting_curve, forgetting_table
-from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
-from remembrancer.interfaces.dashboard.forms import submitted
+from remembrancer.interfaces.dashboard.forms import SubmittedForm
 from remembrancer.interfaces.dashboard.rendering import page, title_of
-from remembrancer.interfaces.dashboard.visit import Reading, Visit, Writing
+from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit, WritingVisit
 from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
 from remembrancer.interfaces.wire.memories import DossierOut
 
 router = APIRouter(route_class=PageRoute)
-
-Form = Annotated[dict[str, str], Depends(submitted)]
 
 DONE: Final = {
     Feedback.HELPFUL.value: "Noted: it was helpful.",
@@ -51,7 +49,7 @@ TIED_BY: Final = {
 
 
 @router.get("/memories/{memory_id}")
-async def memory_page(visit: Reading, memory_id: str) -> HTMLResponse:
+async def memory_page(visit: ReadingVisit, memory_id: str) -> HTMLResponse:
     memory = visit.memory
     dossier = DossierOut.of(await memory.show(memory_id))
     told = dossier.memory
@@ -61,7 +59,7 @@ async def memory_page(visit: Reading, memory_id: str) -> HTMLResponse:
         await memory.health.outlooks([*ends, *([told.superseded_by] if told.superseded_by else ())])
     )
     by_id: dict[str, OutlookOut] = {str(one.memory.id): one for one in others.memories}
-    done = Asked(visit.request.query_params).text("done")
+    done = QueryFields(visit.request.query_params).text("done")
     return page(
         visit,
         "memory.html",
@@ -81,20 +79,20 @@ async def memory_page(visit: Reading, memory_id: str) -> HTMLResponse:
 
 
 @router.post("/memories/{memory_id}/feedback")
-async def feedback(visit: Writing, memory_id: str, form: Form) -> RedirectResponse:
+async def feedback(visit: WritingVisit, memory_id: str, form: SubmittedForm) -> RedirectResponse:
     said = validation.choice("said", form.get("said"), Feedback)
     await visit.memory.feedback(memory_id, said)
     return _back(visit, memory_id, said.value)
 
 
 @router.post("/memories/{memory_id}/forget")
-async def forget(visit: Writing, memory_id: str, form: Form) -> RedirectResponse:
+async def forget(visit: WritingVisit, memory_id: str, form: SubmittedForm) -> RedirectResponse:
     await visit.memory.forget(memory_id)
     return _back(visit, memory_id, "forgotten")
 
 
 @router.post("/memories/{memory_id}/restore")
-async def restore(visit: Writing, memory_id: str, form: Form) -> RedirectResponse:
+async def restore(visit: WritingVisit, memory_id: str, form: SubmittedForm) -> RedirectResponse:
     await visit.memory.restore(memory_id)
     return _back(visit, memory_id, "restored")
 

@@ -12,10 +12,10 @@ from remembrancer.engine.search_state import SearchMode
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.charts.bars import bars_table, day_bars
 from remembrancer.interfaces.charts.health import health_chart, health_gauge, health_table
-from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading, Visit
+from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
 from remembrancer.interfaces.wire.fading import OutlooksOut
 from remembrancer.interfaces.wire.health import HealthOut
@@ -32,9 +32,9 @@ FADING: Final = 6
 
 
 @router.get("/")
-async def overview(visit: Reading) -> HTMLResponse:
+async def overview(visit: ReadingVisit) -> HTMLResponse:
     """Parts that may take long are loaded after the page, by a script; with `whole` they are part of the page."""
-    memory, asked = visit.memory, Asked(visit.request.query_params)
+    memory, asked = visit.memory, QueryFields(visit.request.query_params)
     whole = asked.flag("whole")
     crew = visit.scope.get("crew")
     history = [HealthOut.of(one) for one in await memory.health.history(crew, limit=DAYS)]
@@ -61,17 +61,17 @@ async def overview(visit: Reading) -> HTMLResponse:
 
 
 @router.get("/parts/counts")
-async def counts_part(visit: Reading) -> HTMLResponse:
+async def counts_part(visit: ReadingVisit) -> HTMLResponse:
     return page(visit, "parts/counts.html", title="Counts", **await _counts(visit.memory))
 
 
 @router.get("/parts/state")
-async def state_part(visit: Reading) -> HTMLResponse:
+async def state_part(visit: ReadingVisit) -> HTMLResponse:
     return page(visit, "parts/state.html", title="State", **await _state(visit))
 
 
 @router.get("/parts/fading")
-async def fading_part(visit: Reading) -> HTMLResponse:
+async def fading_part(visit: ReadingVisit) -> HTMLResponse:
     return page(visit, "parts/fading.html", title="Fading", **await _fading(visit.memory))
 
 

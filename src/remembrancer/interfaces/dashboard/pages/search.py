@@ -10,10 +10,10 @@ from fastapi.responses import HTMLResponse
 from remembrancer.domain.memory import Tier
 from remembrancer.errors import NotFound
 from remembrancer.interfaces.charts.score import score_bar, score_legend, score_table
-from remembrancer.interfaces.dashboard.asked import Asked, kept
+from remembrancer.interfaces.dashboard.asked import QueryFields, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading, Visit
+from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit
 from remembrancer.interfaces.wire.recall import RecallOut, WhyNotOut
 
 router = APIRouter(route_class=PageRoute)
@@ -24,9 +24,9 @@ LIMIT: Final = 10
 
 
 @router.get("/search")
-async def search(visit: Reading) -> HTMLResponse:
+async def search(visit: ReadingVisit) -> HTMLResponse:
     """`why`: the id of a memory; the page explains why it is not among the hits."""
-    asked = Asked(visit.request.query_params)
+    asked = QueryFields(visit.request.query_params)
     question = asked.text("q")
     told: dict[str, Any] = {"recall": None, "bars": [], "legend": "", "why_not": None, "unknown": None}
     if question is not None:
@@ -48,7 +48,7 @@ async def search(visit: Reading) -> HTMLResponse:
     )
 
 
-async def _answer(visit: Visit, question: str, asked: Asked) -> dict[str, Any]:
+async def _answer(visit: Visit, question: str, asked: QueryFields) -> dict[str, Any]:
     filters: dict[str, Any] = {
         "limit": _limit(visit, asked),
         "kinds": asked.several("kinds") or None,
@@ -81,6 +81,6 @@ async def _answer(visit: Visit, question: str, asked: Asked) -> dict[str, Any]:
     return told
 
 
-def _limit(visit: Visit, asked: Asked) -> int:
+def _limit(visit: Visit, asked: QueryFields) -> int:
     limits = visit.memory.presets.in_use.limits
     return asked.whole("limit", limits.capped(LIMIT), 1, limits.most)

@@ -13,10 +13,10 @@ from remembrancer.domain.memory import Memory
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.charts.timeline import TimelineItem, timeline_chart
-from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.dashboard.visit import ReadingVisit
 from remembrancer.interfaces.wire.fading import OutlooksOut
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
@@ -38,9 +38,9 @@ SHOWN: Final = 120
 
 
 @router.get("/timeline")
-async def timeline(visit: Reading) -> HTMLResponse:
+async def timeline(visit: ReadingVisit) -> HTMLResponse:
     """The episodes of a period that ends on a chosen day; all memories of the period if there are no episodes."""
-    memory, asked = visit.memory, Asked(visit.request.query_params)
+    memory, asked = visit.memory, QueryFields(visit.request.query_params)
     span, length = asked.choice("span", SPANS, "month")
     until = asked.moment("until", to_end_of_day=True) or await _end(memory)
     if not EARLIEST <= until <= LATEST:

@@ -16,10 +16,10 @@ from remembrancer.domain.journal import PriorityChange, Recorded
 from remembrancer.engine.journal import MAX_REASON_BYTES, EventFilters
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.access import Administering, Reading
+from remembrancer.interfaces.http.access import Administering, ReadableMemory
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
 from remembrancer.interfaces.http.following import LastEventId, StreamSlot, followed, position_of, stream_slot
-from remembrancer.interfaces.http.given import EventId, Since, Until
+from remembrancer.interfaces.http.given import EventId, SinceQuery, UntilQuery
 from remembrancer.interfaces.http.routes.stream import streamed
 from remembrancer.interfaces.http.streams import EventStream, message
 from remembrancer.interfaces.http.v1 import MISSING
@@ -60,7 +60,7 @@ class _ActorType(StrEnum):
     ORCHESTRATOR = "orchestrator"
 
 
-class PriorityIn(ForeignBody):
+class CrewshipPriorityIn(ForeignBody):
     priority: Priority
     reason: Annotated[str, Field(max_length=MAX_REASON_BYTES)] = ""
 
@@ -84,8 +84,8 @@ def chosen_entries(
     severity: Annotated[str | None, Query(description=_several("info, notice, warn or error"))] = None,
     actor_type: Annotated[str | None, Query(description=_several(", ".join(_ActorType)))] = None,
     priority: Annotated[str | None, Query(description=_several("normal, high, pin or permanent"))] = None,
-    since: Since = None,
-    until: Until = None,
+    since: SinceQuery = None,
+    until: UntilQuery = None,
     q: Annotated[
         str | None, Query(max_length=MAX_QUERY_CHARS, description="Only with all of these words, in any order.")
     ] = None,
@@ -112,7 +112,7 @@ def chosen_entries(
     return chosen
 
 
-Entries = Annotated[EventFilters, Depends(chosen_entries)]
+ChosenEntries = Annotated[EventFilters, Depends(chosen_entries)]
 Archive = Annotated[bool, Query(description="Also entries in the archive, as shortened there.")]
 
 
@@ -122,9 +122,9 @@ Archive = Annotated[bool, Query(description="Also entries in the archive, as sho
     response_model_exclude_unset=True,
 )
 async def journal(
-    memory: Reading,
-    entries: Entries,
-    limit: Annotated[int, Query(ge=1, le=500, description="Entries per page.")] = 100,
+    memory: ReadableMemory,
+    entries: ChosenEntries,
+    limit: Annotated[int, Query(ge=1, le=500, description="ChosenEntries per page.")] = 100,
     cursor: Annotated[str | None, Query(description="The `next_cursor` of the previous page.")] = None,
     include_archive: Archive = False,
 ) -> CrewshipJournalOut:
@@ -135,7 +135,7 @@ async def journal(
 
 
 @router.get("/api/v1/journal/count", summary="Count entries of the journal")
-async def count(memory: Reading, entries: Entries, include_archive: Archive = False) -> CrewshipCountOut:
+async def count(memory: ReadableMemory, entries: ChosenEntries, include_archive: Archive = False) -> CrewshipCountOut:
     """The number of entries that match the filters."""
     with in_its_words(_THEIR_WORDS):
         return CrewshipCountOut(total=await memory.journal.count(**{**entries, "archived": include_archive}))
@@ -150,8 +150,8 @@ async def count(memory: Reading, entries: Entries, include_archive: Archive = Fa
     responses=streamed("`data`: one line of CrewshipEntryOut as JSON. `id`: its position in the order of recording."),
 )
 async def stream(
-    memory: Reading,
-    entries: Entries,
+    memory: ReadableMemory,
+    entries: ChosenEntries,
     slot: Annotated[StreamSlot, Depends(stream_slot)],
     last_event_id: Annotated[
         LastEventId | None, Header(alias="Last-Event-ID", description="The last `id` received.")
@@ -164,13 +164,13 @@ async def stream(
 
 
 @router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)
-async def entry(memory: Reading, id: EventId) -> CrewshipEntryOut:  # noqa: A002  the field's own name
+async def entry(memory: ReadableMemory, id: EventId) -> CrewshipEntryOut:  # noqa: A002  the field's own name
     """One entry, also from the archive."""
     return CrewshipEntryOut.of(await memory.journal.get(id))
 
 
 @router.post("/api/v1/journal/{id}/priority", summary="Set an entry's priority", responses=MISSING)
-async def set_priority(memory: Administering, id: EventId, body: PriorityIn) -> CrewshipPriorityOut:  # noqa: A002
+async def set_priority(memory: Administering, id: EventId, body: CrewshipPriorityIn) -> CrewshipPriorityOut:  # noqa: A002
     """Change the priority of an entry. Only for operators, which are keys with the right to administer.
 
     The change is also recorded in the journal, as an entry of the type `memory.priority_changed`.

@@ -18,7 +18,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.consolidate import Consolidation
 from remembrancer.errors import NotFound, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.access import Reading, Writing
+from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.dropin.durations import parse_duration
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
@@ -51,7 +51,7 @@ class HybridIn(ForeignBody):
     crew_id: str | None = None
 
 
-class ConsolidateIn(ForeignBody):
+class CrewshipConsolidateIn(ForeignBody):
     """`since`: how far to look back, as a duration in Go's notation, also with days and weeks."""
 
     crew_id: str | None = None
@@ -60,7 +60,7 @@ class ConsolidateIn(ForeignBody):
 
 @router.get("/api/v1/memory/health", summary="Read the memory's health")
 async def health(
-    memory: Reading,
+    memory: ReadableMemory,
     crew_id: Annotated[str | None, Query(description="The crew. Default: the whole workspace.")] = None,
 ) -> CrewshipHealthOut:
     """The latest daily snapshot. Nothing is measured by this request."""
@@ -71,7 +71,7 @@ async def health(
 @router.post(
     "/api/v1/memory/search/hybrid", summary="Search by meaning and by words", response_model_exclude_unset=True
 )
-async def hybrid(memory: Reading, body: HybridIn) -> CrewshipHybridOut:
+async def hybrid(memory: ReadableMemory, body: HybridIn) -> CrewshipHybridOut:
     """The memories that answer, best first: those formed from the journal (`episodic`), and others (`fts`)."""
     crew = validation.optional_name("crew_id", body.crew_id or None)
     of_crew = memory if crew is None else memory.scoped(crew=crew)
@@ -94,14 +94,16 @@ async def hybrid(memory: Reading, body: HybridIn) -> CrewshipHybridOut:
     responses=MISSING,
 )
 async def consolidate(
-    memory: Writing, working: Annotated[Background, Depends(background)], body: ConsolidateIn | None = None
+    memory: WritableMemory,
+    working: Annotated[Background, Depends(background)],
+    body: CrewshipConsolidateIn | None = None,
 ) -> CrewshipConsolidationOut:
     """Learn rules from recent events, in the background, for at most ten minutes.
 
     The journal records the start and the result (`system.consolidation_triggered`, `system.consolidation_completed`).
     Only one can run in a workspace at a time (409).
     """
-    asked = body or ConsolidateIn()
+    asked = body or CrewshipConsolidateIn()
     crew = validation.optional_name("crew_id", asked.crew_id or None)
     since = memory.now - parse_duration("since", asked.since)
     if (

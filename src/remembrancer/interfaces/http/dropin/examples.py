@@ -9,7 +9,7 @@ from uuid import UUID
 
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
-from remembrancer.domain.journal import JournalPage, Place, PriorityChange
+from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire.crewship import (
@@ -98,7 +98,7 @@ _SHOWN: Final[tuple[Wire, ...]] = (
     AliveOut(status="ok", version="1.0.0", episodic=SearchMode.VECTOR, degraded={}),
     ReadyOut(status="ready", reasons=[]),
     CrewshipEntryOut.of(_EVENT),
-    CrewshipJournalOut.of(JournalPage(events=(_EVENT,), next=Place.of(_EVENT).cursor)),
+    CrewshipJournalOut.of(JournalPage(events=(_EVENT,), next=ListingPosition.of(_EVENT).cursor)),
     CrewshipCountOut(total=1_204),
     CrewshipPriorityOut.of(
         PriorityChange(

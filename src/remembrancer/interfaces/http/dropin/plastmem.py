@@ -24,7 +24,7 @@ from remembrancer.engine.inspect import Dossier
 from remembrancer.engine.record import MAX_BATCH
 from remembrancer.errors import InvalidInput, NotFound, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.access import Authenticated, Principal, Reading, Writing
+from remembrancer.interfaces.http.access import Authenticated, Principal, ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.dropin.crewship_memory import background
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
@@ -112,7 +112,7 @@ Working = Annotated[Background, Depends(background)]
 
 
 @router.post("/api/v0/add_message", summary="Record a message")
-async def add_message(memory: Writing, body: AddIn, written: DerivedKey) -> PlastmemAcceptedOut:
+async def add_message(memory: WritableMemory, body: AddIn, written: DerivedKey) -> PlastmemAcceptedOut:
     """The message can be found by its words at once. It becomes part of an episode when its conversation moves on or
     pauses.
     """
@@ -122,7 +122,7 @@ async def add_message(memory: Writing, body: AddIn, written: DerivedKey) -> Plas
 
 @router.post("/api/v0/import_batch_messages", summary="Record a whole conversation")
 async def import_batch_messages(
-    memory: Writing, working: Working, body: ImportIn, written: DerivedKey
+    memory: WritableMemory, working: Working, body: ImportIn, written: DerivedKey
 ) -> PlastmemAcceptedOut:
     """Record messages in their order, all or none, and end the conversation: all of it is formed into episodes, in the
     background.
@@ -140,7 +140,7 @@ async def import_batch_messages(
 
 
 @router.post("/api/v0/retrieve_memory", summary="Retrieve as markdown", response_class=MarkdownResponse)
-async def retrieve_memory(memory: Reading, principal: Authenticated, body: RetrieveIn) -> MarkdownResponse:
+async def retrieve_memory(memory: ReadableMemory, principal: Authenticated, body: RetrieveIn) -> MarkdownResponse:
     """Facts and episodes of the conversation that answer the query, as markdown. For keys that may write they are
     recorded as retrieved, which their review later takes into account.
     """
@@ -151,7 +151,9 @@ async def retrieve_memory(memory: Reading, principal: Authenticated, body: Retri
 
 
 @router.post("/api/v0/retrieve_memory/raw", summary="Retrieve as data")
-async def retrieve_memory_raw(memory: Reading, principal: Authenticated, body: RetrieveIn) -> PlastmemRetrievedOut:
+async def retrieve_memory_raw(
+    memory: ReadableMemory, principal: Authenticated, body: RetrieveIn
+) -> PlastmemRetrievedOut:
     """The same facts and episodes with all their fields. Recorded in the same way."""
     found = await _retrieved(_conversation(memory, body.conversation_id), body)
     await _count(found.conversation, principal, found.both.hits, body.query)
@@ -161,7 +163,7 @@ async def retrieve_memory_raw(memory: Reading, principal: Authenticated, body: R
 
 
 @router.post("/api/v0/context_pre_retrieve", summary="Retrieve facts only", response_class=MarkdownResponse)
-async def context_pre_retrieve(memory: Reading, body: FactsIn) -> MarkdownResponse:
+async def context_pre_retrieve(memory: ReadableMemory, body: FactsIn) -> MarkdownResponse:
     """Facts of the conversation that answer the query, as markdown. It has no side effect: nothing is recorded."""
     facts = await _facts(_conversation(memory, body.conversation_id), body)
     text = "" if facts is None else _RENDERER.hits(facts, max_chars=MAX_BLOCK_CHARS, detail=body.detail).text
@@ -169,7 +171,7 @@ async def context_pre_retrieve(memory: Reading, body: FactsIn) -> MarkdownRespon
 
 
 @router.post("/api/v0/recent_memory", summary="List the last episodes as markdown", response_class=MarkdownResponse)
-async def recent_memory(memory: Reading, body: RecentIn) -> MarkdownResponse:
+async def recent_memory(memory: ReadableMemory, body: RecentIn) -> MarkdownResponse:
     """The last episodes of the conversation, newest first, as markdown."""
     recent = await _recent(_conversation(memory, body.conversation_id), body)
     text = _RENDERER.recent(recent, now=memory.now, max_chars=MAX_BLOCK_CHARS)
@@ -177,7 +179,7 @@ async def recent_memory(memory: Reading, body: RecentIn) -> MarkdownResponse:
 
 
 @router.post("/api/v0/recent_memory/raw", summary="List the last episodes as data", response_model_exclude_unset=True)
-async def recent_memory_raw(memory: Reading, body: RecentIn) -> list[PlastmemEpisodeOut]:
+async def recent_memory_raw(memory: ReadableMemory, body: RecentIn) -> list[PlastmemEpisodeOut]:
     """The same episodes with all their fields except a score."""
     conversation = _conversation(memory, body.conversation_id)
     recent = await _recent(conversation, body)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from remembrancer.interfaces.http.access import Reading, Writing
+from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import EventsIn, PriorityIn
 from remembrancer.interfaces.http.filters import Entries
 from remembrancer.interfaces.http.given import After, EventId, Limit
@@ -28,7 +28,7 @@ Archived = Annotated[bool, Query(description="Also entries in the archive, as sh
 
 
 @router.post("/v1/events", status_code=HTTPStatus.CREATED, summary="Record what happened")
-async def observe(memory: Writing, body: EventsIn, written: DerivedKey) -> EventsOut:
+async def observe(memory: WritableMemory, body: EventsIn, written: DerivedKey) -> EventsOut:
     """Record events in their order, all or none.
 
     An event whose `key` is known is not recorded again; the response has it as it was recorded. If the key belongs to a
@@ -41,7 +41,7 @@ async def observe(memory: Writing, body: EventsIn, written: DerivedKey) -> Event
 
 @router.get("/v1/events", summary="List the journal")
 async def journal(
-    memory: Reading,
+    memory: ReadableMemory,
     entries: Entries,
     limit: Limit = 100,
     after: After = None,
@@ -58,20 +58,20 @@ async def journal(
 
 
 @router.get("/v1/events/count", summary="Count entries of the journal")
-async def count_events(memory: Reading, entries: Entries, archived: Archived = False) -> JournalCountOut:
+async def count_events(memory: ReadableMemory, entries: Entries, archived: Archived = False) -> JournalCountOut:
     """The number of entries that match the filters."""
     entries["archived"] = archived
     return JournalCountOut(total=await memory.journal.count(**entries))
 
 
 @router.get("/v1/events/{event_id}", summary="Read an entry of the journal", responses=MISSING)
-async def event(memory: Reading, event_id: EventId) -> JournalEntryOut:
+async def event(memory: ReadableMemory, event_id: EventId) -> JournalEntryOut:
     """One entry, also from the archive, with the changes of its priority."""
     return JournalEntryOut.of(await memory.journal.get(event_id), await memory.journal.priority_changes(event_id))
 
 
 @router.post("/v1/events/{event_id}/priority", summary="Set an entry's priority", responses=MISSING)
-async def set_priority(memory: Writing, event_id: EventId, body: PriorityIn) -> PriorityChangeOut:
+async def set_priority(memory: WritableMemory, event_id: EventId, body: PriorityIn) -> PriorityChangeOut:
     """Change the priority of an entry. The memories formed from it fade no further than the priority allows.
 
     Only for an operator's role (`role=LEAD`), which needs a key with the right to administer. Who changed it and why is

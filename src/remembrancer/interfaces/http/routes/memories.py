@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import Query, Response
 
-from remembrancer.interfaces.http.access import Reading, Writing
+from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import (
     FeedbackIn,
     InvalidateIn,
@@ -34,7 +34,7 @@ router = router_of("memories")
     summary="Keep a memory",
     responses=MISSING | LOCATED,
 )
-async def remember(memory: Writing, body: MemoryIn, written: DerivedKey, response: Response) -> MemoryOut:
+async def remember(memory: WritableMemory, body: MemoryIn, written: DerivedKey, response: Response) -> MemoryOut:
     """Keep a memory. With a `topic_key` it replaces the text of this scope's memory of that topic; the previous text is
     kept as a revision. With a `key` that is known, the existing memory is returned; 409 if it differs.
     """
@@ -47,7 +47,7 @@ async def remember(memory: Writing, body: MemoryIn, written: DerivedKey, respons
 @router.get("/v1/memories", summary="List memories")
 async def memories(
     filters: MemoryFilters,
-    memory: Reading,
+    memory: ReadableMemory,
     *,
     limit: Limit = 100,
     after: After = None,
@@ -68,7 +68,7 @@ async def memories(
 
 
 @router.get("/v1/memories/{memory_id}", summary="Read a memory", responses=MISSING)
-async def show(memory: Reading, memory_id: MemoryId) -> DossierOut:
+async def show(memory: ReadableMemory, memory_id: MemoryId) -> DossierOut:
     """One memory, whatever its status, with everything that belongs to it: the indexed passages, the events it came
     from, its revisions, relations, audit and reviews.
     """
@@ -76,7 +76,7 @@ async def show(memory: Reading, memory_id: MemoryId) -> DossierOut:
 
 
 @router.patch("/v1/memories/{memory_id}", summary="Edit a memory", responses=MISSING)
-async def update(memory: Writing, memory_id: MemoryId, body: MemoryChangesIn) -> MemoryOut:
+async def update(memory: WritableMemory, memory_id: MemoryId, body: MemoryChangesIn) -> MemoryOut:
     """Change the given fields. The previous text is kept as a revision, unless nothing changes. What was formed from
     the memory, such as episodes and facts, stays unchanged, and so does the journal.
 
@@ -88,7 +88,7 @@ async def update(memory: Writing, memory_id: MemoryId, body: MemoryChangesIn) ->
 
 
 @router.delete("/v1/memories/{memory_id}", summary="Forget a memory", responses=MISSING)
-async def forget(memory: Writing, memory_id: MemoryId) -> MemoryOut:
+async def forget(memory: WritableMemory, memory_id: MemoryId) -> MemoryOut:
     """Retire a memory: it is kept but not recalled, until `restore` undoes it. `/v1/erasures` removes a memory for
     good.
 
@@ -98,13 +98,13 @@ async def forget(memory: Writing, memory_id: MemoryId) -> MemoryOut:
 
 
 @router.post("/v1/memories/{memory_id}/restore", summary="Restore a memory", responses=MISSING)
-async def restore(memory: Writing, memory_id: MemoryId) -> MemoryOut:
+async def restore(memory: WritableMemory, memory_id: MemoryId) -> MemoryOut:
     """Undo `forget`. 409 if another memory has taken its topic since."""
     return MemoryOut.of(await memory.restore(memory_id))
 
 
 @router.post("/v1/memories/{memory_id}/supersede", summary="Supersede a memory", responses=MISSING)
-async def supersede(memory: Writing, memory_id: MemoryId, body: SupersedeIn) -> MemoryOut:
+async def supersede(memory: WritableMemory, memory_id: MemoryId, body: SupersedeIn) -> MemoryOut:
     """Replace a memory by another one. It is kept and shown with its successor, but not recalled.
 
     409 if it has another successor, or if it was itself to replace that one. The response is the superseded memory.
@@ -113,13 +113,13 @@ async def supersede(memory: Writing, memory_id: MemoryId, body: SupersedeIn) -> 
 
 
 @router.post("/v1/memories/{memory_id}/invalidate", summary="End a memory's validity", responses=MISSING)
-async def invalidate(memory: Writing, memory_id: MemoryId, body: InvalidateIn) -> MemoryOut:
+async def invalidate(memory: WritableMemory, memory_id: MemoryId, body: InvalidateIn) -> MemoryOut:
     """End a memory's validity now, in favour of a `replacement` if one is given."""
     return MemoryOut.of(await memory.invalidate(memory_id, body.replacement))
 
 
 @router.post("/v1/memories/{memory_id}/feedback", summary="Give feedback on a memory", responses=MISSING)
-async def feedback(memory: Writing, memory_id: MemoryId, body: FeedbackIn) -> FeedbackOut:
+async def feedback(memory: WritableMemory, memory_id: MemoryId, body: FeedbackIn) -> FeedbackOut:
     """Rate a memory as helpful, unhelpful or harmful. Its confidence changes accordingly, and with it its rank in later
     answers.
 
@@ -131,7 +131,7 @@ async def feedback(memory: Writing, memory_id: MemoryId, body: FeedbackIn) -> Fe
 
 @router.get("/v1/memories/{memory_id}/curve", summary="Read a memory's strength over time", responses=MISSING)
 async def curve(
-    memory: Reading,
+    memory: ReadableMemory,
     memory_id: MemoryId,
     days: Annotated[float, Query(ge=0.01, le=36_500, description="How many days ahead, and at most back.")] = 180,
     points: Annotated[int, Query(ge=2, le=10_000, description="The number of evenly spaced points.")] = 181,
@@ -143,7 +143,7 @@ async def curve(
 @router.get("/v1/memories/{memory_id}/why-not", summary="Explain why a memory is not returned", responses=MISSING)
 async def why_not(
     filters: MemoryFilters,
-    memory: Reading,
+    memory: ReadableMemory,
     memory_id: MemoryId,
     *,
     query: Annotated[Text, Query(description="The question.")],

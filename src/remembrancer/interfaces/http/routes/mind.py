@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from remembrancer.interfaces.http.access import Reading, Writing
+from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import ConsolidateIn, MaintainIn, PromotionIn, SleepIn
 from remembrancer.interfaces.http.given import Name
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
@@ -16,11 +16,11 @@ from remembrancer.interfaces.wire.memories import MemoryOut
 
 router = router_of("mind")
 
-Session = Annotated[Name, Path(description="The session's name.", examples=["monday"])]
+SessionName = Annotated[Name, Path(description="The session's name.", examples=["monday"])]
 
 
 @router.post("/v1/sleep", summary="Promote working memory")
-async def sleep(memory: Writing, body: SleepIn) -> DoneOut:
+async def sleep(memory: WritableMemory, body: SleepIn) -> DoneOut:
     """Promote what has been in working memory for half of its lifetime, as summaries by source.
 
     A dry run only reports what it would do.
@@ -29,7 +29,7 @@ async def sleep(memory: Writing, body: SleepIn) -> DoneOut:
 
 
 @router.post("/v1/consolidate", summary="Consolidate memories")
-async def consolidate(memory: Writing, body: ConsolidateIn) -> DoneOut:
+async def consolidate(memory: WritableMemory, body: ConsolidateIn) -> DoneOut:
     """Extract facts from episodes, derive rules from recent events, and merge similar memories, as far as the preset
     has each of these. What is replaced stays reachable.
 
@@ -40,7 +40,7 @@ async def consolidate(memory: Writing, body: ConsolidateIn) -> DoneOut:
 
 
 @router.post("/v1/maintain", summary="Run the jobs that are due")
-async def maintain(memory: Writing, body: MaintainIn) -> MaintenanceOut:
+async def maintain(memory: WritableMemory, body: MaintainIn) -> MaintenanceOut:
     """Run every job of the preset that is due, once, and return what each did, or why it did nothing.
 
     The request's time limit applies; usually a worker runs the jobs.
@@ -49,7 +49,7 @@ async def maintain(memory: Writing, body: MaintainIn) -> MaintenanceOut:
 
 
 @router.post("/v1/sessions/{ended:path}/end", summary="End a session")
-async def end_session(memory: Writing, ended: Session) -> DoneOut:
+async def end_session(memory: WritableMemory, ended: SessionName) -> DoneOut:
     """Form the session's last episode, extract its learnings, and count and review its use of memories, as far as the
     preset has each of these. Repeating it has no further effect.
     """
@@ -57,7 +57,7 @@ async def end_session(memory: Writing, ended: Session) -> DoneOut:
 
 
 @router.get("/v1/promotions", summary="List memories that could be promoted")
-async def promotable(memory: Reading) -> PromotableOut:
+async def promotable(memory: ReadableMemory) -> PromotableOut:
     """Memories that came up in enough jobs to be promoted to the whole workspace, most jobs first."""
     return PromotableOut.of(await memory.learnings.promotable())
 
@@ -68,7 +68,7 @@ async def promotable(memory: Reading) -> PromotableOut:
     summary="Promote a memory",
     responses=MISSING | LOCATED,
 )
-async def promote(memory: Writing, body: PromotionIn, response: Response) -> MemoryOut:
+async def promote(memory: WritableMemory, body: PromotionIn, response: Response) -> MemoryOut:
     """Approve that a memory is copied to the project or the workspace. The response is the copy."""
     promoted = await memory.learnings.promote(body.memory_id, body.to)
     response.headers["Location"] = f"/v1/memories/{promoted.id}"

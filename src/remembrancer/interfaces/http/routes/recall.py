@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from fastapi import Request
 
-from remembrancer.interfaces.http.access import Reading, Writing
+from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import CompareIn, ExposuresIn, RecallIn
 from remembrancer.interfaces.http.named_presets import named_presets
 from remembrancer.interfaces.http.observing import observe_recall
@@ -18,7 +18,7 @@ router = router_of("recall")
 
 
 @router.post("/v1/recall", summary="Recall memories")
-async def recall(request: Request, memory: Reading, body: RecallIn) -> RecallOut:
+async def recall(request: Request, memory: ReadableMemory, body: RecallIn) -> RecallOut:
     """The memories that answer a question, best first; none if nothing passes the relevance threshold. Every hit has
     the parts of its score.
 
@@ -42,7 +42,7 @@ async def recall(request: Request, memory: Reading, body: RecallIn) -> RecallOut
     summary="Record exposures",
     responses=MISSING,
 )
-async def expose(memory: Writing, body: ExposuresIn) -> None:
+async def expose(memory: WritableMemory, body: ExposuresIn) -> None:
     """Record that memories were retrieved, shown or used in the session of the query string. All are recorded, or none
     (404).
     """
@@ -50,7 +50,7 @@ async def expose(memory: Writing, body: ExposuresIn) -> None:
 
 
 @router.post("/v1/compare", summary="Compare presets")
-async def compare(memory: Reading, body: CompareIn) -> ComparisonOut:
+async def compare(memory: ReadableMemory, body: CompareIn) -> ComparisonOut:
     """What each preset returns for a question over the existing memories, and why the results differ. Reads only."""
     chosen = None if body.presets is None else named_presets(memory.presets.in_use, body.presets)
     return ComparisonOut.of(await memory.presets.compare(body.query, chosen, limit=body.limit, as_of=body.as_of))

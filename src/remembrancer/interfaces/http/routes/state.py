@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import Query
 
 from remembrancer.facade import MAX_LISTED
-from remembrancer.interfaces.http.access import Reading
-from remembrancer.interfaces.http.given import Name, Since
+from remembrancer.interfaces.http.access import ReadableMemory
+from remembrancer.interfaces.http.given import Name, SinceQuery
 from remembrancer.interfaces.http.v1 import router_of
 from remembrancer.interfaces.wire.health import MemoryHealthOut
 from remembrancer.interfaces.wire.jobs import JobsOut, SpendingOut
@@ -19,14 +19,14 @@ router = router_of("state")
 
 
 @router.get("/v1/stats", summary="Read counts")
-async def stats(memory: Reading) -> StatsOut:
+async def stats(memory: ReadableMemory) -> StatsOut:
     """Counts of what this caller may see, and the size of the whole store."""
     return StatsOut.of(await memory.health.stats())
 
 
 @router.get("/v1/health/memory", summary="Read the memory's health")
 async def memory_health(
-    memory: Reading,
+    memory: ReadableMemory,
     of_crew: Annotated[Name | None, Query(description="The crew. Default: the whole workspace.")] = None,
     history: Annotated[
         int, Query(ge=0, le=MAX_LISTED, description="The number of daily snapshots to include, newest first.")
@@ -41,18 +41,18 @@ async def memory_health(
 
 
 @router.get("/v1/jobs", summary="List the jobs")
-async def jobs(memory: Reading) -> JobsOut:
+async def jobs(memory: ReadableMemory) -> JobsOut:
     """Each job of the preset: its last and next run, its backlog, and its failures."""
     return JobsOut.of(await memory.jobs.list())
 
 
 @router.get("/v1/spending", summary="Read the cost of language models")
-async def spending(memory: Reading, since: Since = None) -> SpendingOut:
+async def spending(memory: ReadableMemory, since: SinceQuery = None) -> SpendingOut:
     """Requests to language models for this workspace, and their cost in US dollars, by purpose and model."""
     return SpendingOut.of(await memory.jobs.spending(since), since)
 
 
 @router.get("/v1/presets", summary="List the presets")
-async def presets(memory: Reading) -> PresetsOut:
+async def presets(memory: ReadableMemory) -> PresetsOut:
     """The shipped presets, and the one in use."""
     return PresetsOut.of(memory.presets.in_use)

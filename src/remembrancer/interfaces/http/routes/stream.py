@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Header, Query
 
 from remembrancer.domain.journal import Recorded
-from remembrancer.interfaces.http.access import Reading
+from remembrancer.interfaces.http.access import ReadableMemory
 from remembrancer.interfaces.http.filters import Entries
 from remembrancer.interfaces.http.following import LastEventId, StreamSlot, followed, position_of, stream_slot
 from remembrancer.interfaces.http.given import MAX_WHOLE
@@ -46,7 +46,7 @@ def streamed(description: str) -> dict[int | str, dict[str, Any]]:
     },
 )
 async def follow(
-    memory: Reading,
+    memory: ReadableMemory,
     entries: Entries,
     slot: Annotated[StreamSlot, Depends(stream_slot)],
     limit: Annotated[int, Query(ge=0, le=500, description="The number of past entries to start with.")] = 50,

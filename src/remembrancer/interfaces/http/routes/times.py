@@ -7,8 +7,8 @@ from typing import Annotated
 
 from fastapi import Query
 
-from remembrancer.interfaces.http.access import Reading
-from remembrancer.interfaces.http.given import InSession, Kinds, Limit, Since, Until
+from remembrancer.interfaces.http.access import ReadableMemory
+from remembrancer.interfaces.http.given import InSession, Kinds, Limit, SinceQuery, UntilQuery
 from remembrancer.interfaces.http.v1 import router_of
 from remembrancer.interfaces.wire.fading import OutlooksOut
 from remembrancer.interfaces.wire.memories import MemoriesOut
@@ -18,9 +18,9 @@ router = router_of("time")
 
 @router.get("/v1/timeline", summary="Read a timeline")
 async def timeline(
-    memory: Reading,
-    since: Since = None,
-    until: Until = None,
+    memory: ReadableMemory,
+    since: SinceQuery = None,
+    until: UntilQuery = None,
     limit: Limit = 100,
     kinds: Kinds = None,
     in_session: InSession = None,
@@ -31,7 +31,7 @@ async def timeline(
 
 @router.get("/v1/fading", summary="List memories that will fade soon")
 async def fading(
-    memory: Reading,
+    memory: ReadableMemory,
     limit: Limit = 20,
     days: Annotated[float, Query(gt=0, le=36_500, description="How many days ahead.")] = 30,
 ) -> OutlooksOut:
@@ -40,6 +40,6 @@ async def fading(
 
 
 @router.get("/v1/decay", summary="List memories by their strength")
-async def decay(memory: Reading, limit: Limit = 20) -> OutlooksOut:
+async def decay(memory: ReadableMemory, limit: Limit = 20) -> OutlooksOut:
     """Current memories, weakest first, each with the time when it falls below the threshold for faded memories."""
     return OutlooksOut.of(await memory.health.decay(limit=limit))
