@@ -131,18 +131,21 @@ OF_FOUR = {"consolidated_at", "importance_floor", "stability", "difficulty", "la
 """What memories have since version 4."""
 
 
+def add_memory(connection: Connection, memory: Memory, *, change: int) -> None:
+    """Insert a row into `memories`, with the columns that the table has in this version."""
+    values = {**dict(zip(MEMORIES.names, MEMORIES.bindings(memory), strict=True)), "change": change}
+    present = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('memories')")}
+    kept = [column for column in values if column in present]
+    connection.execute(insert_into("memories", kept), [values[column] for column in kept])
+
+
 @pytest.fixture
 def third_file(tmp_path: Path) -> Path:
     """A file of version 3: of two memories with vectors, one was superseded, and an edge says so."""
     path = tmp_path / "third.db"
     connection = of_version(path, 3)
     for number, memory in enumerate((KESTREL, OWL), start=1):
-        values = dict(zip(MEMORIES.names, MEMORIES.bindings(memory), strict=True)) | {"n": number, "change": number}
-        columns = [column for column in values if column not in OF_FOUR]
-        connection.execute(
-            f"INSERT INTO memories ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-            [values[column] for column in columns],
-        )
+        add_memory(connection, memory, change=number)
         tokens, terms = analyse(memory.text).tokens, analyse(memory.text).terms
         connection.execute(
             "INSERT INTO cues (n, workspace, memory, ordinal, heading, text, terms, length)"
@@ -332,7 +335,7 @@ def fifth_file(tmp_path: Path) -> Path:
     for seq, event in enumerate(SPOKEN, start=1):
         connection.execute(insert_into("events", EVENTS.names), EVENTS.bindings(replace(event, seq=seq)))
     memory = replace(KESTREL, superseded_by=None, superseded_at=None)
-    connection.execute(insert_into("memories", (*MEMORIES.names, "change")), (*MEMORIES.bindings(memory), 1))
+    add_memory(connection, memory, change=1)
     connection.execute(
         "INSERT INTO memory_events VALUES (1, 0, 1); UPDATE sequence SET change = 1;"
         " INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length)"
@@ -409,9 +412,7 @@ def test_a_file_of_the_seventh_version_takes_keys_and_claims(tmp_path: Path) -> 
 def test_the_workspaces_of_a_file_of_the_ninth_version_go_on_from_its_last_change(tmp_path: Path) -> None:
     connection = of_version(tmp_path / "ninth.db", 9)
     for number, workspace in enumerate(("acme", "acme", "other"), start=1):
-        memory = a_memory(memory_id=UUID(int=number), scope=Scope(workspace=workspace))
-        columns, values = (*MEMORIES.names, "change"), (*MEMORIES.bindings(memory), number)
-        connection.execute(insert_into("memories", columns), values)
+        add_memory(connection, a_memory(memory_id=UUID(int=number), scope=Scope(workspace=workspace)), change=number)
     connection.execute("UPDATE sequence SET change = 9")
     connection.close()
     opened(tmp_path / "ninth.db").close()

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import MISSING, Field, fields, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import pytest
 
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.memory import Status
-from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.event import Origin
+from remembrancer.domain.memory import Memory, Status, Tier
+from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.stream import Cursor
-from remembrancer.domain.strength import Adjustment, Exposed, Exposure
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput
-from remembrancer.ports.exchange import RECORDS, VectorRecord, record_to_row
+from remembrancer.ports.exchange import RECORDS, MemoryRecord, VectorRecord, record_to_row
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
@@ -151,6 +152,61 @@ async def _read(store: Store, to: int, note: dict[str, JsonValue] | None = None)
     await store.commit(SCOPE, Effect(cursor=Cursor(stream=SCOPE, expected=0, to=to, note=note or {})), at=NOW)
 
 
+EVERY_FIELD: Final = Memory(
+    id=UUID(int=1),
+    scope=Scope(workspace=SCOPE.workspace, project="shop", crew="platform", agent="ana", session="monday"),
+    visibility=Visibility.CREW,
+    tier=Tier.SEMANTIC,
+    kind="decision",
+    title="Memory of checkout",
+    text="Checkout needs 2 GiB",
+    source="runbook",
+    origin=Origin.IMPORT,
+    occurred_from=NOW,
+    occurred_to=NOW + timedelta(minutes=1),
+    recorded_at=NOW + timedelta(minutes=2),
+    valid_from=NOW + timedelta(minutes=3),
+    valid_until=NOW + timedelta(minutes=4),
+    superseded_by=UUID(int=2),
+    superseded_at=NOW + timedelta(minutes=5),
+    retired_at=NOW + timedelta(minutes=6),
+    consolidated_at=NOW + timedelta(minutes=7),
+    topic_key="checkout-memory",
+    key="m-1",
+    revision=3,
+    tags=("checkout", "memory"),
+    metadata={"run": 7},
+    status=Status.RETIRED,
+    strength=Strength(
+        importance=0.75,
+        importance_floor=0.25,
+        priority=9,
+        confidence=0.125,
+        surprise=0.875,
+        stability=12.5,
+        difficulty=4.25,
+        last_reviewed_at=NOW + timedelta(minutes=8),
+        usage=Usage(
+            retrieved=1,
+            shown=2,
+            used=3,
+            helped=4,
+            unhelpful=5,
+            harmed=6,
+            last_retrieved_at=NOW + timedelta(minutes=9),
+            last_shown_at=NOW + timedelta(minutes=10),
+            last_used_at=NOW + timedelta(minutes=11),
+        ),
+    ),
+)
+"""A memory none of whose fields has its default."""
+
+
+def _has_default(value: object, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    return getattr(value, field.name) in (None, default)
+
+
 class ExportContract(StoreSuite):
     @awaited
     async def test_an_empty_workspace_exports_nothing(self, store: Store) -> None:
@@ -241,6 +297,18 @@ class ImportContract(StoreSuite):
             rows = await exported(source)
         assert await store.import_rows(SCOPE, rows) == len(rows)
         assert await exported(store) == rows
+
+    @awaited
+    async def test_every_field_of_a_memory_comes_back(self, store: Store) -> None:
+        parts = (EVERY_FIELD, EVERY_FIELD.strength, EVERY_FIELD.strength.usage)
+        assert [field.name for part in parts for field in fields(part) if _has_default(part, field)] == []
+        newer = a_memory("Checkout needs 3 GiB", memory_id=UUID(int=2))
+        async with self.another_store() as source:
+            await source.import_rows(SCOPE, [record_to_row(MemoryRecord(one, ())) for one in (newer, EVERY_FIELD)])
+            assert await source.get(READER, [EVERY_FIELD.id]) == {EVERY_FIELD.id: EVERY_FIELD}
+            rows = await exported(source)
+        await store.import_rows(SCOPE, rows)
+        assert await store.get(READER, [EVERY_FIELD.id]) == {EVERY_FIELD.id: EVERY_FIELD}
 
     @awaited
     async def test_an_import_passes_through_text(self, store: Store) -> None:
