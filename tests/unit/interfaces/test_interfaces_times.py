@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.times import optional_time, parse_time
+from remembrancer.interfaces.cli.times import parse_time
 
 NOW = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 
@@ -39,8 +39,3 @@ def test_anything_else_is_refused_by_name(typed: str) -> None:
 def test_a_moment_before_the_year_1_is_refused() -> None:
     with pytest.raises(InvalidInput, match="between the years"):
         parse_time("since", "0001-01-01T00:00:00+01:00", now=NOW)
-
-
-def test_no_time_is_no_time() -> None:
-    assert optional_time("since", None, now=NOW) is None
-    assert optional_time("since", "0d", now=NOW) == NOW

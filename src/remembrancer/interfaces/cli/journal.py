@@ -42,7 +42,7 @@ def list_(
     call: Invocation,
     *,
     entries: EntryOptions,
-    limit: Annotated[int, "-n", "EntryOptions per page, 1 to 10000."] = 50,
+    limit: Annotated[int, "-n", "Entries per page, 1 to 10000."] = 50,
     oldest_first: Annotated[bool, "Oldest first instead of newest first."] = False,
     after: Annotated[str | None, "CURSOR", "Continue after the page that printed this cursor."] = None,
     archived: ArchivedOption = False,

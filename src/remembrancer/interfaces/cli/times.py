@@ -56,7 +56,3 @@ def parse_length(argument: str, value: str) -> timedelta:
     if told is None:
         raise InvalidInput(argument, value, f"a length of time such as {LENGTHS}")
     return int(told[1]) * _UNITS[told[2]]
-
-
-def optional_time(argument: str, value: str | None, *, now: datetime) -> datetime | None:
-    return None if value is None else parse_time(argument, value, now=now)

@@ -19,14 +19,13 @@ _TIME: Final = "a day (2026-03-04), a time with its offset (2026-03-04T09:00:00Z
 _SLUG: Final = Field(min_length=1, max_length=100)
 _Time = Annotated[str, Field(min_length=1, max_length=40)]
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
+_Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_BYTES)]
 _Tags = Annotated[list[Annotated[str, _SLUG]], Field(max_length=MAX_TAGS)]
 
 Query = Annotated[
-    str,
+    _Text,
     Field(
-        min_length=1,
-        max_length=MAX_TEXT_BYTES,
-        description="The question, as a sentence or key words. Call the speakers 'the user' and 'the assistant' in it.",
+        description="The question, as a sentence or key words. Call the speakers 'the user' and 'the assistant' in it."
     ),
 ]
 RecallLimit = Annotated[
@@ -53,12 +52,8 @@ MaxChars = Annotated[
 Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only from the last so many days.")]
 
 MemoryText = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=MAX_TEXT_BYTES,
-        description="What to keep: one fact, decision or lesson, understandable without this conversation.",
-    ),
+    _Text,
+    Field(description="What to keep: one fact, decision or lesson, understandable without this conversation."),
 ]
 MemoryTitle = Annotated[
     Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)] | None,
@@ -85,10 +80,7 @@ OccurredAt = Annotated[_Time | None, Field(description=f"When it happened: {_TIM
 ValidUntil = Annotated[_Time | None, Field(description="When it stops being valid: a day, or a time with its offset.")]
 Key = Annotated[_Name | None, Field(description="A unique name; a repeated call with it has no further effect.")]
 
-SaidText = Annotated[
-    str,
-    Field(min_length=1, max_length=MAX_TEXT_BYTES, description="What was said or happened, word for word."),
-]
+SaidText = Annotated[_Text, Field(description="What was said or happened, word for word.")]
 SpeakerRole = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words these are.")]
 EventType = Annotated[str, Field(min_length=1, max_length=100, description="The type of the event, such as message.")]
 SeverityName = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe it is.")]

@@ -1,22 +1,27 @@
-"""The resources: a memory with its sources, and the transcript of a session."""
+"""The resources, a memory with its sources and the transcript of a session; and the prompt, a task after memories."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.mcpserver.prompts.base import Message
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, InputRequiredResult
+from pydantic import Field
 
+from remembrancer.domain import validation
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Event
 from remembrancer.engine.inspect import Dossier
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.interfaces.mcp.blocks import line, listing, minute
-from remembrancer.interfaces.mcp.refusals import told
-from remembrancer.interfaces.mcp.tool import MemoryOf
+from remembrancer.interfaces.mcp.parameters import BLOCK_CHARS, MAX_BLOCK_CHARS, MIN_BLOCK_CHARS
+from remembrancer.interfaces.mcp.tool import MemoryOf, refuse_unknown, told
+from remembrancer.interfaces.mcp.tools import recalled_text
 from remembrancer.policies.rendering.frame import Item
 from remembrancer.values import dataclass
 
@@ -49,6 +54,23 @@ class Resources:
                 raise NotFound("session", repr(session))
             newest_first = await memory.journal.list(limit=MAX_ENTRIES, session=session)
             return transcript_text(newest_first, total)
+
+    async def context_for_task(
+        self,
+        context: Context[Any, Any],
+        task: Annotated[str, Field(description="The task, in your own words.")],
+        max_chars: Annotated[
+            str,
+            Field(description="The maximum length of the block, 500 to 100000 characters; default: 4000."),
+        ] = str(BLOCK_CHARS),
+    ) -> str:
+        """A task, preceded by the memories that are relevant to it."""
+        with refusing("context_for_task"):
+            room = _whole("max_chars", max_chars)
+            memory = await self.memory_of(context, Right.READ)
+            found = await memory.recall(task)
+            known = recalled_text(found, found.block(max_chars=room), room)
+            return f"What is remembered that may bear on the task below:\n\n{known}\n\nThe task:\n\n{task}"
 
 
 @contextmanager
@@ -138,3 +160,25 @@ def _turn(event: Event) -> Item[Event]:
     who = event.role.value if event.actor is None else f"{event.role.value} {event.actor}"
     what = () if event.type == "message" else (event.type, event.severity.value)
     return line(event, (who, minute(event.occurred_at), *what), event.text)
+
+
+class MemoryPrompt(Prompt):
+    """A prompt whose errors name the argument and what is allowed."""
+
+    async def render(
+        self, arguments: dict[str, Any] | None, context: Context[Any, Any]
+    ) -> list[Message] | InputRequiredResult:
+        with refusing(self.name):
+            known = self.arguments or []
+            refuse_unknown(arguments or {}, [argument.name for argument in known])
+            for argument in known:
+                if argument.required and argument.name not in (arguments or {}):
+                    raise InvalidInput(argument.name, None, "a text")
+            return await super().render(arguments, context)
+
+
+def _whole(argument: str, given: str) -> int:
+    """A whole number given as text. The protocol passes all arguments of prompts as texts."""
+    if not given.isascii() or not given.isdigit():
+        raise InvalidInput(argument, given, f"a whole number from {MIN_BLOCK_CHARS} to {MAX_BLOCK_CHARS}")
+    return validation.whole(argument, int(given[:10]), MIN_BLOCK_CHARS, MAX_BLOCK_CHARS)

@@ -14,11 +14,9 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
 import remembrancer
-from remembrancer.interfaces.mcp.prompts import MemoryPrompt, Prompts
-from remembrancer.interfaces.mcp.reading import ReadTools
-from remembrancer.interfaces.mcp.resources import JOURNAL, MARKDOWN, MEMORY, Resources
+from remembrancer.interfaces.mcp.resources import JOURNAL, MARKDOWN, MEMORY, MemoryPrompt, Resources
 from remembrancer.interfaces.mcp.tool import MemoryOf, MemoryTool, description_of
-from remembrancer.interfaces.mcp.writing import WriteTools
+from remembrancer.interfaces.mcp.tools import Tools
 
 NAME: Final = "remembrancer"
 INSTRUCTIONS: Final = """\
@@ -43,7 +41,7 @@ def memory_server(
             title="Remembrancer",
             version=remembrancer.__version__,
             instructions=INSTRUCTIONS,
-            tools=_tools(ReadTools(memory_of, now, counts_use), WriteTools(memory_of, now, counts_use)),
+            tools=_described(Tools(memory_of, now, counts_use)),
             subscriptions=False,  # the lists never change, and nobody is told of changes to a resource
         )
     resources = Resources(memory_of)
@@ -53,33 +51,32 @@ def memory_server(
         server.resource(
             uri, title=title, description=description_of(function), mime_type=MARKDOWN, security=not_a_path
         )(function)
-    prompt = Prompts(memory_of).context_for_task
+    prompt = resources.context_for_task
     server.add_prompt(
         MemoryPrompt.from_function(prompt, title="Context for a task", description=description_of(prompt))
     )
     return server
 
 
-def _tools(reading: ReadTools, writing: WriteTools) -> list[Tool]:
+def _described(tools: Tools) -> list[Tool]:
     """The eight tools with their hints. None reaches beyond the memory. `forget` and repeated bad `feedback` retire a
     memory.
 
     `remember` only adds: the previous text of a topic stays as a revision. With `counts_use`, `recall` writes.
     """
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    counts = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-    adds = counts
+    adds = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
     demotes = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
     retires = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
     return [
-        MemoryTool.of(reading.recall, "Recall", counts if reading.counts_use else reads),
-        MemoryTool.of(writing.remember, "Remember", adds),
-        MemoryTool.of(writing.observe, "Record what happened", adds),
-        MemoryTool.of(writing.feedback, "Judge a memory", demotes),
-        MemoryTool.of(writing.forget, "Retire a memory", retires),
-        MemoryTool.of(reading.recent, "Newest memories", reads),
-        MemoryTool.of(reading.timeline, "What happened when", reads),
-        MemoryTool.of(reading.memory_health, "Health of the memory", reads),
+        MemoryTool.of(tools.recall, "Recall", adds if tools.counts_use else reads),
+        MemoryTool.of(tools.remember, "Remember", adds),
+        MemoryTool.of(tools.observe, "Record what happened", adds),
+        MemoryTool.of(tools.feedback, "Judge a memory", demotes),
+        MemoryTool.of(tools.forget, "Retire a memory", retires),
+        MemoryTool.of(tools.recent, "Newest memories", reads),
+        MemoryTool.of(tools.timeline, "What happened when", reads),
+        MemoryTool.of(tools.memory_health, "Health of the memory", reads),
     ]
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import select
 import socket
 import sys
+import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 import uvicorn
 from mcp.server import MCPServer
@@ -23,7 +27,6 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.loopback import is_loopback
 from remembrancer.interfaces.mcp.app import McpApp, security_of
 from remembrancer.interfaces.mcp.server import memory_server
-from remembrancer.interfaces.mcp.standard_input import EndableInput
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.stop import Stop
 from remembrancer.policies.rendering.safe import kept_line
@@ -32,6 +35,14 @@ from remembrancer.values import dataclass
 PATH: Final = "/mcp"
 _FAREWELL: Final = 5
 """Seconds that requests under way have to finish after a stop signal."""
+
+_STDIN: Final = 0
+_STDOUT: Final = 1
+_AT_ONCE: Final = 65_536
+_PATIENCE: Final = 1.0
+"""Seconds to wait for the thread. If messages arrive faster than they are read, it takes longer; the thread then ends
+with the process.
+"""
 
 Tell = Callable[[str], None]
 
@@ -152,3 +163,53 @@ async def _working(memory: AsyncRemembrancer) -> AsyncGenerator[None, None]:
     finally:
         jobs.cancel()
         await asyncio.wait([jobs])
+
+
+class EndableInput:
+    """Standard input that a stop signal can end, with the same effect as a client that disconnects.
+
+    While entered, file descriptor 0 gives what arrives on stdin, until stdin ends, `end` is called, or stdout is
+    closed by its reader.
+
+    A thread that reads stdin cannot be interrupted: the process would hang until the client's next message. This thread
+    waits for all three conditions at once and forwards the input.
+    """
+
+    def __enter__(self) -> Self:
+        self._client = os.dup(_STDIN)
+        self._answers = os.dup(_STDOUT)
+        reading, self._handed_on = os.pipe()
+        os.dup2(reading, _STDIN)
+        os.close(reading)
+        self._told, self._telling = os.pipe()
+        self._thread = threading.Thread(target=self._hand_on, name="remembrancer-stdin", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+        self._thread.join(_PATIENCE)
+        os.dup2(self._client, _STDIN)
+
+    def end(self) -> None:
+        """End the input as if the client had closed it. It may be called repeatedly."""
+        os.write(self._telling, b".")
+
+    def _hand_on(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._client, select.POLLIN)
+        waiting.register(self._told, select.POLLIN)
+        waiting.register(self._answers, 0)  # nothing but that its other end was closed
+        try:
+            while {place for place, _ in waiting.poll()} == {self._client}:
+                chunk = os.read(self._client, _AT_ONCE)
+                if not chunk:
+                    return
+                while chunk:
+                    chunk = chunk[os.write(self._handed_on, chunk) :]
+        except OSError:  # the client's end broke: no more will come
+            return
+        finally:
+            os.close(self._handed_on)

@@ -1,10 +1,14 @@
-"""MCP tools over the memory: bounded arguments, answers as text and data, and errors that a model can act on."""
+"""MCP tools over the memory: bounded arguments, answers as text and data, and errors that a model can act on.
+
+An error message says what is not allowed, not found or went wrong. It never has a traceback.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any, Self, cast
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, Final, Self, cast
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -13,13 +17,17 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
 from remembrancer.domain.api_key import Right
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.mcp.refusals import not_allowed, refuse_unknown, told
 from remembrancer.interfaces.wire.shape import Wire
+from remembrancer.policies.rendering.safe import one_line
 
 MemoryOf = Callable[[Context, Right], Awaitable[AsyncRemembrancer]]
 """The memory for the sender of a request, which needs that right. Raises PermissionDenied."""
+
+JsonSchema = Mapping[str, Any]
+
+_log: Final = logging.getLogger("remembrancer.mcp")
 
 
 def answer(text: str, shape: Wire) -> CallToolResult:
@@ -40,25 +48,17 @@ class MemoryTool(Tool):
         """The tool of a function. Its docstring is the description that models read; its return type gives the output
         schema.
         """
-        tool = cast(
-            "Self",
-            cls.from_function(
-                function,
-                title=title,
-                description=description_of(function),
-                annotations=annotations,
-                structured_output=True,
-            ),
-        )
+        told = description_of(function)
+        tool = cls.from_function(function, None, title, told, annotations=annotations, structured_output=True)
         tool.parameters = {**_untitled(tool.parameters), "additionalProperties": False}
         tool.fn_metadata.output_schema = _untitled(tool.fn_metadata.output_schema)
-        return tool
+        return cast("Self", tool)
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> CallToolResult:
         try:
-            refuse_unknown(arguments, self.parameters)
+            refuse_unknown(arguments, self.parameters["properties"])
             return await super().run(arguments, context, convert_result)
         except InvalidInput as error:
             return _failed(told(error, self.name))
@@ -86,3 +86,68 @@ def _untitled(schema: Any) -> Any:
         for name, member in members.items()
         if name != "title" or not isinstance(member, str)  # a property may be called so
     }
+
+
+def refuse_unknown(arguments: Mapping[str, object], known: Collection[str]) -> None:
+    """Raises InvalidInput for an unknown argument: ignored silently, it would seem to have had an effect."""
+    for name, value in arguments.items():
+        if name not in known:
+            raise InvalidInput(name, value, "one of the arguments " + ", ".join(known))
+
+
+def not_allowed(error: ValidationError, schema: JsonSchema) -> InvalidInput:
+    """The first argument that does not match a tool's schema, as InvalidInput."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    place: Sequence[str | int] = first["loc"]
+    value = None if first["type"] == "missing" else first["input"]
+    expected = cast("JsonSchema", schema["properties"][place[0]])
+    for _ in place[1:]:
+        expected = _alternatives(expected)[0].get("items", expected)
+    return InvalidInput(".".join(map(str, place)), value, allowed(expected))
+
+
+def allowed(schema: JsonSchema) -> str:
+    """What the schema of one argument allows, in words.
+
+    >>> allowed({"type": "integer", "minimum": 1, "maximum": 50})
+    'a whole number from 1 to 50'
+    """
+    return " or ".join(_allowed(one) for one in _alternatives(schema))
+
+
+def told(error: BaseException | None, doing: str) -> str:
+    """One line for the client. An error of the package gives its message. Of any other error only the type is given,
+    because its message may quote a memory.
+    """
+    if isinstance(error, RemembrancerError):
+        return one_line(str(error))
+    kind = type(error).__name__
+    _log.error("unforeseen %s in %s%s", kind, doing, _place(error))
+    return f"unexpected, please report it: {kind}"
+
+
+def _alternatives(schema: JsonSchema) -> list[JsonSchema]:
+    several: list[JsonSchema] = schema.get("anyOf", [schema])
+    return [one for one in several if one.get("type") != "null"]
+
+
+def _allowed(schema: JsonSchema) -> str:
+    if "enum" in schema:
+        return "one of " + ", ".join(schema["enum"])
+    match schema["type"]:
+        case "integer":
+            return f"a whole number from {schema['minimum']} to {schema['maximum']}"
+        case "number":
+            return f"a number from {schema['minimum']:g} to {schema['maximum']:g}"
+        case "string":
+            return f"a text of {schema.get('minLength', 0)} to {schema['maxLength']:,} characters"
+        case _:
+            return f"a list of at most {schema['maxItems']}, each {allowed(schema['items'])}"
+
+
+def _place(error: BaseException | None) -> str:
+    """The file and line where an error was raised."""
+    trace = None if error is None else error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
