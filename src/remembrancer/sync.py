@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Self, cast
 
 from remembrancer.domain.scope import Scope
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.facade.blocking import Blocking, Loop, blocking, iterating, like
+from remembrancer.facade.blocking import Blocking, Loop, attribute, blocking, iterating, like, noun, viewing
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi
 from remembrancer.facade.journal import AsyncJournalApi
@@ -86,11 +86,7 @@ class LearningsApi(Blocking[AsyncLearningsApi]):
 class PresetsApi(Blocking[AsyncPresetsApi]):
     """The preset in use, and how others would rank the same memories."""
 
-    @property
-    def in_use(self) -> Preset:
-        """What this memory was opened with."""
-        return self._inner.in_use
-
+    in_use: Preset = attribute(AsyncPresetsApi.in_use)
     compare = blocking(AsyncPresetsApi.compare)
 
 
@@ -135,65 +131,17 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     ) -> None:
         self.close()
 
-    def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
-        """A view for another project, crew, agent or session of the same workspace, over the same open store.
-
-        Raises InvalidInput for an unknown part of a scope, or a role that the preset does not know.
-        """
-        return type(self)(self._inner.scoped(role=role, **scope), self._loop)
-
-    def of_workspace(self, workspace: str) -> Self:
-        """A view of another workspace over the same open store, for the same role and the workspace as a whole.
-
-        For a server, which must itself make sure that its client may see that workspace. Nothing that is written or
-        read crosses from one workspace to another.
-        """
-        return type(self)(self._inner.of_workspace(workspace), self._loop)
-
-    @property
-    def scope(self) -> Scope:
-        """Where this caller's memories belong."""
-        return self._inner.scope
-
-    @property
-    def now(self) -> datetime:
-        """The time by this memory's clock, from which ages are counted."""
-        return self._inner.now
-
-    @property
-    def journal(self) -> JournalApi:
-        """The record of all that was said and done."""
-        return JournalApi(self._inner.journal, self._loop)
-
-    @property
-    def health(self) -> HealthApi:
-        """Health snapshots, counts, what fades, what is broken."""
-        return HealthApi(self._inner.health, self._loop)
-
-    @property
-    def jobs(self) -> JobsApi:
-        """The background jobs, and what language models cost."""
-        return JobsApi(self._inner.jobs, self._loop)
-
-    @property
-    def keys(self) -> KeysApi:
-        """API keys to this workspace."""
-        return KeysApi(self._inner.keys, self._loop)
-
-    @property
-    def learnings(self) -> LearningsApi:
-        """What agents learned from their tasks, and who is told of it."""
-        return LearningsApi(self._inner.learnings, self._loop)
-
-    @property
-    def presets(self) -> PresetsApi:
-        """The preset in use, and how others would rank."""
-        return PresetsApi(self._inner.presets, self._loop)
-
-    @property
-    def vault(self) -> VaultApi:
-        """Memories as a folder of markdown files."""
-        return VaultApi(self._inner.vault, self._loop)
+    scoped = viewing(AsyncRemembrancer.scoped)
+    of_workspace = viewing(AsyncRemembrancer.of_workspace)
+    scope: Scope = attribute(AsyncRemembrancer.scope)
+    now: datetime = attribute(AsyncRemembrancer.now)
+    journal = noun(AsyncRemembrancer.journal, JournalApi)
+    health = noun(AsyncRemembrancer.health, HealthApi)
+    jobs = noun(AsyncRemembrancer.jobs, JobsApi)
+    keys = noun(AsyncRemembrancer.keys, KeysApi)
+    learnings = noun(AsyncRemembrancer.learnings, LearningsApi)
+    presets = noun(AsyncRemembrancer.presets, PresetsApi)
+    vault = noun(AsyncRemembrancer.vault, VaultApi)
 
     observe = blocking(AsyncRemembrancer.observe)
     observe_many = blocking(AsyncRemembrancer.observe_many)

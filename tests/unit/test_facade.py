@@ -25,6 +25,7 @@ from remembrancer import (
     StoreUnavailable,
     compose,
 )
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import NOW, FailingEmbedder, FixedClock, HashEmbedder
@@ -280,6 +281,17 @@ def test_an_embedder_that_was_lent_stays_open() -> None:
     embedder = Closing()
     opened(lambda rem: rem.jobs.index_now(), embedder=embedder)
     assert embedder.closed == 0
+
+
+def test_an_index_that_was_lent_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[ResidentIndex] = []
+
+    async def close(self: ResidentIndex) -> None:
+        closed.append(self)
+
+    monkeypatch.setattr(ResidentIndex, "close", close)
+    opened(scope_of, index=ResidentIndex())
+    assert closed == []
 
 
 def test_a_reranker_that_was_lent_is_asked_and_stays_open() -> None:

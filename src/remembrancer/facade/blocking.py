@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import update_wrapper
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast
 
 from remembrancer.errors import StoreUnavailable
 
@@ -25,6 +25,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 P = ParamSpec("P")
 R = TypeVar("R")
+V = TypeVar("V", bound="Blocking[Any]")
 
 
 class Loop:
@@ -152,6 +153,32 @@ class Blocking(Generic[A]):
         vars(call)["__signature__"] = signature.replace(return_annotation=returns)
         return like(method, call)
 
+    @staticmethod
+    def viewing(method: Callable[Concatenate[B, P], B]) -> Callable[Concatenate[V, P], V]:
+        """The same method for a `Blocking` object: it returns another view, on the same loop."""
+
+        def call(self: V, *args: P.args, **kwargs: P.kwargs) -> V:
+            return type(self)(method(self._inner, *args, **kwargs), self._loop)
+
+        return like(method, call)
+
+    @staticmethod
+    def attribute(of: object, api: Callable[[Any, Loop], object] = lambda value, _: value) -> Any:
+        """The same property for a `Blocking` object. `api` makes its value from the asynchronous one."""
+        read: Any = cast("property", of).fget
+
+        def get(self: Blocking[object]) -> object:
+            return api(read(self._inner), self._loop)
+
+        get.__doc__ = read.__doc__
+        get.__annotations__ = {"return": read.__annotations__["return"].removeprefix("Async")}
+        return property(get)
+
+    @staticmethod
+    def noun(of: B, api: Callable[[B, Loop], R]) -> R:
+        """The blocking twin of a noun. Like `dataclasses.field`, it has the type of the attribute that it makes."""
+        return Blocking.attribute(of, api)
+
 
 def like(method: Callable[..., object], call: Callable[P, R]) -> Callable[P, R]:
     """Give `call` the name, parameters and documentation of an asynchronous method."""
@@ -163,3 +190,6 @@ def like(method: Callable[..., object], call: Callable[P, R]) -> Callable[P, R]:
 
 blocking = Blocking.waiting
 iterating = Blocking.iterating
+viewing = Blocking.viewing
+attribute = Blocking.attribute
+noun = Blocking.noun

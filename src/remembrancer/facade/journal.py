@@ -12,7 +12,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Priority, Role, Severity
 from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
 from remembrancer.domain.validation import JsonValue
-from remembrancer.facade.view import MAX_LISTED, Identifier, View, listed
+from remembrancer.facade.view import MAX_LISTED, Identifier, View, from_arguments, listed
 
 if TYPE_CHECKING:
     from remembrancer.engine.journal import EventFilters
@@ -36,14 +36,9 @@ class AsyncJournalApi(View):
         Its role is `system`. A `key` that is known returns the event as it was recorded, or raises Conflict where that
         says something else.
         """
-        draft = EventDraft(
-            text=text,
-            role=Role.SYSTEM,
-            type=type,
-            severity=validation.choice("severity", severity, Severity),
-            payload={} if payload is None else payload,
-            refs={} if refs is None else refs,
-            key=key,
+        given = locals() | {"role": Role.SYSTEM}
+        draft = from_arguments(
+            EventDraft, given, payload={} if payload is None else payload, refs={} if refs is None else refs
         )
         event = await engine.record.log(self._ctx, self._scope, draft)
         self._arrivals.wake()

@@ -36,7 +36,7 @@ from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.vault import AsyncVaultApi
-from remembrancer.facade.view import Identifier, Opened, View, identifiers, listed
+from remembrancer.facade.view import Identifier, Opened, View, from_arguments, identifiers, listed
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import Index
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from remembrancer.jobs.indexer import OnIndexed
     from remembrancer.jobs.reports import JobReport
 
-_GIVEN: Final = {
+_MODELS: Final = {
     "embedder": ("embed_query", "auto, none, local, ollama:MODEL, or an object with an Embedder's methods"),
     "reranker": (
         "scores",
@@ -67,6 +67,8 @@ _GIVEN: Final = {
     ),
 }
 """For each model that may be passed in as an object: a method that it must have, and what is allowed."""
+_NAMED: Final = ("db", "preset", *Scope.__slots__, "role", *_MODELS)
+"""The settings that are arguments of `open`."""
 _log = logging.getLogger("remembrancer")
 
 
@@ -106,61 +108,25 @@ class AsyncRemembrancer(View):
 
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
-        given = {
-            "db": url,
-            "preset": preset,
-            "workspace": workspace,
-            "project": project,
-            "crew": crew,
-            "agent": agent,
-            "session": session,
-            "role": role,
-            "embedder": embedder,
-            "reranker": reranker,
-            "llm": llm,
-        }
-        objects = {name for name, value in given.items() if name in _GIVEN and not isinstance(value, str)}
+        given: dict[str, Any] = {**locals(), "db": url}
+        lent = {name: given[name] for name in ("store", "index", *_MODELS) if not isinstance(given[name], str)}
         if isinstance(preset, Preset):
-            objects.add("preset")
-        chosen = settings_of(settings, {name: value for name, value in given.items() if name not in objects})
+            lent["preset"] = preset
+        chosen = settings_of(settings, {name: given[name] for name in _NAMED if name not in lent})
         if store is not None and url is not None:
             raise InvalidInput("url", url, "None, where a store is given")
-        for argument, (method, allowed) in _GIVEN.items():
-            model = given[argument]
-            if not (model is None or isinstance(model, str) or callable(getattr(model, method, None))):
+        for argument, (method, allowed) in _MODELS.items():
+            model = lent.get(argument)
+            if not (model is None or callable(getattr(model, method, None))):
                 raise InvalidInput(argument, model, allowed)
-        scope = Scope(
-            workspace=chosen.workspace,
-            project=chosen.project,
-            crew=chosen.crew,
-            agent=chosen.agent,
-            session=chosen.session,
-        )
+        scope = Scope(**{part: getattr(chosen, part) for part in Scope.__slots__})
         caller = Caller(scope=scope, role=validation.name("role", chosen.role))
-        ctx = await asyncio.to_thread(
-            compose.context,
-            chosen,
-            store=store,
-            index=index,
-            preset=preset if isinstance(preset, Preset) else None,
-            embedder=None if isinstance(embedder, str) else embedder,
-            reranker=None if isinstance(reranker, str) else reranker,
-            llm=None if isinstance(llm, str) else llm,
-            clock=clock,
-            create=create,
-        )
+        ctx = await asyncio.to_thread(compose.context, chosen, **lent, clock=clock, create=create)
         if ctx.embedder is None:
             _log.warning("%s: %s", engine.search_state.SearchMode.SPARSE_ONLY, ctx.without_embedder)
-        lent = (store, embedder, reranker, llm)
-        opened = Opened(
-            ctx,
-            owned=tuple(
-                one
-                for one in (ctx.executor, ctx.index, ctx.store, ctx.embedder, ctx.reranker, ctx.llm)
-                if one is not None and not any(one is other for other in lent)
-            ),
-            background_index=chosen.background_index,
-        )
+        parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, ctx.reranker, ctx.llm)
+        owned = tuple(one for one in parts if one is not None and not any(one is other for other in lent.values()))
+        opened = Opened(ctx, owned=owned, background_index=chosen.background_index)
         rem = cls(opened, caller)
         rem._wake_indexer()
         return rem
@@ -212,40 +178,13 @@ class AsyncRemembrancer(View):
 
     # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @property
-    def journal(self) -> AsyncJournalApi:
-        """The record of all that was said and done."""
-        return AsyncJournalApi(self._opened, self._caller)
-
-    @property
-    def health(self) -> AsyncHealthApi:
-        """Health snapshots, counts, what fades, what is broken."""
-        return AsyncHealthApi(self._opened, self._caller)
-
-    @property
-    def jobs(self) -> AsyncJobsApi:
-        """The background jobs, and what language models cost."""
-        return AsyncJobsApi(self._opened, self._caller)
-
-    @property
-    def keys(self) -> AsyncKeysApi:
-        """API keys to this workspace."""
-        return AsyncKeysApi(self._opened, self._caller)
-
-    @property
-    def learnings(self) -> AsyncLearningsApi:
-        """What agents learned from their tasks, and who is told of it."""
-        return AsyncLearningsApi(self._opened, self._caller)
-
-    @property
-    def presets(self) -> AsyncPresetsApi:
-        """The preset in use, and how others would rank."""
-        return AsyncPresetsApi(self._opened, self._caller)
-
-    @property
-    def vault(self) -> AsyncVaultApi:
-        """Memories as a folder of markdown files."""
-        return AsyncVaultApi(self._opened, self._caller)
+    journal = View.noun(AsyncJournalApi)
+    health = View.noun(AsyncHealthApi)
+    jobs = View.noun(AsyncJobsApi)
+    keys = View.noun(AsyncKeysApi)
+    learnings = View.noun(AsyncLearningsApi)
+    presets = View.noun(AsyncPresetsApi)
+    vault = View.noun(AsyncVaultApi)
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -268,18 +207,8 @@ class AsyncRemembrancer(View):
 
         A `key` that is known returns the event as it was recorded, or raises Conflict where that says something else.
         """
-        draft = EventDraft(
-            text=text,
-            role=role,
-            type=type,
-            severity=validation.choice("severity", severity, Severity),
-            priority=validation.choice("priority", priority, Priority),
-            actor=actor,
-            occurred_at=occurred_at,
-            session=session,
-            payload={} if payload is None else payload,
-            refs={} if refs is None else refs,
-            key=key,
+        draft = from_arguments(
+            EventDraft, locals(), payload={} if payload is None else payload, refs={} if refs is None else refs
         )
         return (await self.observe_many([draft]))[0]
 
@@ -320,26 +249,13 @@ class AsyncRemembrancer(View):
         that count stability. A `key` that is known returns the memory as it was stored, or raises Conflict where that
         says something else.
         """
-        formation = self._ctx.preset.formation
-        draft = MemoryDraft(
-            text=text,
-            title=title,
+        given, formation = locals(), self._ctx.preset.formation
+        draft = from_arguments(
+            MemoryDraft,
+            given,
             kind=formation.kind(kind),
-            tier=formation.note_tier if tier is None else validation.choice("tier", tier, Tier),
-            source=source,
-            origin=validation.choice("origin", origin, Origin),
-            importance=importance,
-            priority=priority,
-            confidence=confidence,
-            surprise=surprise,
-            tags=validation.tags("tags", tags),
+            tier=formation.note_tier if tier is None else tier,
             metadata={} if metadata is None else metadata,
-            topic_key=topic_key,
-            valid_from=valid_from,
-            valid_until=valid_until,
-            occurred_at=occurred_at,
-            visibility=validation.choice("visibility", visibility, Visibility),
-            key=key,
         )
         memory, _ = await engine.record.remember(self._ctx, self.scope, draft, identifiers("events", events))
         self._wake_indexer()
@@ -475,15 +391,7 @@ class AsyncRemembrancer(View):
         `metadata` (each key with exactly this value), `source`, `session`, `since` and `until` (happened in
         [since, until)), `as_of` (as believed then). Raises InvalidInput.
         """
-        question = engine.recall.Question(
-            text=query,
-            where=self._filter(filters),
-            limit=limit,
-            min_score=min_score,
-            ranking=ranking,
-            walk_depth=walk_depth,
-            explain=explain,
-        )
+        question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
         return await engine.recall.recall(self._ctx, self._reader(reach, asking=True), question)
 
     async def why_not(
@@ -501,14 +409,7 @@ class AsyncRemembrancer(View):
         """Why `recall` with these arguments does not return a memory: the stage at which it drops out; or its rank,
         where it does return it. Raises NotFound.
         """
-        question = engine.recall.Question(
-            text=query,
-            where=self._filter(filters),
-            limit=limit,
-            min_score=min_score,
-            ranking=ranking,
-            walk_depth=walk_depth,
-        )
+        question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
         identifier = validation.identifier("memory_id", memory_id)
         return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
 
@@ -655,15 +556,7 @@ class AsyncRemembrancer(View):
         `dry_run` deletes nothing and returns what would be. Raises InvalidInput where nothing is chosen, NotFound, and
         Conflict where others keep forming memories of it meanwhile.
         """
-        choice = ErasureSelection(
-            ids=_ids("ids", ids),
-            events=_ids("events", events),
-            project=project,
-            crew=crew,
-            agent=agent,
-            session=session,
-            before=before,
-        )
+        choice = from_arguments(ErasureSelection, locals(), ids=_ids("ids", ids), events=_ids("events", events))
         receipt = await engine.erase.erase(self._ctx, self._caller, choice, dry_run=dry_run)
         self._wake_indexer()
         return receipt

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 from uuid import UUID
 
 from remembrancer import engine, jobs
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from remembrancer.jobs.indexer import Indexer
 
 Identifier = UUID | str
+R = TypeVar("R")
 MAX_LISTED: Final = 10_000
 """Rows of one listing."""
 
@@ -98,6 +100,28 @@ class View:
 
     def _filter(self, filters: Filters) -> Filter:
         return filter_of(filters, self._ctx.clock())
+
+    @staticmethod
+    def noun(api: Callable[[Opened, Caller], R]) -> R:
+        """A property with the methods about one noun. Like `dataclasses.field`, it has the type of the attribute that
+        it makes.
+        """
+
+        def get(self: View) -> R:
+            return api(self._opened, self._caller)
+
+        get.__doc__ = api.__doc__
+        get.__annotations__ = {"return": cast("type", api).__name__}
+        made: Any = property(get)
+        return made
+
+
+def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any) -> R:
+    """A value whose fields are the arguments of the same names, for a method that begins with `locals()`. `changed`
+    replaces some of them.
+    """
+    names: Any = vars(shape)["__slots__"]
+    return shape(**{name: value for name, value in {**arguments, **changed}.items() if name in names})
 
 
 def identifiers(argument: str, values: object) -> list[UUID]:
