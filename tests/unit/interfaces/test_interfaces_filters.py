@@ -19,12 +19,10 @@ from remembrancer.interfaces.key_values import key_values
 
 OF_MEMORIES = set(Filters.__annotations__)
 OF_EVENTS = set(EventFilters.__annotations__)
-IN_A_QUERY = {"in_session": "session", "of_agent": "agent", "of_crew": "crew", "of_project": "project"}
-"""The query parameters that are called otherwise: those names stand for the caller's scope."""
 
 
 def parameters(function: Any) -> set[str]:
-    return {IN_A_QUERY.get(name, name) for name in inspect.signature(function).parameters}
+    return set(inspect.signature(function).parameters)
 
 
 def arguments_of(options: type[Any]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import Depends, Query
 
@@ -21,7 +21,7 @@ def memory_filters(
     tiers: Annotated[list[Tier] | None, Query(description="Only these tiers. May be repeated.")] = None,
     tags: Annotated[list[Tag] | None, Query(description="Only with this tag. May be repeated: all of them.")] = None,
     source: Annotated[Name | None, Query(description="Only from this source.")] = None,
-    in_session: InSession = None,
+    session: InSession = None,
     metadata: Annotated[
         list[str] | None,
         Query(
@@ -37,18 +37,7 @@ def memory_filters(
     until: UntilQuery = None,
     as_of: Annotated[Moment | None, Query(description="As believed at that time. Default: now.")] = None,
 ) -> Filters:
-    return {
-        "kinds": kinds,
-        "tiers": tiers,
-        "tags": tags,
-        "source": source,
-        "session": in_session,
-        "metadata": key_values("metadata", metadata),
-        "visibilities": visibilities,
-        "since": since,
-        "until": until,
-        "as_of": as_of,
-    }
+    return cast("Filters", {**locals(), "metadata": key_values("metadata", metadata)})
 
 
 def event_filters(
@@ -60,28 +49,14 @@ def event_filters(
     priorities: Annotated[list[Priority] | None, Query(description="Only these priorities.")] = None,
     roles: Annotated[list[Role] | None, Query(description="Only these roles.")] = None,
     actor: Annotated[Name | None, Query(description="Only by the actor with this name.")] = None,
-    in_session: InSession = None,
-    of_agent: Annotated[Name | None, Query(description="Only what belongs to this agent.")] = None,
-    of_crew: Annotated[Name | None, Query(description="Only what belongs to this crew.")] = None,
-    of_project: Annotated[Name | None, Query(description="Only what belongs to this project.")] = None,
+    session: InSession = None,
+    agent: Annotated[Name | None, Query(alias="of_agent", description="Only what belongs to this agent.")] = None,
+    crew: Annotated[Name | None, Query(alias="of_crew", description="Only what belongs to this crew.")] = None,
+    project: Annotated[Name | None, Query(alias="of_project", description="Only what belongs to this project.")] = None,
     since: SinceQuery = None,
     until: UntilQuery = None,
 ) -> EventFilters:
-    return {
-        "query": query,
-        "types": types,
-        "without_types": without_types,
-        "severities": severities,
-        "priorities": priorities,
-        "roles": roles,
-        "actor": actor,
-        "session": in_session,
-        "agent": of_agent,
-        "crew": of_crew,
-        "project": of_project,
-        "since": since,
-        "until": until,
-    }
+    return cast("EventFilters", locals())
 
 
 MemoryFilters = Annotated[Filters, Depends(memory_filters)]

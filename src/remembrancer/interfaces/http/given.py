@@ -72,6 +72,6 @@ After = Annotated[str | None, Query(description="The `next` of the previous page
 SinceQuery = Annotated[Moment | None, Query(description="Only what happened at or after that time.")]
 UntilQuery = Annotated[Moment | None, Query(description="Only what happened before that time.")]
 Kinds = Annotated[list[Slug] | None, Query(description="Only these kinds. May be repeated: any of them.")]
-InSession = Annotated[Name | None, Query(description="Only what belongs to this session.")]
+InSession = Annotated[Name | None, Query(alias="in_session", description="Only what belongs to this session.")]
 HowFar = Annotated[Reach | None, Query(description="How far to look. Default: as far as the role may.")]
 Crew = Annotated[Name | None, Query(description="The crew within the project.")]

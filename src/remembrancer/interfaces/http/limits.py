@@ -15,6 +15,7 @@ from remembrancer.interfaces.http.middleware import HttpMiddleware
 MAX_BODY_BYTES: Final = 8 << 20
 """The largest body; batches of events are the largest."""
 _TOO_LARGE: Final = f"a request's body may have {MAX_BODY_BYTES:,} bytes at most"
+_NO_JSON: Final = "Content-Type: a body is read as application/json only"
 _JSON_ONLY: Final = ("/v1/", "/api/")
 """Below these paths bodies must be JSON. A page of another site can make a browser send a form, but not JSON."""
 
@@ -31,16 +32,13 @@ class BodyLimits(HttpMiddleware):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "")
+        refusal = None
         if length.isdecimal() and int(length) > self._max_bytes:
-            await problems.problem("content_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)(
-                scope, receive, send
-            )
-            return
-        if scope["path"].startswith(_JSON_ONLY) and not _may_be_json(headers):
-            detail = "Content-Type: a body is read as application/json only"
-            await problems.problem("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail)(
-                scope, receive, send
-            )
+            refusal = problems.problem("content_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
+        elif scope["path"].startswith(_JSON_ONLY) and not _may_be_json(headers):
+            refusal = problems.problem("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, _NO_JSON)
+        if refusal is not None:
+            await refusal(scope, receive, send)
             return
         read = 0
 

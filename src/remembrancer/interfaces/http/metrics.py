@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -17,57 +18,34 @@ from remembrancer.interfaces.http.route_name import route_of
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_HITS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 
 
 class AppMetrics:
     """The metrics of one app, in a registry of its own."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "remembrancer_http_requests",
-            "Requests that were answered.",
-            ("method", "route", "status"),
-            registry=self.registry,
+        registry = self.registry = CollectorRegistry()
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        duration = partial(Histogram, registry=registry, buckets=_SECONDS)
+        self.requests = counter(
+            "remembrancer_http_requests", "Requests that were answered.", ("method", "route", "status")
         )
-        self.seconds = Histogram(
-            "remembrancer_http_request_seconds",
-            "From a request's first byte to its answer's last.",
-            ("method", "route"),
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self.under_way = Gauge(
-            "remembrancer_http_requests_under_way", "Requests that are being answered.", registry=self.registry
-        )
-        self.streams = Gauge("remembrancer_streams", "Streams of events that are open.", registry=self.registry)
-        self.rate_limited = Counter(
+        told = "From a request's first byte to its answer's last."
+        self.seconds = duration("remembrancer_http_request_seconds", told, ("method", "route"))
+        self.under_way = gauge("remembrancer_http_requests_under_way", "Requests that are being answered.")
+        self.streams = gauge("remembrancer_streams", "Streams of events that are open.")
+        self.rate_limited = counter(
             "remembrancer_rate_limited",
             "Requests that came too often: of a key, of an address without one, with keys that are none (failed).",
             ("whose",),
-            registry=self.registry,
         )
-        self.recall_seconds = Histogram(
-            "remembrancer_recall_seconds", "A whole recall.", buckets=_SECONDS, registry=self.registry
-        )
-        self.stage_seconds = Histogram(
-            "remembrancer_recall_stage_seconds",
-            "Each stage of a recall.",
-            ("stage",),
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self.hits = Histogram(
-            "remembrancer_recall_hits",
-            "How many memories a recall answered with.",
-            buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200),
-            registry=self.registry,
-        )
-        self.degraded = Counter(
-            "remembrancer_recalls_degraded",
-            "Recalls that had to do without something, by what it was.",
-            ("without",),
-            registry=self.registry,
+        self.recall_seconds = duration("remembrancer_recall_seconds", "A whole recall.")
+        self.stage_seconds = duration("remembrancer_recall_stage_seconds", "Each stage of a recall.", ("stage",))
+        told = "How many memories a recall answered with."
+        self.hits = Histogram("remembrancer_recall_hits", told, buckets=_HITS, registry=registry)
+        self.degraded = counter(
+            "remembrancer_recalls_degraded", "Recalls that had to do without something, by what it was.", ("without",)
         )
 
     def recalled(self, recall: Recall) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 import remembrancer
 from remembrancer.engine.inspect import ready
@@ -26,38 +26,22 @@ _log = logging.getLogger("remembrancer.server")
 router = APIRouter(tags=["probes"], generate_unique_id_function=lambda route: route.name)
 
 
-def _memory(request: Request) -> AsyncRemembrancer:
-    return request.app.state.memory
-
-
-def _stop(request: Request) -> Stop:
-    return request.app.state.stop
-
-
-def _watch(request: Request) -> EmbedderWatch:
-    return request.app.state.embedder_watch
-
-
-ProbedMemory = Annotated[AsyncRemembrancer, Depends(_memory)]
-
-
 @router.get(
     "/healthz",
     summary="Liveness probe",
     responses={503: {"model": AliveOut, "description": "The store does not answer."}},
 )
-async def healthz(
-    memory: ProbedMemory, watch: Annotated[EmbedderWatch, Depends(_watch)], response: Response
-) -> AliveOut:
+async def healthz(request: Request, response: Response) -> AliveOut:
     """200 while the server runs and its store can be read, even if recall is degraded; otherwise 503.
 
     The embedder is asked at most every 30 s, and the answer is shared by all probes.
     """
+    watch: EmbedderWatch = request.app.state.embedder_watch
     state = await watch.state()
     degraded: dict[str, str] = {}
     if state.mode is not SearchMode.VECTOR:
         degraded["dense"] = state.detail
-    trouble = await _trouble(memory, writing=False)
+    trouble = await _trouble(request, writing=False)
     if trouble:
         response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
         degraded["store"] = trouble
@@ -75,10 +59,11 @@ async def healthz(
     summary="Readiness probe",
     responses={503: {"model": ReadyOut, "description": "The server should not be sent requests; `reasons` says why."}},
 )
-async def readyz(memory: ProbedMemory, stop: Annotated[Stop, Depends(_stop)], response: Response) -> ReadyOut:
+async def readyz(request: Request, response: Response) -> ReadyOut:
     """200 if the store can be read and written and the server is not stopping; otherwise 503 with the reasons."""
+    stop: Stop = request.app.state.stop
     reasons = ["the server is stopping"] if stop.is_set() else []
-    trouble = await _trouble(memory, writing=True)
+    trouble = await _trouble(request, writing=True)
     if trouble:
         reasons.append(trouble)
     if reasons:
@@ -86,8 +71,9 @@ async def readyz(memory: ProbedMemory, stop: Annotated[Stop, Depends(_stop)], re
     return ReadyOut(status="not ready" if reasons else "ready", reasons=reasons)
 
 
-async def _trouble(memory: AsyncRemembrancer, *, writing: bool) -> str:
+async def _trouble(request: Request, *, writing: bool) -> str:
     """Why the store cannot be used; empty if it can."""
+    memory: AsyncRemembrancer = request.app.state.memory
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await (ready(memory.context, memory.scope) if writing else memory.keys.exist())

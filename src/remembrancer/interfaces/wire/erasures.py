@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from pydantic import AwareDatetime
 
-from remembrancer.interfaces.wire.shape import Derived, Of, Wire
+from remembrancer.interfaces.wire.shape import Derived, Many, Of, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.erasure import Erasure, ErasureSelection, Left
@@ -63,11 +62,7 @@ class ErasureOut(Wire, Of["Erasure"]):
     dry_run: bool
 
 
-class ErasuresOut(Wire):
+class ErasuresOut(Wire, Many["Erasure"]):
     """Receipts, newest first."""
 
     erasures: list[ErasureOut]
-
-    @classmethod
-    def of(cls, erasures: Iterable[Erasure]) -> Self:
-        return cls(erasures=[ErasureOut.of(one) for one in erasures])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
 from pydantic import AwareDatetime
 
 from remembrancer.interfaces.wire.memories import MemoryOut
-from remembrancer.interfaces.wire.shape import Derived, Wire
+from remembrancer.interfaces.wire.shape import Derived, Many, Wire
 
 if TYPE_CHECKING:
     from remembrancer.engine.fading import FadingCurve, Outlook
@@ -30,12 +29,8 @@ class OutlookOut(Derived):
         return cls.copied(outlook, faded=outlook.has_faded)
 
 
-class OutlooksOut(Wire):
+class OutlooksOut(Wire, Many["Outlook"]):
     memories: list[OutlookOut]
-
-    @classmethod
-    def of(cls, outlooks: Iterable[Outlook]) -> Self:
-        return cls(memories=[OutlookOut.of(outlook) for outlook in outlooks])
 
 
 class CurvePointOut(Wire):

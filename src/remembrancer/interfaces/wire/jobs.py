@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, JsonValue
 
 from remembrancer.interfaces.wire.health import HealthOut
 from remembrancer.interfaces.wire.memories import MemoryOut
-from remembrancer.interfaces.wire.shape import Derived, Of, Wire
+from remembrancer.interfaces.wire.shape import Derived, Many, Of, Wire
 from remembrancer.jobs.reports import HealthReport, counted
 
 if TYPE_CHECKING:
@@ -95,14 +95,10 @@ class JobOut(Wire, Of["JobState"]):
     failures: list[DeferralOut]
 
 
-class JobsOut(Wire):
+class JobsOut(Wire, Many["JobState"]):
     """The jobs of the preset, in the order they run."""
 
     jobs: list[JobOut]
-
-    @classmethod
-    def of(cls, states: Sequence[JobState]) -> Self:
-        return cls(jobs=[JobOut.of(state) for state in states])
 
 
 class SpentOut(Wire, Of["Spent"]):
@@ -141,12 +137,8 @@ class CandidateOut(Wire, Of["Candidate"]):
     similar: list[UUID]
 
 
-class PromotableOut(Wire):
+class PromotableOut(Wire, Many["Candidate"]):
     candidates: list[CandidateOut]
-
-    @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> Self:
-        return cls(candidates=[CandidateOut.of(one) for one in candidates])
 
 
 def _details(report: JobReport) -> dict[str, JsonValue]:

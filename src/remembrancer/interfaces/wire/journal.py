@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, JsonValue
 
 from remembrancer.domain.event import Origin, Priority, Role, Severity
-from remembrancer.interfaces.wire.shape import Of, ScopeOut, Wire
+from remembrancer.interfaces.wire.shape import Many, Of, ScopeOut, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
@@ -34,14 +34,10 @@ class EventOut(Wire, Of["Event"]):
     origin: Origin
 
 
-class EventsOut(Wire):
+class EventsOut(Wire, Many["Event"]):
     """Entries of the journal, in the order of the request."""
 
     events: list[EventOut]
-
-    @classmethod
-    def of(cls, events: Iterable[Event]) -> Self:
-        return cls(events=[EventOut.of(event) for event in events])
 
 
 class JournalPageOut(Wire, Of["JournalPage"]):

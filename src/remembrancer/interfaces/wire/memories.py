@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from remembrancer.domain.memory import Status, Tier
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Visibility
 from remembrancer.interfaces.wire.journal import EventOut
-from remembrancer.interfaces.wire.shape import Derived, Of, ScopeOut, Wire
+from remembrancer.interfaces.wire.shape import Derived, Many, Of, ScopeOut, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.listing import MemoryPage
@@ -81,12 +80,8 @@ class MemoryOut(Wire, Of["Memory"]):
     strength: StrengthOut
 
 
-class MemoriesOut(Wire):
+class MemoriesOut(Wire, Many["Memory"]):
     memories: list[MemoryOut]
-
-    @classmethod
-    def of(cls, memories: Iterable[Memory]) -> Self:
-        return cls(memories=[MemoryOut.of(memory) for memory in memories])
 
 
 class CueOut(Wire, Of["Cue"]):

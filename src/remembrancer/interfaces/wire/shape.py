@@ -6,6 +6,7 @@ domain value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -42,6 +43,16 @@ class Of(Generic[S]):
     def of(cls, value: S, /) -> Self:
         made: Any = cls
         return made.model_validate(value)
+
+
+class Many(Generic[S]):
+    """Mixin of the shapes whose only field is a list, with a shape for each `S`."""
+
+    @classmethod
+    def of(cls, values: Iterable[S], /) -> Self:
+        made: Any = cls
+        [field] = made.__pydantic_fields__
+        return made.model_validate({field: tuple(values)})
 
 
 class Derived(Wire):

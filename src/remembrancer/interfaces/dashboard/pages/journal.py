@@ -12,12 +12,14 @@ from remembrancer.engine.journal import EventFilters
 from remembrancer.interfaces.dashboard.asked import QueryFields, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit, address
+from remembrancer.interfaces.dashboard.visit import ReadingVisit, address
 from remembrancer.interfaces.wire.journal import JournalPageOut
 
 router = APIRouter(route_class=PageRoute)
 
 FILTERS: Final = ("q", "types", "severities", "priorities", "roles", "actor", "since", "until", "archived")
+LIVE: Final = ("query", "types", "severities", "priorities", "roles", "actor")
+"""The filters that the stream takes too."""
 PAGE: Final = 50
 STREAM: Final = "/v1/events/stream"
 
@@ -41,6 +43,7 @@ async def journal(visit: ReadingVisit) -> HTMLResponse:
     position = (await visit.memory.journal.recorded(limit=0)).position
     found = JournalPageOut.of(await visit.memory.journal.page(after=after, limit=PAGE, **chosen))
     carried = kept(visit.request.query_params, FILTERS)
+    live = {name: chosen.get(name) for name in LIVE}
     is_live = after is None and chosen.get("until") is None
     return page(
         visit,
@@ -55,19 +58,6 @@ async def journal(visit: ReadingVisit) -> HTMLResponse:
         priorities=[one.value for one in Priority],
         roles=[one.value for one in Role],
         carried=carried,
-        stream=_stream(visit, asked, position) if is_live else None,
+        stream=address(STREAM, visit.scope, live, {"after": position}) if is_live else None,
         page_size=PAGE,
     )
-
-
-def _stream(visit: Visit, asked: QueryFields, position: int) -> str:
-    """The address of the stream of the same entries, after those of this page."""
-    same: dict[str, object] = {
-        "query": asked.text("q"),
-        "types": asked.several("types"),
-        "severities": asked.several("severities"),
-        "priorities": asked.several("priorities"),
-        "roles": asked.several("roles"),
-        "actor": asked.text("actor"),
-    }
-    return address(STREAM, visit.scope, same, {"after": position})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from http import HTTPStatus
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, TypeVar, get_args
 
 from fastapi import Depends, Header, Query
 from pydantic import Field
@@ -25,6 +25,7 @@ from remembrancer.interfaces.http.streams import EventStream, message
 from remembrancer.interfaces.http.v1 import MISSING
 from remembrancer.interfaces.wire.crewship import (
     ACTOR_TYPES,
+    ActorType,
     CrewshipCountOut,
     CrewshipEntryOut,
     CrewshipJournalOut,
@@ -51,13 +52,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 
-class _ActorType(StrEnum):
-    AGENT = "agent"
-    USER = "user"
-    SYSTEM = "system"
-    KEEPER = "keeper"
-    SIDECAR = "sidecar"
-    ORCHESTRATOR = "orchestrator"
+_ActorType = StrEnum("_ActorType", get_args(ActorType))
 
 
 class CrewshipPriorityIn(ForeignBody):

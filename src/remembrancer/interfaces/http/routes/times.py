@@ -23,10 +23,10 @@ async def timeline(
     until: UntilQuery = None,
     limit: Limit = 100,
     kinds: Kinds = None,
-    in_session: InSession = None,
+    session: InSession = None,
 ) -> MemoriesOut:
     """Current memories of a period, oldest first. `kinds=episode` lists its episodes."""
-    return MemoriesOut.of(await memory.timeline(since, until, limit=limit, kinds=kinds, session=in_session))
+    return MemoriesOut.of(await memory.timeline(since, until, limit=limit, kinds=kinds, session=session))
 
 
 @router.get("/v1/fading", summary="List memories that will fade soon")
