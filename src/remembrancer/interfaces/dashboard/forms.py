@@ -35,9 +35,6 @@ async def submitted(request: Request) -> dict[str, str]:
 SubmittedForm = Annotated[dict[str, str], Depends(submitted)]
 
 
-SubmittedForm = Annotated[dict[str, str], Depends(submitted)]
-
-
 def refuse_other_pages(request: Request) -> None:
     """Refuse forms from other sites. A browser sends `Origin` or `Sec-Fetch-Site` with every form.
 
