@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _EVERY: Final = slice(None)
 _UNKNOWN: Final = -1
 """The code of a text that no memory has."""
+_APPENDED: Final = ChangedMemory._fields[:-1]
+"""All but the cues."""
 _TEXTS: Final = ("project", "crew", "agent", "session", "visibility", "tier", "kind", "source")
 _FIXED: Final[dict[str, type[np.generic]]] = {"occurred_from": np.int64, "occurred_to": np.int64}
 _MOVING: Final[dict[str, type[np.generic]]] = {
@@ -93,9 +95,17 @@ class MemoryColumns:
             exposed_at={exposure: column(f"last_{exposure}_at", np.int64) for exposure in Exposure},
         )
 
-    def append(self, memories: Sequence[ChangedMemory]) -> None:
+    def append(self, memories: Iterable[ChangedMemory]) -> int:
+        """Returns how many there were. None of them is kept: so many tuples at once would keep the garbage collector
+        busy.
+        """
         first = len(self.ids)
-        columns = dict(zip(ChangedMemory._fields, zip(*memories, strict=True), strict=True))
+        values: list[Any] = []
+        for memory in memories:
+            values.extend(memory[:-1])
+        if not values:
+            return 0
+        columns = {name: values[place :: len(_APPENDED)] for place, name in enumerate(_APPENDED)}
         self.ids.extend(columns["id"])
         self._oldness.extend(-np.array(columns["occurred_to"], dtype=np.int64))
         halves = np.frombuffer(b"".join(one.bytes for one in columns["id"]), dtype=">u8")
@@ -103,11 +113,12 @@ class MemoryColumns:
         self.revisions.extend(columns["revision"])
         for name, growing in self._texts.items():
             codes = self._codes[name]
-            values = [codes.setdefault(value, len(codes)) for value in columns[name]]
-            growing.extend(np.array(values, dtype=np.int32))
+            for value in dict.fromkeys(columns[name]):
+                codes.setdefault(value, len(codes))
+            growing.extend(np.array(list(map(codes.__getitem__, columns[name])), dtype=np.int32))
         for name, growing in self._numbers.items():
             growing.extend(np.array(columns[name], dtype=(_FIXED | _MOVING)[name]))
-        self._alive.extend(np.ones(len(memories), dtype=np.bool_))
+        self._alive.extend(np.ones(len(self.ids) - first, dtype=np.bool_))
         labels = [
             (label, slot)
             for slot, tags, metadata in zip(
@@ -117,6 +128,7 @@ class MemoryColumns:
         ]
         self._labels.extend(np.array([label for label, _ in labels], dtype=np.int64))
         self._labelled.extend(np.array([slot for _, slot in labels], dtype=np.int32))
+        return len(self.ids) - first
 
     def update(self, slot: int, memory: ChangedMemory) -> None:
         """Take over what may change while a memory says the same: its validity and its strength."""

@@ -14,7 +14,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.index.growing import GrowingArray
 from remembrancer.index.postings import LexicalScores
-from remembrancer.ports.changes import ChangedCue, CueTurn
+from remembrancer.ports.changes import CueTurn
 from remembrancer.ports.index import ContextRules, SearchRequest
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ class CueContext:
         arrays = (self._actor, self._role, self._flags)
         return self._turns.nbytes + sum(array.nbytes for array in arrays)
 
-    def extend(self, cues: Sequence[ChangedCue]) -> None:
-        turns = [cue.turn for cue in cues]
+    def extend(self, turns: Sequence[CueTurn | None], flags: Sequence[int]) -> None:
+        """Append cues: of each its turn and its flags."""
         self._turns.extend(turns)
         speakers = ["" if turn is None or turn.role not in _ROLES else turn.actor for turn in turns]
         actors = [self._actors.setdefault(speaker, len(self._actors)) for speaker in speakers]
         self._actor.extend(np.array(actors, dtype=np.int32))
         roles = [_NOBODY if turn is None else _ROLES.get(turn.role, _ANOTHER) for turn in turns]
         self._role.extend(np.array(roles, dtype=np.int8))
-        self._flags.extend(np.array([cue.flags for cue in cues], dtype=np.int32))
+        self._flags.extend(np.array(flags, dtype=np.int32))
 
     def bury(self, cues: NDArray[np.integer]) -> None:
         """These cues are not in use any more."""
@@ -129,15 +129,13 @@ class Turns:
         """The turns before and after each, then the one before the former and the one after the latter; or -1."""
         self._living = GrowingArray[np.int32](np.int32)
         """How many cues in use each turn has."""
-        self._streams: dict[Scope, int] = {}
+        self._streams: dict[Scope, tuple[int, dict[int, int]]] = {}
+        """The number of each stream, and its turns by their number in it."""
         self._in_session: list[bool] = []
         """By stream."""
-        self._places: dict[tuple[int, int], int] = {}
-        """Stream and number in it → turn."""
-        self._last: dict[int, int] = {}
+        self._last: dict[int, tuple[int, int, int]] = {}
+        """By stream its last turn, with the turn's number in the stream and its time."""
         self._unlinked: set[int] = set()
-        self._coming: list[tuple[int, int, int]] = []
-        """Stream, number and time of the turns that are being appended."""
 
     @property
     def nbytes(self) -> int:
@@ -146,10 +144,10 @@ class Turns:
 
     def extend(self, cues: Sequence[CueTurn | None]) -> None:
         """Append cues by their turns; None: a cue of no turn."""
-        self._coming.clear()
-        turns = np.array([self._turn(cue) for cue in cues], dtype=np.intp)
         known = len(self._seq)
-        self._append(self._coming)
+        coming: list[tuple[int, int, int]] = []
+        turns = np.array([self._turn(cue, known, coming) for cue in cues], dtype=np.intp)
+        self._append(coming)
         self._of_cue.extend(turns)
         lost = np.unique(turns[(turns >= 0) & (turns < known)])
         self._unlinked.update(self._stream.values[lost[self._living.values[lost] == 0]].tolist())
@@ -176,7 +174,8 @@ class Turns:
             self._reach_farther(turns)
             self._last.pop(stream, None)
             if len(turns):
-                self._last[stream] = int(turns[-1])
+                last = int(turns[-1])
+                self._last[stream] = last, int(self._seq.values[last]), int(self._at.values[last])
         self._unlinked.clear()
 
     def nearby(
@@ -227,18 +226,20 @@ class Turns:
             return turns.astype(np.int32)
         return np.where(turns == _NO_TURN, np.int32(_NO_TURN), self._session.values.take(turns, mode="wrap"))
 
-    def _turn(self, cue: CueTurn | None) -> int:
-        """The number of the cue's turn, which may be one of those to come."""
+    def _turn(self, cue: CueTurn | None, known: int, coming: list[tuple[int, int, int]]) -> int:
+        """The number of the cue's turn. A new one is added to `coming`: its stream, its number there, its time."""
         if cue is None:
             return _NO_TURN
         stream, seq, at, _, _ = cue
-        code = self._streams.setdefault(stream, len(self._streams))
-        if code == len(self._in_session):
+        found = self._streams.get(stream)
+        if found is None:
+            found = self._streams[stream] = len(self._streams), {}
             self._in_session.append(stream.session is not None)
-        turn = self._places.get((code, seq))
+        code, turns = found
+        turn = turns.get(seq)
         if turn is None:
-            turn = self._places[code, seq] = len(self._places)
-            self._coming.append((code, seq, at))
+            turn = turns[seq] = known + len(coming)
+            coming.append((code, seq, at))
         return turn
 
     def _append(self, coming: Sequence[tuple[int, int, int]]) -> None:
@@ -252,16 +253,19 @@ class Turns:
         self._at.extend(columns[:, 2])
         self._around.extend(np.full((len(coming), 4), _NO_TURN, dtype=np.intp))
         self._living.extend(np.zeros(len(coming), dtype=np.int32))
-        around = self._around.values
+        linked: list[tuple[int, int]] = []
         for turn, (code, seq, at) in enumerate(coming, start=first):
             last = self._last.get(code)
-            self._last[code] = turn
+            self._last[code] = turn, seq, at
             if last is None:
                 continue
-            if self._seq.values[last] > seq:
+            if last[1] > seq:
                 self._unlinked.add(code)
-            elif abs(int(self._at.values[last]) - at) <= _GAP:
-                around[turn, 0], around[last, 1] = last, turn
+            elif abs(last[2] - at) <= _GAP:
+                linked.append((last[0], turn))
+        around = self._around.values
+        earlier, later = np.array(linked, dtype=np.intp).reshape(-1, 2).T
+        around[later, 0], around[earlier, 1] = earlier, later
         new = np.arange(first, len(self._seq))
         last_ones = around[new, 0]
         self._reach_farther(np.concatenate([new, last_ones, around[last_ones, 0]]))

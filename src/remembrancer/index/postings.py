@@ -46,10 +46,15 @@ class _Segment:
 
     @staticmethod
     def of(terms: NDArray[np.uint32], cues: NDArray[np.int32], counts: NDArray[np.uint8]) -> _Segment:
-        """From parallel arrays, one posting a row, in the order of the cues."""
-        order = np.argsort(terms, kind="stable")
-        distinct, starts = np.unique(terms[order], return_index=True)
-        return _Segment(distinct, np.append(starts, len(terms)).astype(np.int64), cues[order], counts[order])
+        """From parallel arrays, one posting a row, in the order of the cues, which those of a term keep."""
+        # Term and place in one number: sorting numbers takes a tenth of the time of a stable `argsort`.
+        keys = terms.astype(np.uint64) << np.uint64(32) | np.arange(len(terms), dtype=np.uint64)
+        keys.sort()
+        order, terms = (keys & np.uint64(0xFFFFFFFF)).astype(np.intp), (keys >> np.uint64(32)).astype(np.uint32)
+        is_first = np.ones(len(terms), dtype=np.bool_)
+        is_first[1:] = terms[1:] != terms[:-1]
+        starts = np.flatnonzero(is_first)
+        return _Segment(terms[starts], np.append(starts, len(terms)), cues[order], counts[order])
 
     def merged(self, later: _Segment) -> _Segment:
         return _Segment.of(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -25,7 +26,8 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LOAD_BATCH: Final = 8192
+LOAD_BATCH: Final = 2048
+"""Memories that are appended at a time."""
 SCANNED: Final = 32_768
 """Up to so many cues each one's vector is compared with a question's; of more only those whose signs are near."""
 LIKELY: Final = 8192
@@ -102,8 +104,9 @@ class WorkspaceIndex:
         """Take over what was written since the last time, by whatever process. `state`: that of the feed."""
         if self._change == 0:
             self._erasures = state.erasures
-        for batch in _batches(feed.changes(self._scope, after=self._change, model=self._model)):
-            self._take(batch)
+        fresh = self._fresh(feed.changes(self._scope, after=self._change, model=self._model))
+        while self._append(islice(fresh, LOAD_BATCH)):
+            pass
         self._change = state.change
 
     def look_up(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> LookedUp:
@@ -199,8 +202,8 @@ class WorkspaceIndex:
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _take(self, memories: Sequence[ChangedMemory]) -> None:
-        fresh: list[ChangedMemory] = []
+    def _fresh(self, memories: Iterable[ChangedMemory]) -> Iterator[ChangedMemory]:
+        """Those that are to be appended. Of the others, take over what may change while a memory says the same."""
         for memory in memories:
             slot = self._slot_of_memory.get(memory.id)
             if slot is not None:
@@ -216,9 +219,7 @@ class WorkspaceIndex:
                 self._context.bury(places)
                 for ref in self._ref_of_cue.values[places].tolist():
                     self._cue_of_ref.pop(ref, None)
-            fresh.append(memory)
-        if fresh:
-            self._append(fresh)
+            yield memory
 
     def _places_of(self, slot: int) -> NDArray[np.int64]:
         """Of the cues of a slot."""
@@ -226,30 +227,43 @@ class WorkspaceIndex:
         ends = self._first_cue.values[slot + 1 : slot + 2].tolist() or [len(self._memory_of_cue)]
         return np.arange(first, ends[0])
 
-    def _append(self, memories: Sequence[ChangedMemory]) -> None:
+    def _append(self, memories: Iterable[ChangedMemory]) -> int:
+        """Returns how many there were."""
         first_slot, first_cue = len(self._columns), len(self._memory_of_cue)
-        cues = [cue for memory in memories for cue in memory.cues]
-        sizes = np.array([len(memory.cues) for memory in memories])
-        slots = np.arange(first_slot, first_slot + len(memories), dtype=np.int32)
-        self._columns.append(memories)
-        self._slot_of_memory.update((memory.id, first_slot + place) for place, memory in enumerate(memories))
-        self._first_cue.extend(first_cue + np.cumsum(sizes) - sizes)
-        self._memory_of_cue.extend(np.repeat(slots, sizes))
-        self._ref_of_cue.extend(np.array([cue.ref for cue in cues], dtype=np.int64))
-        self._cue_of_ref.update((cue.ref, first_cue + place) for place, cue in enumerate(cues))
-        self._context.extend(cues)
-        self._postings.extend([cue.terms for cue in cues], [cue.length for cue in cues])
-        if self._model is not None:
-            self._append_vectors(cues, first_cue)
+        sizes: list[int] = []
+        values: list[Any] = []
 
-    def _append_vectors(self, cues: Sequence[ChangedCue], first_cue: int) -> None:
+        def with_cues_taken() -> Iterator[ChangedMemory]:
+            for memory in memories:
+                sizes.append(len(memory.cues))
+                for cue in memory.cues:
+                    values.extend(cue)
+                yield memory
+
+        count = self._columns.append(with_cues_taken())
+        if not count:
+            return 0
+        refs, terms, lengths, vectors, flags, turns = (values[place::6] for place in range(6))
+        slots = np.arange(first_slot, first_slot + count, dtype=np.int32)
+        self._slot_of_memory.update(zip(self._columns.ids[first_slot:], slots.tolist(), strict=True))
+        self._first_cue.extend(first_cue + np.cumsum(sizes, dtype=np.int64) - sizes)
+        self._memory_of_cue.extend(np.repeat(slots, sizes))
+        self._ref_of_cue.extend(np.array(refs, dtype=np.int64))
+        self._cue_of_ref.update(zip(refs, range(first_cue, first_cue + len(refs)), strict=True))
+        self._context.extend(turns, flags)
+        self._postings.extend(terms, lengths)
+        if self._model is not None:
+            self._append_vectors(vectors, first_cue)
+        return count
+
+    def _append_vectors(self, vectors: Sequence[NDArray[np.float32] | None], first_cue: int) -> None:
         if self._vectors is None:
-            dim = next((len(cue.vector) for cue in cues if cue.vector is not None), None)
+            dim = next((len(vector) for vector in vectors if vector is not None), None)
             if dim is None:
                 return
             self._vectors = VectorTable.without_vectors(first_cue, dim)
         gap = np.full(self._vectors.dim, np.nan, dtype=np.float32)
-        self._vectors.extend(np.stack([gap if cue.vector is None else cue.vector for cue in cues]))
+        self._vectors.extend(np.array([gap if vector is None else vector for vector in vectors]))
 
     def _take_vectors(self, cues: Sequence[ChangedCue]) -> None:
         for cue in cues:
@@ -378,17 +392,3 @@ def _first_of_most(
     most = np.maximum.reduceat(values, begins)
     places = np.flatnonzero(values == np.repeat(most, sizes))
     return places[np.searchsorted(places, begins)]
-
-
-def _batches(changes: Iterator[ChangedMemory]) -> Iterator[list[ChangedMemory]]:
-    """Of some `LOAD_BATCH` cues each."""
-    batch: list[ChangedMemory] = []
-    cues = 0
-    for memory in changes:
-        batch.append(memory)
-        cues += len(memory.cues)
-        if cues >= LOAD_BATCH:
-            yield batch
-            batch, cues = [], 0
-    if batch:
-        yield batch

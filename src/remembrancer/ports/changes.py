@@ -127,12 +127,12 @@ def current_span(
     """`current_from` and `current_until` of a memory. Where nobody knows since when it is superseded or retired, it
     never was current.
     """
-    ends = [NEVER if valid_until is None else valid_until]
+    until = NEVER if valid_until is None else valid_until
     if is_superseded:
-        ends.append(ALWAYS if superseded_at is None else superseded_at)
+        until = min(until, ALWAYS if superseded_at is None else superseded_at)
     if is_retired:
-        ends.append(ALWAYS if retired_at is None else retired_at)
-    return recorded_at if valid_from is None else max(recorded_at, valid_from), min(ends)
+        until = min(until, ALWAYS if retired_at is None else retired_at)
+    return recorded_at if valid_from is None else max(recorded_at, valid_from), until
 
 
 class ChangeFeed(Protocol):

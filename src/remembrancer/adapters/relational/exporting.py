@@ -107,7 +107,7 @@ def _archived(_connection: Connection, row: Row) -> ArchivedRecord:
 
 def _stream(connection: Connection, row: Row) -> StreamRecord:
     *parts, workspace, cursor, note = row
-    stream = scope_of((workspace, *parts))
+    stream = scope_of(workspace, *parts)
     read = digest_until(connection, stream, cursor)
     return StreamRecord(stream=stream, cursor=cursor, read=read, note=decoded(note))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import numpy as np
@@ -29,11 +29,12 @@ from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, Works
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_FLOAT32: Final = np.dtype("<f4")
 _CHUNK: Final = 500
 """Refs in one statement."""
 _CUE: Final = (
     "m.n, c.n, c.terms, c.length, v.vector, c.marks,"
-    " e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.role, e.actor"
+    " e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.role, coalesce(e.actor,'')"
 )
 _MEMORY: Final = (
     "m.id, m.revision, m.project, m.crew, m.agent, m.session, m.visibility, m.tier, m.kind, coalesce(m.source, ''),"
@@ -119,21 +120,22 @@ class RelationalView:
 
 def _changed(rows: Sequence[Row]) -> ChangedMemory:
     """Of the rows of one memory, a cue each."""
-    identifier, *fixed = rows[0][_FIRST_OF_MEMORY:]
-    current_from, current_until = current_span(*fixed[25:])
-    before, after = (UUID(bytes=identifier), *fixed[:11], current_from, current_until), fixed[11:23]
-    return ChangedMemory._make((*before, *after, _tags(fixed[23]), decoded(fixed[24]), [_cue(row) for row in rows]))
+    row = rows[0][_FIRST_OF_MEMORY:]
+    fixed, moving, current = row[1:12], row[12:24], current_span(*row[26:])
+    values = (UUID(bytes=row[0]), *fixed, *current, *moving, _tags(row[24]), decoded(row[25]), list(map(_cue, rows)))
+    return ChangedMemory._make(values)
 
 
 def _cue(row: Row) -> ChangedCue:
-    _, ref, terms, length, vector, flags = row[:6]
-    *stream, seq, at, role, actor = row[6:_FIRST_OF_MEMORY]
-    turn = None if seq is None else CueTurn(scope_of(tuple(stream)), seq, at, role, actor or "")
-    return ChangedCue(ref, terms, length, None if vector is None else _vector(vector), flags, turn)
-
-
-def _vector(data: Any) -> NDArray[np.float32]:
-    return np.frombuffer(data, dtype="<f4").astype(np.float32, copy=False)
+    _, ref, terms, length, vector, flags, workspace, project, crew, agent, session, *turn = row[:_FIRST_OF_MEMORY]
+    return ChangedCue(
+        ref,
+        terms,
+        length,
+        None if vector is None else np.frombuffer(vector, _FLOAT32),
+        flags,
+        None if workspace is None else CueTurn(scope_of(workspace, project, crew, agent, session), *turn),
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -15,7 +15,6 @@ from remembrancer.adapters.relational.columns import (
     TIME,
     Column,
     Columns,
-    Row,
     columns,
     inside,
     one_of,
@@ -37,13 +36,9 @@ INDEXED: Final = ("cues", *TABLES)
 """The tables whose rows are found by their words."""
 
 
-def scope_of(parts: Row) -> Scope:
-    """The scope in the columns workspace, project, crew, agent and session of a row."""
-    return _scope_of(*parts)
-
-
 @lru_cache(maxsize=1024)  # the rows of one answer have few scopes
-def _scope_of(workspace: str, project: str, crew: str, agent: str, session: str) -> Scope:
+def scope_of(workspace: str, project: str, crew: str, agent: str, session: str) -> Scope:
+    """The scope in these columns of a row: "" stands for None."""
     return Scope(
         workspace=workspace,
         project=project or None,
@@ -73,7 +68,7 @@ EVENTS: Final = Columns[Event](
         Column("key"),
         Column("origin", one_of(Origin)),
     ),
-    {"scope": _scope_of},
+    {"scope": scope_of},
 )
 
 _USAGE: Final = (
@@ -107,7 +102,7 @@ MEMORIES: Final = Columns[Memory](
         Column("status", one_of(Status)),
         *inside("strength", _STRENGTH),
     ),
-    {"scope": _scope_of, "strength": Strength, "strength.usage": Usage},
+    {"scope": scope_of, "strength": Strength, "strength.usage": Usage},
 )
 
 CHANGES: Final = Columns[PriorityChange](

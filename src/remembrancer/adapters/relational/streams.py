@@ -124,7 +124,7 @@ def digest_until(connection: Connection, stream: Scope, place: int) -> str:
 def _tail(row: Row) -> Tail:
     with as_written():
         return Tail(
-            stream=scope_of(row[:5]),
+            stream=scope_of(*row[:5]),
             cursor=row[5],
             last_seq=row[6],
             events=row[7],
