@@ -14,7 +14,13 @@ from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.index import Index
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.search import DenseContract, FreshnessContract, LexicalContract, UnionContract
+from remembrancer.testing.contract.search import (
+    DenseContract,
+    FoundAfterImportContract,
+    FreshnessContract,
+    LexicalContract,
+    UnionContract,
+)
 from remembrancer.testing.index_contract import IndexContract
 from remembrancer.testing.simple_index import SimpleIndex
 from remembrancer.testing.textbook_index import TextbookIndex
@@ -42,7 +48,9 @@ class TestResidentIndexOverTheReferenceStore(IndexContract):
         return ResidentIndex()
 
 
-class TestResidentIndexOfManyTexts(LexicalContract, DenseContract, UnionContract, FreshnessContract):
+class TestResidentIndexOfManyTexts(
+    LexicalContract, DenseContract, UnionContract, FreshnessContract, FoundAfterImportContract
+):
     """With so many texts that not every vector is compared: `scanned=0` makes any number that many."""
 
     async def make_store(self) -> Store:

@@ -16,6 +16,7 @@ from remembrancer.ports.store import Store
 from remembrancer.testing.contract.erasing import ErasedWholeContract, ReceiptContract
 from remembrancer.testing.contract.memories import LifeContract, StatsContract
 from remembrancer.testing.contract.transfer import ExportContract, ImportContract
+from remembrancer.testing.contract.wall import ReadsContract
 from remembrancer.testing.index_contract import HistoryContract
 from remembrancer.testing.store_contract import StoreContract
 
@@ -36,6 +37,7 @@ class TestSqliteInMemory(
     LifeContract,
     StatsContract,
     ExportContract,
+    ReadsContract,
     ImportContract,
     ErasedWholeContract,
     ReceiptContract,

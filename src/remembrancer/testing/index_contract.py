@@ -24,7 +24,13 @@ from remembrancer.testing.contract.filters import FoundByFilterContract
 from remembrancer.testing.contract.machine import MachineContract
 from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NearbyContract
 from remembrancer.testing.contract.participants import ParticipantsContract
-from remembrancer.testing.contract.search import DenseContract, FreshnessContract, LexicalContract, UnionContract
+from remembrancer.testing.contract.search import (
+    DenseContract,
+    FoundAfterImportContract,
+    FreshnessContract,
+    LexicalContract,
+    UnionContract,
+)
 from remembrancer.testing.contract.strength import FoundStatesContract
 from remembrancer.testing.contract.surroundings import (
     AskedSurroundingsContract,
@@ -34,7 +40,6 @@ from remembrancer.testing.contract.surroundings import (
     SpokenContract,
     StreamContract,
 )
-from remembrancer.testing.contract.transfer import FoundAfterImportContract
 from remembrancer.testing.contract.visibility import FoundSharingContract, FoundVisibilityContract
 from remembrancer.testing.contract.wall import IndexWallContract
 from remembrancer.testing.contract.words import FoundWordsContract

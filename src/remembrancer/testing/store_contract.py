@@ -22,187 +22,101 @@ What finds memories is tested by `index_contract`.
 
 from __future__ import annotations
 
-from remembrancer.testing.contract.access import ClaimContract, CountedNowhereContract, KeyContract
-from remembrancer.testing.contract.archive import (
-    ArchiveContract,
-    ArchivedOnceContract,
-    ArchiveListContract,
-    ArchiveTransferContract,
+from remembrancer.testing.contract import (
+    access,
+    archive,
+    before,
+    changes,
+    effect,
+    erasing,
+    filters,
+    health,
+    jobs,
+    journal,
+    memories,
+    priorities,
+    reading,
+    relations,
+    reviews,
+    spending,
+    states,
+    strength,
+    supersession,
+    sweeping,
+    tails,
+    transfer,
+    vectors,
+    visibility,
+    wall,
+    words,
 )
-from remembrancer.testing.contract.before import PendingTurnContract
-from remembrancer.testing.contract.changes import ChangesContract
-from remembrancer.testing.contract.effect import (
-    CursorContract,
-    EffectReachContract,
-    ExpectedContract,
-    InsertedContract,
-    MovedContract,
-    RevisedContract,
-    StrengthByEffectContract,
-    SupersededByEffectContract,
-)
-from remembrancer.testing.contract.erasing import (
-    ChosenForErasureContract,
-    ErasedEventContract,
-    ErasedMemoryContract,
-    ErasedWholeContract,
-    QuotedContract,
-    ReceiptContract,
-    ToldAnewContract,
-)
-from remembrancer.testing.contract.filters import FilterContract, MetadataContract
-from remembrancer.testing.contract.health import CrewsContract, SnapshotContract, VitalsContract
-from remembrancer.testing.contract.jobs import DeferralContract, RunContract
-from remembrancer.testing.contract.journal import JournalContract
-from remembrancer.testing.contract.memories import (
-    InsertContract,
-    LifeContract,
-    ListContract,
-    ReviseContract,
-    StatsContract,
-    StatusContract,
-    TopicContract,
-)
-from remembrancer.testing.contract.priorities import MarkedMemoriesContract, PriorityContract, PriorityTransferContract
-from remembrancer.testing.contract.reading import (
-    ChosenEventsContract,
-    DaysOfEventsContract,
-    PageContract,
-    RecordedContract,
-    WordsOfEventsContract,
-)
-from remembrancer.testing.contract.relations import LinkedVectorsContract, RelateContract, RelationContract
-from remembrancer.testing.contract.reviews import EvidenceContract, ExposedInContract, ReviewLogContract
-from remembrancer.testing.contract.spending import SpendingContract
-from remembrancer.testing.contract.states import StatesContract
-from remembrancer.testing.contract.strength import AdjustContract, ExposureContract, RetireByAdjustingContract
-from remembrancer.testing.contract.supersession import InvalidateContract, SupersedeContract, SupersededTopicContract
-from remembrancer.testing.contract.sweeping import SweepContract
-from remembrancer.testing.contract.tails import StreamEventsContract, TailContract
-from remembrancer.testing.contract.transfer import ExportContract, ImportContract
-from remembrancer.testing.contract.vectors import DeferContract, ReadVectorsContract, VectorContract
-from remembrancer.testing.contract.visibility import SharingContract, VisibilityContract
-from remembrancer.testing.contract.wall import WallContract
-from remembrancer.testing.contract.words import MovedWordsContract, WordsContract
 
 
 class JournalSuite(
-    JournalContract,
-    ChosenEventsContract,
-    DaysOfEventsContract,
-    WordsOfEventsContract,
-    PageContract,
-    RecordedContract,
-    PriorityContract,
-    MarkedMemoriesContract,
-    TailContract,
-    StreamEventsContract,
-    ArchiveContract,
-    ArchivedOnceContract,
-    ArchiveListContract,
+    journal.JournalContract,
+    reading.ReadingContract,
+    priorities.PriorityContract,
+    tails.TailContract,
+    archive.ArchiveContract,
 ):
     """The role `ports.journal.Journal`."""
 
 
 class MemoriesSuite(
-    InsertContract,
-    TopicContract,
-    ReviseContract,
-    StatusContract,
-    ListContract,
-    AdjustContract,
-    RetireByAdjustingContract,
-    ExposureContract,
-    StatesContract,
-    SupersedeContract,
-    SupersededTopicContract,
-    InvalidateContract,
-    ExpectedContract,
-    CursorContract,
-    InsertedContract,
-    RevisedContract,
-    MovedContract,
-    SupersededByEffectContract,
-    StrengthByEffectContract,
-    EffectReachContract,
-    SweepContract,
-    RelationContract,
-    RelateContract,
-    FilterContract,
-    MetadataContract,
-    VisibilityContract,
-    SharingContract,
-    CrewsContract,
+    memories.MemoryContract,
+    strength.StrengthContract,
+    states.StatesContract,
+    supersession.SupersessionContract,
+    effect.EffectContract,
+    sweeping.SweepContract,
+    relations.RelationContract,
+    filters.FilterContract,
+    visibility.VisibilityContract,
+    visibility.SharingContract,
+    health.CrewsContract,
 ):
     """The role `ports.memories.Memories`."""
 
 
 class EmbeddingsSuite(
-    VectorContract,
-    ReadVectorsContract,
-    DeferContract,
-    PendingTurnContract,
-    LinkedVectorsContract,
-    WordsContract,
-    MovedWordsContract,
+    vectors.VectorContract,
+    before.PendingTurnContract,
+    relations.LinkedVectorsContract,
+    words.WordsContract,
 ):
     """The role `ports.embeddings.Embeddings`."""
 
 
-class ReviewsSuite(
-    EvidenceContract,
-    ReviewLogContract,
-    ExposedInContract,
-):
+class ReviewsSuite(reviews.ReviewContract):
     """The role `ports.reviews.Reviews`."""
 
 
-class JobsSuite(
-    RunContract,
-    DeferralContract,
-    SpendingContract,
-):
+class JobsSuite(jobs.JobsContract, spending.SpendingContract):
     """The role `ports.jobs.Jobs`."""
 
 
-class AccessSuite(
-    KeyContract,
-    ClaimContract,
-    CountedNowhereContract,
-):
+class AccessSuite(access.AccessContract):
     """The role `ports.access.Access`."""
 
 
-class ErasuresSuite(
-    ErasedMemoryContract,
-    ErasedEventContract,
-    ToldAnewContract,
-    ErasedWholeContract,
-    QuotedContract,
-    ReceiptContract,
-    ChosenForErasureContract,
-):
+class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasing.ReceiptContract):
     """The role `ports.erasure.Erasures`."""
 
 
 class TransferSuite(
-    ExportContract,
-    ImportContract,
-    ArchiveTransferContract,
-    PriorityTransferContract,
+    transfer.ExportContract,
+    transfer.ImportContract,
+    archive.ArchiveTransferContract,
+    priorities.PriorityTransferContract,
 ):
     """The role `ports.transfer.Transfer`."""
 
 
-class InspectionSuite(
-    StatsContract,
-    VitalsContract,
-    SnapshotContract,
-):
+class InspectionSuite(memories.StatsContract, health.HealthContract):
     """The role `ports.inspection.Inspection`."""
 
 
-class ChangesSuite(ChangesContract):
+class ChangesSuite(changes.ChangesContract):
     """What an index is told of: `ports.changes.ReadView`, through `Store.read`."""
 
 
@@ -217,7 +131,8 @@ class StoreContract(
     TransferSuite,
     InspectionSuite,
     ChangesSuite,
-    LifeContract,
-    WallContract,
+    memories.LifeContract,
+    wall.ReadsContract,
+    wall.WallContract,
 ):
     """All roles of a store, its opening and closing, and the wall between workspaces. A subclass gives `make_store`."""

@@ -374,7 +374,8 @@ class ReferenceStore:
                 place = (given.ref, model)
                 if given.ref in rows.cues and _is_missing(rows.vectors.get(place), words=given.words is not None):
                     vector = np.array(given.vector, dtype=np.float32)
-                    rows.vectors[place] = StoredVector(vector, given.truncated, at, given.words)
+                    words = None if given.words is None else given.words.copy()
+                    rows.vectors[place] = StoredVector(vector, given.truncated, at, words)
                     rows.failures.pop(place, None)
                     new += 1
             for edge in relations:

@@ -3,29 +3,9 @@
 `testing.store_contract` and `testing.index_contract` put them together.
 """
 
+import pkgutil
+
 import pytest
 
-_PARTS = (
-    "access",
-    "base",
-    "before",
-    "capabilities",
-    "changes",
-    "filters",
-    "finding",
-    "journal",
-    "machine",
-    "memories",
-    "neighbours",
-    "search",
-    "surroundings",
-    "transfer",
-    "vectors",
-    "visibility",
-    "wall",
-    "words",
-    "world",
-)
-
 # pytest rewrites the asserts of test modules only; without this a failing test would not show the values.
-pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in _PARTS))
+pytest.register_assert_rewrite(*(f"{__name__}.{part.name}" for part in pkgutil.iter_modules(__path__)))

@@ -16,7 +16,7 @@ from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, IdempotencyClaim
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited, exported
+from remembrancer.testing.contract.base import StoreSuite, exported, holding
 from remembrancer.testing.contract.world import a_claim, a_key
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
@@ -32,8 +32,7 @@ async def keep(store: Store, *keys: ApiKey) -> None:
         await store.put_key(Scope(workspace=key.workspace), key)
 
 
-class KeyContract(StoreSuite):
-    @awaited
+class AccessContract(StoreSuite):
     async def test_a_key_is_kept_whole(self, store: Store) -> None:
         key = ApiKey(
             id=FIRST,
@@ -49,14 +48,10 @@ class KeyContract(StoreSuite):
         assert await store.keys(SCOPE) == (key,)
 
     @pytest.mark.parametrize("right", Right)
-    def test_each_right_is_kept(self, store: Store, right: Right) -> None:
-        async def steps() -> tuple[ApiKey, ...]:
-            await keep(store, a_key(right=right))
-            return await store.keys(SCOPE)
+    async def test_each_right_is_kept(self, store: Store, right: Right) -> None:
+        await keep(store, a_key(right=right))
+        assert await store.keys(SCOPE) == (a_key(right=right),)
 
-        assert self.runner.run(steps()) == (a_key(right=right),)
-
-    @awaited
     async def test_keys_come_newest_first_then_by_id_revoked_ones_too(self, store: Store) -> None:
         made = [
             a_key(FIRST),
@@ -67,38 +62,32 @@ class KeyContract(StoreSuite):
         await keep(store, *made)
         assert [key.id.int for key in await store.keys(SCOPE)] == [2, 4, 3, 1]
 
-    @awaited
     async def test_keys_are_the_workspace_s_whoever_made_them(self, store: Store) -> None:
         await store.put_key(SCOPE, a_key())
         assert await store.keys(Scope(workspace="acme", agent="bob")) == (a_key(),)
 
-    @awaited
     async def test_a_key_to_another_workspace_is_refused(self, store: Store) -> None:
         with pytest.raises(InvalidInput, match="workspace"):
             await store.put_key(SCOPE, a_key(workspace="rival"))
         assert await store.key_of(a_key(workspace="rival").digest) is None
 
-    @awaited
     async def test_an_id_that_is_taken_is_a_conflict(self, store: Store) -> None:
         await keep(store, a_key())
         with pytest.raises(Conflict):
             await keep(store, replace(a_key(), name="another", digest=bytes(32)))
         assert await store.keys(SCOPE) == (a_key(),)
 
-    @awaited
     async def test_a_digest_opens_one_workspace_only(self, store: Store) -> None:
         await keep(store, a_key())
         with pytest.raises(Conflict):
             await keep(store, replace(a_key(workspace="rival"), digest=a_key().digest))
         assert await store.keys(ELSEWHERE) == ()
 
-    @awaited
     async def test_a_key_is_found_by_its_digest_whatever_its_workspace(self, store: Store) -> None:
         await keep(store, a_key(), a_key(workspace="rival"))
         digests = [a_key().digest, a_key(workspace="rival").digest, bytes(32)]
         assert [await store.key_of(digest) for digest in digests] == [a_key(), a_key(workspace="rival"), None]
 
-    @awaited
     async def test_a_revoked_key_is_found_as_such(self, store: Store) -> None:
         await keep(store, a_key())
         revoked = await store.revoke_key(SCOPE, a_key().id, at=LATER)
@@ -106,70 +95,56 @@ class KeyContract(StoreSuite):
         assert await store.key_of(a_key().digest) == revoked
         assert await store.keys(SCOPE) == (revoked,)
 
-    @awaited
     async def test_a_key_revoked_again_stays_as_it_was_revoked_first(self, store: Store) -> None:
         await keep(store, a_key())
         await store.revoke_key(SCOPE, a_key().id, at=NOW)
         assert (await store.revoke_key(SCOPE, a_key().id, at=LATER)).revoked_at == NOW
 
-    @awaited
     async def test_of_several_keys_the_named_one_is_revoked(self, store: Store) -> None:
         await keep(store, a_key(FIRST), a_key(SECOND))
         await store.revoke_key(SCOPE, FIRST, at=NOW)
         assert [key.revoked_at for key in await store.keys(SCOPE)] == [None, NOW]
 
-    @awaited
     async def test_a_key_that_is_not_there_cannot_be_revoked(self, store: Store) -> None:
         await keep(store, a_key(workspace="rival"))
         with pytest.raises(NotFound):
             await store.revoke_key(SCOPE, a_key().id, at=NOW)
         assert await store.keys(ELSEWHERE) == (a_key(workspace="rival"),)
 
-    @awaited
     async def test_whether_there_are_keys_is_told_of_all_workspaces(self, store: Store) -> None:
         before = await store.has_keys(at=NOW)
         await keep(store, a_key(workspace="rival"))
         assert (before, await store.has_keys(at=NOW)) == (False, True)
 
-    @awaited
     async def test_a_key_that_opens_nothing_does_not_count(self, store: Store) -> None:
         await keep(store, replace(a_key(), expires_at=LATER), replace(a_key(FIRST), revoked_at=NOW))
         assert [await store.has_keys(at=at) for at in (LATER - INSTANT, LATER)] == [True, False]
 
-    @awaited
     async def test_keys_are_of_this_store_alone_and_in_no_export(self, store: Store) -> None:
         await keep(store, a_key())
         assert await exported(store) == []
 
+    claimed = holding(lambda store: store.claim(SCOPE, a_claim(), forget_before=NOW))
 
-class ClaimContract(StoreSuite):
-    @awaited
     async def test_a_new_key_is_the_request_s(self, store: Store) -> None:
         assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == Claimed(a_claim())
 
-    @awaited
-    async def test_the_same_request_again_is_told_that_it_is_under_way_and_since_when(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+    async def test_the_same_request_again_is_told_that_it_is_under_way_and_since_when(self, claimed: Store) -> None:
         again = replace(a_claim(), at=LATER)
-        assert await store.claim(SCOPE, again, forget_before=NOW) == UnderWay(a_claim())
+        assert await claimed.claim(SCOPE, again, forget_before=NOW) == UnderWay(a_claim())
 
-    @awaited
-    async def test_another_request_with_the_same_key_is_a_conflict(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+    async def test_another_request_with_the_same_key_is_a_conflict(self, claimed: Store) -> None:
         other = replace(a_claim(), fingerprint=bytes(32))
         with pytest.raises(Conflict, match="request-1"):
-            await store.claim(SCOPE, other, forget_before=NOW)
-        await store.answer(SCOPE, a_claim(), REPLY)
+            await claimed.claim(SCOPE, other, forget_before=NOW)
+        await claimed.answer(SCOPE, a_claim(), REPLY)
         with pytest.raises(Conflict, match="request-1"):
-            await store.claim(SCOPE, other, forget_before=NOW)
+            await claimed.claim(SCOPE, other, forget_before=NOW)
 
-    @awaited
-    async def test_another_key_is_another_request(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+    async def test_another_key_is_another_request(self, claimed: Store) -> None:
         other = a_claim("request-2")
-        assert await store.claim(SCOPE, other, forget_before=NOW) == Claimed(other)
+        assert await claimed.claim(SCOPE, other, forget_before=NOW) == Claimed(other)
 
-    @awaited
     async def test_an_answered_request_is_answered_again_as_it_was(self, store: Store) -> None:
         for number, reply in enumerate((REPLY, Reply(204, b"", "text/plain"), Reply(409, bytes(range(256)), "a/b"))):
             made = a_claim(f"request-{number}")
@@ -177,14 +152,11 @@ class ClaimContract(StoreSuite):
             await store.answer(SCOPE, made, reply)
             assert await store.claim(SCOPE, replace(made, at=LATER), forget_before=NOW) == reply
 
-    @awaited
-    async def test_the_first_answer_stays(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+    async def test_the_first_answer_stays(self, claimed: Store) -> None:
         for reply in (REPLY, Reply(500, b"", "text/plain")):
-            await store.answer(SCOPE, a_claim(), reply)
-        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == REPLY
+            await claimed.answer(SCOPE, a_claim(), reply)
+        assert await claimed.claim(SCOPE, a_claim(), forget_before=NOW) == REPLY
 
-    @awaited
     async def test_of_too_long_an_answer_is_kept_that_there_was_one(self, store: Store) -> None:
         outcomes: list[object] = []
         for size in (MAX_REPLY_BYTES, MAX_REPLY_BYTES + 1):
@@ -194,39 +166,29 @@ class ClaimContract(StoreSuite):
             outcomes.append(await store.claim(SCOPE, made, forget_before=NOW))
         assert outcomes == [replace(REPLY, body=bytes(MAX_REPLY_BYTES)), Unkept(201)]
 
-    @awaited
-    async def test_a_released_key_is_new_again(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
-        await store.release(SCOPE, a_claim())
+    async def test_a_released_key_is_new_again(self, claimed: Store) -> None:
+        await claimed.release(SCOPE, a_claim())
         other = replace(a_claim(), fingerprint=bytes(32), at=LATER)
-        assert await store.claim(SCOPE, other, forget_before=NOW) == Claimed(other)
+        assert await claimed.claim(SCOPE, other, forget_before=NOW) == Claimed(other)
 
-    @awaited
-    async def test_an_answered_request_is_not_released(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
-        await store.answer(SCOPE, a_claim(), REPLY)
-        await store.release(SCOPE, a_claim())
-        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == REPLY
+    async def test_an_answered_request_is_not_released(self, claimed: Store) -> None:
+        await claimed.answer(SCOPE, a_claim(), REPLY)
+        await claimed.release(SCOPE, a_claim())
+        assert await claimed.claim(SCOPE, a_claim(), forget_before=NOW) == REPLY
 
     @pytest.mark.parametrize(
         "other", [replace(a_claim(), at=LATER), replace(a_claim(), fingerprint=bytes(32))], ids=["later", "another"]
     )
-    def test_only_who_made_a_claim_releases_or_answers_it(self, store: Store, other: IdempotencyClaim) -> None:
-        async def steps() -> object:
-            await store.claim(SCOPE, a_claim(), forget_before=NOW)
-            await store.release(SCOPE, other)
-            await store.answer(SCOPE, other, REPLY)
-            return await store.claim(SCOPE, a_claim(), forget_before=NOW)
+    async def test_only_who_made_a_claim_releases_or_answers_it(self, claimed: Store, other: IdempotencyClaim) -> None:
+        await claimed.release(SCOPE, other)
+        await claimed.answer(SCOPE, other, REPLY)
+        assert await claimed.claim(SCOPE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
 
-        assert self.runner.run(steps()) == UnderWay(a_claim())
-
-    @awaited
     async def test_what_was_not_claimed_has_no_use_for_an_answer(self, store: Store) -> None:
         await store.answer(SCOPE, a_claim(), REPLY)
         await store.release(SCOPE, a_claim())
         assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == Claimed(a_claim())
 
-    @awaited
     async def test_claims_are_forgotten_by_their_age_answered_or_not(self, store: Store) -> None:
         old, new = a_claim("old"), replace(a_claim("new"), at=NOW + INSTANT)
         for made in (old, new, replace(old, key="waiting")):
@@ -237,12 +199,9 @@ class ClaimContract(StoreSuite):
         outcomes = [await store.claim(SCOPE, made, forget_before=NOW + INSTANT) for made in again]
         assert outcomes == [Claimed(again[0]), REPLY, Claimed(again[2])]
 
-    @awaited
-    async def test_a_claim_at_the_bound_is_not_forgotten(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
-        assert await store.claim(SCOPE, replace(a_claim(), at=LATER), forget_before=NOW) == UnderWay(a_claim())
+    async def test_a_claim_at_the_bound_is_not_forgotten(self, claimed: Store) -> None:
+        assert await claimed.claim(SCOPE, replace(a_claim(), at=LATER), forget_before=NOW) == UnderWay(a_claim())
 
-    @awaited
     async def test_a_refused_claim_forgets_nothing(self, store: Store) -> None:
         recent = replace(a_claim("recent"), at=LATER)
         for made in (a_claim(), recent):
@@ -251,19 +210,15 @@ class ClaimContract(StoreSuite):
             await store.claim(SCOPE, replace(recent, fingerprint=bytes(32)), forget_before=LATER)
         assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
 
-    @awaited
     async def test_of_many_at_once_one_gets_the_key(self, store: Store) -> None:
         claims = [replace(a_claim(), at=NOW + number * INSTANT) for number in range(20)]
         outcomes = await asyncio.gather(*(store.claim(SCOPE, made, forget_before=NOW) for made in claims))
         [winner] = [outcome.claim for outcome in outcomes if isinstance(outcome, Claimed)]
         assert [outcome for outcome in outcomes if outcome != Claimed(winner)] == [UnderWay(winner)] * 19
 
-    @awaited
-    async def test_claims_are_the_workspace_s_whoever_makes_them(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
-        assert await store.claim(Scope(workspace="acme"), a_claim(), forget_before=NOW) == UnderWay(a_claim())
+    async def test_claims_are_the_workspace_s_whoever_makes_them(self, claimed: Store) -> None:
+        assert await claimed.claim(Scope(workspace="acme"), a_claim(), forget_before=NOW) == UnderWay(a_claim())
 
-    @awaited
     async def test_one_workspace_s_claims_are_not_another_s(self, store: Store) -> None:
         await store.claim(ELSEWHERE, a_claim(), forget_before=NOW)
         mine = IdempotencyClaim(a_claim().key, sha256(b"mine").digest(), LATER)
@@ -272,15 +227,10 @@ class ClaimContract(StoreSuite):
             await done
         assert await store.claim(ELSEWHERE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
 
-    @awaited
-    async def test_claims_are_of_this_store_alone_and_in_no_export(self, store: Store) -> None:
-        await store.claim(SCOPE, a_claim(), forget_before=NOW)
-        await store.answer(SCOPE, a_claim(), REPLY)
-        assert await exported(store) == []
+    async def test_claims_are_of_this_store_alone_and_in_no_export(self, claimed: Store) -> None:
+        await claimed.answer(SCOPE, a_claim(), REPLY)
+        assert await exported(claimed) == []
 
-
-class CountedNowhereContract(StoreSuite):
-    @awaited
     async def test_keys_and_claims_are_not_counted_among_memories(self, store: Store) -> None:
         before = replace(await store.stats(READER), bytes=0)
         await keep(store, a_key())

@@ -15,8 +15,8 @@ from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited, exported
-from remembrancer.testing.contract.world import populate
+from remembrancer.testing.contract.base import StoreSuite, exported, refused, unchanged
+from remembrancer.testing.contract.world import WorldSuite
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, an_indexed_cue, indexed
 
 LONG_AGO: Final = NOW - timedelta(days=30)
@@ -54,13 +54,11 @@ async def texts(store: Store, where: EventFilter | None = None, *, reader: Reade
 
 
 class ArchiveContract(StoreSuite):
-    @awaited
     async def test_what_is_archived_leaves_the_journal(self, store: Store) -> None:
         await record(store, a_probe(), an_event("said", at=LONG_AGO))
         assert await archive(store) == 1
         assert (await texts(store), await store.count_events(READER, EventFilter())) == (["said"], 1)
 
-    @awaited
     async def test_what_is_archived_can_be_asked_for_as_it_is_cut(self, store: Store) -> None:
         await record(store, LONG)
         await archive(store)
@@ -68,14 +66,12 @@ class ArchiveContract(StoreSuite):
         assert kept == archived(LONG)
         assert (len(kept.text), kept.refs) == (ARCHIVED_CHARS, {"ticket": "OPS-7"})
 
-    @awaited
     async def test_a_short_event_is_archived_whole(self, store: Store) -> None:
         probe = replace(a_probe(), payload={"hops": 3}, actor="a host")
         await record(store, probe)
         await archive(store)
         assert await store.events(READER, ALL, limit=9) == (probe,)
 
-    @awaited
     async def test_a_text_that_begins_with_blanks_can_be_archived(self, store: Store) -> None:
         blank = replace(a_probe(), text=" " * ARCHIVED_CHARS + "told late")
         await record(store, blank)
@@ -97,19 +93,15 @@ class ArchiveContract(StoreSuite):
             (set[str](), ["heartbeat", "network", "network.probe", "network.probes", "networks.probe"]),
         ],
     )
-    def test_types_are_told_by_their_names_or_how_they_begin(
+    async def test_types_are_told_by_their_names_or_how_they_begin(
         self, store: Store, asked: set[str], left: list[str]
     ) -> None:
-        async def attempt() -> None:
-            kinds = ("heartbeat", "network", "network.probe", "network.probes", "networks.probe")
-            await record(store, *(a_probe(number, kind=kind) for number, kind in enumerate(kinds)))
-            aged = Aged(types=frozenset(asked), keep=frozenset(), before=NOW)
-            assert await store.archive(SCOPE, aged, at=NOW, limit=9) == len(kinds) - len(left)
-            assert sorted(event.type for event in await store.events(READER, EventFilter(), limit=9)) == left
+        kinds = ("heartbeat", "network", "network.probe", "network.probes", "networks.probe")
+        await record(store, *(a_probe(number, kind=kind) for number, kind in enumerate(kinds)))
+        aged = Aged(types=frozenset(asked), keep=frozenset(), before=NOW)
+        assert await store.archive(SCOPE, aged, at=NOW, limit=9) == len(kinds) - len(left)
+        assert sorted(event.type for event in await store.events(READER, EventFilter(), limit=9)) == left
 
-        self.runner.run(attempt())
-
-    @awaited
     async def test_priorities_that_are_kept_stay(self, store: Store) -> None:
         probes = [replace(a_probe(number), priority=priority) for number, priority in enumerate(Priority)]
         await record(store, *probes)
@@ -117,21 +109,18 @@ class ArchiveContract(StoreSuite):
         left = [event.priority for event in await store.events(READER, EventFilter(), limit=9)]
         assert set(left) == {Priority.PIN, Priority.PERMANENT}
 
-    @awaited
     async def test_what_happened_at_that_time_or_later_stays(self, store: Store) -> None:
         instant = timedelta(microseconds=1)
         await record(store, *(a_probe(number, at=NOW + (number - 2) * instant) for number in (1, 2, 3)))
         assert await archive(store) == 1
         assert await texts(store) == ["probe 2", "probe 3"]
 
-    @awaited
     async def test_what_a_memory_was_formed_from_stays(self, store: Store) -> None:
         await record(store, a_probe(1), a_probe(2))
         await store.insert(SCOPE, indexed(a_memory(), event_ids=[a_probe(1).id]))
         assert await archive(store) == 1
         assert await texts(store) == ["probe 1"]
 
-    @awaited
     async def test_what_a_cue_names_stays(self, store: Store) -> None:
         await record(store, a_probe(1), a_probe(2))
         cue = Cue(memory_id=a_memory().id, ordinal=0, text="probe 1", event_id=a_probe(1).id)
@@ -139,7 +128,6 @@ class ArchiveContract(StoreSuite):
         assert await archive(store) == 1
         assert await texts(store) == ["probe 1"]
 
-    @awaited
     async def test_the_oldest_go_first(self, store: Store) -> None:
         kinds = ("network.probe", "network.scan")
         probes = [a_probe(n, kind=kinds[n % 2], at=LONG_AGO - timedelta(days=n)) for n in range(5)]
@@ -148,7 +136,6 @@ class ArchiveContract(StoreSuite):
         await record(store, a_probe(9, at=LONG_AGO))
         assert await texts(store, ALL) == ["probe 4", "probe 3", "probe 2", "probe 1", "probe 0", "probe 9"]
 
-    @awaited
     async def test_the_oldest_of_many_types_are_the_oldest_of_all(self, store: Store) -> None:
         await record(
             store,
@@ -159,46 +146,37 @@ class ArchiveContract(StoreSuite):
         assert await archive(store, limit=2) == 2
         assert await texts(store) == ["probe 1"]
 
-    @awaited
     async def test_an_archived_place_is_not_given_again(self, store: Store) -> None:
         await record(store, a_probe(1), a_probe(2))
         await archive(store)
         (appended,) = await store.append(SCOPE, [Entry(an_event("said"))])
         assert appended.event.seq == 3
 
-    @awaited
     async def test_an_archived_event_supports_no_new_memory(self, store: Store) -> None:
         await record(store, a_probe())
         await archive(store)
         with pytest.raises(NotFound):
             await store.insert(SCOPE, indexed(a_memory(), event_ids=[a_probe().id]))
 
-
-class ArchivedOnceContract(StoreSuite):
-    @awaited
     async def test_a_key_is_recorded_once_though_its_event_is_archived(self, store: Store) -> None:
         await record(store, a_probe(key="k"))
         await archive(store)
-        before = await exported(store)
-        (again,) = await store.append(SCOPE, [Entry(replace(a_probe(key="k"), id=UUID(int=7)))])
-        assert (again.created, again.event) == (False, a_probe(key="k"))
-        assert await exported(store) == before
+        async with unchanged(store):
+            (again,) = await store.append(SCOPE, [Entry(replace(a_probe(key="k"), id=UUID(int=7)))])
+            assert (again.created, again.event) == (False, a_probe(key="k"))
 
-    @awaited
     async def test_the_key_of_an_event_that_was_cut_is_recorded_once(self, store: Store) -> None:
         await record(store, LONG)
         await archive(store)
         (again,) = await store.append(SCOPE, [Entry(replace(LONG, id=UUID(int=7)))])
         assert (again.created, again.event) == (False, archived(LONG))
 
-    @awaited
     async def test_another_text_under_an_archived_key_is_a_conflict(self, store: Store) -> None:
         await record(store, a_probe(key="k"))
         await archive(store)
         with pytest.raises(Conflict):
             await store.append(SCOPE, [Entry(a_probe(2, key="k"))])
 
-    @awaited
     async def test_the_key_of_another_agent_is_another_key(self, store: Store) -> None:
         await record(store, a_probe(key="k"))
         await archive(store)
@@ -206,16 +184,12 @@ class ArchivedOnceContract(StoreSuite):
         (appended,) = await store.append(other, [Entry(replace(an_event("mine", scope=other), key="k"))])
         assert appended.created
 
-    @awaited
     async def test_an_archived_id_is_taken(self, store: Store) -> None:
         await record(store, a_probe())
         await archive(store)
         with pytest.raises(Conflict):
             await record(store, an_event("said", event_id=a_probe().id))
 
-
-class ArchiveListContract(StoreSuite):
-    @awaited
     async def test_both_are_listed_in_one_order(self, store: Store) -> None:
         day = timedelta(days=1)
         for number in range(6):
@@ -227,7 +201,6 @@ class ArchiveListContract(StoreSuite):
         assert await texts(store, ALL) == [f"probe {number}" for number in range(6)]
         assert await store.count_events(READER, ALL) == 6
 
-    @awaited
     async def test_a_filter_holds_for_both(self, store: Store) -> None:
         await record(store, a_probe(1), a_probe(2, kind="message"), a_probe(3, kind="network.scan"))
         await archive(store)
@@ -236,7 +209,6 @@ class ArchiveListContract(StoreSuite):
         assert await store.count_events(READER, where) == 2
         assert await texts(store, replace(ALL, ids=frozenset({a_probe(3).id}))) == ["probe 3"]
 
-    @awaited
     async def test_a_reader_sees_of_the_archive_what_it_would_of_the_journal(self, store: Store) -> None:
         theirs = Scope(workspace="acme", crew="data", agent="bob")
         await record(store, a_probe(1))
@@ -246,8 +218,7 @@ class ArchiveListContract(StoreSuite):
         assert await store.count_events(Reader(theirs, Reach.OWN), ALL) == 1
 
 
-class ArchiveTransferContract(StoreSuite):
-    @awaited
+class ArchiveTransferContract(WorldSuite):
     async def test_the_archive_goes_out_and_comes_back_the_same(self, store: Store) -> None:
         await record(store, LONG, a_probe(key="k"), an_event("said"))
         await archive(store)
@@ -258,18 +229,15 @@ class ArchiveTransferContract(StoreSuite):
             (again,) = await other.append(SCOPE, [Entry(a_probe(key="k"))])
             assert not again.created
 
-    @awaited
     async def test_what_is_here_whole_is_not_cut_by_an_import(self, store: Store) -> None:
         await record(store, LONG)
         async with self.another_store() as other:
             await record(other, LONG)
             await archive(other)
             rows = await exported(other)
-        before = await exported(store)
-        assert await store.import_rows(SCOPE, rows) == 0
-        assert await exported(store) == before
+        async with unchanged(store):
+            assert await store.import_rows(SCOPE, rows) == 0
 
-    @awaited
     async def test_what_is_here_cut_comes_back_whole(self, store: Store) -> None:
         await record(store, LONG)
         rows = await exported(store)
@@ -278,46 +246,35 @@ class ArchiveTransferContract(StoreSuite):
         assert await exported(store) == rows
         assert await store.import_rows(SCOPE, rows) == 0
 
-    @awaited
     async def test_it_comes_back_at_the_place_that_it_has_here(self, store: Store) -> None:
-        async with self.another_store() as other:
-            await record(other, LONG)
-            rows = await exported(other)
+        rows = await self.exported_by(lambda other: record(other, LONG))
         await record(store, an_event("first"), LONG)
         await archive(store)
         await store.import_rows(SCOPE, rows)
         assert [event.seq for event in await store.stream_events(SCOPE, after=0, limit=9)] == [1, 2]
 
-    @awaited
     async def test_another_event_of_that_id_takes_no_place(self, store: Store) -> None:
         await record(store, LONG)
         rows = await exported(store)
         await archive(store)
-        before = await exported(store)
-        other = [{**row, "text": "something else"} for row in rows]
-        assert await store.import_rows(SCOPE, other) == 0
-        assert await exported(store) == before
+        async with unchanged(store):
+            other = [{**row, "text": "something else"} for row in rows]
+            assert await store.import_rows(SCOPE, other) == 0
 
     @pytest.mark.parametrize("here", ["in the journal", "in the archive"])
     @pytest.mark.parametrize("there", ["in the journal", "in the archive"])
-    def test_a_key_held_by_another_event_refuses_the_import(self, store: Store, here: str, there: str) -> None:
-        async def attempt() -> None:
-            async with self.another_store() as other:
-                await record(other, a_probe(1, key="k"))
-                if there == "in the archive":
-                    await archive(other)
-                rows = await exported(other)
-            await record(store, a_probe(2, key="k"))
-            if here == "in the archive":
-                await archive(store)
-            before = await exported(store)
-            with pytest.raises(Conflict):
-                await store.import_rows(SCOPE, rows)
-            assert await exported(store) == before
+    async def test_a_key_held_by_another_event_refuses_the_import(self, store: Store, here: str, there: str) -> None:
+        async with self.another_store() as other:
+            await record(other, a_probe(1, key="k"))
+            if there == "in the archive":
+                await archive(other)
+            rows = await exported(other)
+        await record(store, a_probe(2, key="k"))
+        if here == "in the archive":
+            await archive(store)
+        async with refused(store, Conflict):
+            await store.import_rows(SCOPE, rows)
 
-        self.runner.run(attempt())
-
-    @awaited
     async def test_an_archived_event_whose_place_is_taken_goes_to_the_end(self, store: Store) -> None:
         async with self.another_store() as other:
             await record(other, a_probe(1))
@@ -328,9 +285,6 @@ class ArchiveTransferContract(StoreSuite):
         (appended,) = await store.append(SCOPE, [Entry(an_event("next"))])
         assert appended.event.seq == 4
 
-    @awaited
-    async def test_archiving_after_all_was_archived_finds_nothing(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        before = await exported(store)
-        assert await archive(store) == 0
-        assert await exported(store) == before
+    async def test_archiving_after_all_was_archived_finds_nothing(self, world: Store) -> None:
+        async with unchanged(world):
+            assert await archive(world) == 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import wraps
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -19,13 +20,15 @@ from remembrancer.domain.candidates import States
 from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Exposure
+from remembrancer.errors import RemembrancerError
 from remembrancer.language.lexical import stem
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
-from remembrancer.testing.doubles import NOW, READER, SCOPE
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
 from remembrancer.testing.simple_index import SimpleIndex
 
 if TYPE_CHECKING:
@@ -35,13 +38,28 @@ MODEL: Final = "model-a"
 EVERYTHING: Final = Filter(current_at=NOW + timedelta(days=1))
 """All that is current a day after the rows of a test were made."""
 
-S = TypeVar("S", bound="StoreSuite")
-
 
 class StoreSuite(ABC):
-    """The hook of the suite, and the fixture made from it."""
+    """The hook of the suite, and the fixture made from it.
+
+    Tests are `async def`. Each runs in the event loop that its store was made in, without a plugin of pytest.
+    """
 
     runner: asyncio.Runner
+
+    def __init_subclass__(cls) -> None:
+        """Make the tests of the class ones that pytest can run.
+
+        Raises TypeError where a test, a fixture or a helper has the name of another suite's and would hide it.
+        """
+        super().__init_subclass__()
+        for name, test in list(vars(cls).items()):
+            if name.startswith("test_") and inspect.iscoroutinefunction(test):
+                setattr(cls, name, _awaited(test))
+        for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith(("__", "_abc"))}:
+            first, *others = (base for base in cls.__mro__ if name in vars(base))
+            if not all(issubclass(first, other) for other in others):
+                raise TypeError(f"{name} is in {first.__name__} and in {others[0].__name__}: one would hide the other")
 
     @abstractmethod
     async def make_store(self) -> Store:
@@ -56,6 +74,12 @@ class StoreSuite(ABC):
             yield store
             self.runner.run(store.close())
 
+    @pytest.fixture
+    def remembered(self, store: Store) -> Store:
+        """The store with one memory, `a_memory()`."""
+        self.runner.run(remember(store, a_memory()))
+        return store
+
     @asynccontextmanager
     async def another_store(self) -> AsyncGenerator[Store, None]:
         """A second store, closed at the end of the block."""
@@ -65,23 +89,56 @@ class StoreSuite(ABC):
         finally:
             await store.close()
 
+    async def exported_by(self, *steps: Callable[[Store], Awaitable[object]]) -> list[ExportRow]:
+        """What another store exports after these steps."""
+        async with self.another_store() as store:
+            for step in steps:
+                await step(store)
+            return await exported(store)
 
-def awaited(test: Callable[[S, Store], Awaitable[None]]) -> Callable[[S, Store], None]:
-    """Lets pytest run an async test without a plugin, in the loop its store was made in."""
 
+def holding(step: Callable[[Store], Coroutine[Any, Any, object]]) -> Any:
+    """Make a fixture of a suite: the test's store after this step."""
+
+    @pytest.fixture
+    def prepared(self: StoreSuite, store: Store) -> Store:
+        self.runner.run(step(store))
+        return store
+
+    return prepared
+
+
+def _awaited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
     @wraps(test)
-    def run(self: S, store: Store) -> None:
-        async def whole() -> None:
-            await test(self, store)
-
-        self.runner.run(whole())
+    def run(self: StoreSuite, **fixtures: Any) -> None:
+        self.runner.run(test(self, **fixtures))
 
     return run
 
 
-async def remember(store: Store, *writes: MemoryWrite) -> None:
-    for write in writes:
+async def remember(store: Store, *given: Memory | MemoryWrite) -> None:
+    """Insert memories, each with one cue of its own text unless it comes with its cues."""
+    for one in given:
+        write = indexed(one) if isinstance(one, Memory) else one
         await store.insert(write.memory.scope, write)
+
+
+@asynccontextmanager
+async def unchanged(store: Store) -> AsyncGenerator[None, None]:
+    """The block leaves every row of an export as it was."""
+    before = await exported(store)
+    yield
+    assert await exported(store) == before
+
+
+@asynccontextmanager
+async def refused(
+    store: Store, error: type[RemembrancerError], *, match: str | None = None
+) -> AsyncGenerator[None, None]:
+    """The block raises the error and leaves every row of an export as it was."""
+    async with unchanged(store):
+        with pytest.raises(error, match=match):
+            yield
 
 
 async def give_vectors(
@@ -107,6 +164,12 @@ async def found(store: Store, *words: str, reader: Reader = READER, where: Filte
 
 async def exported(store: Store, scope: Scope = SCOPE) -> list[ExportRow]:
     return [row async for row in store.export(scope)]
+
+
+async def the_tail(store: Store, stream: Scope = SCOPE) -> Tail:
+    tail = await store.tail(stream)
+    assert tail is not None
+    return tail
 
 
 def spread(memories: Iterable[Memory], *, step: timedelta = timedelta(minutes=1)) -> list[Memory]:

@@ -9,7 +9,7 @@ import pytest
 
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.testing.contract.base import MODEL
-from remembrancer.testing.contract.finding import Finder, IndexSuite, finding, request
+from remembrancer.testing.contract.finding import Finder, IndexSuite, request
 from remembrancer.testing.contract.neighbours import say
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_vector
 
@@ -18,9 +18,9 @@ CAPABILITIES: Final = ("dense", "lexical", "phrases", "context", "token_embeddin
 
 class CapabilitiesContract(IndexSuite):
     @pytest.mark.parametrize("capability", CAPABILITIES)
-    def test_what_is_declared_is_there_and_nothing_else_is(self, finder: Finder, capability: str) -> None:
+    async def test_what_is_declared_is_there_and_nothing_else_is(self, finder: Finder, capability: str) -> None:
         declared = bool(getattr(finder.index.capabilities, capability))
-        assert self.runner.run(self._is_there(finder, capability)) is declared
+        assert await self._is_there(finder, capability) is declared
 
     async def _is_there(self, finder: Finder, capability: str) -> bool:
         """Whether an answer has what the capability brings; else everything of it has to be absent."""
@@ -46,18 +46,15 @@ class CapabilitiesContract(IndexSuite):
                 present = bool(await finder.token_embeddings(READER, MODEL, answer.ref.tolist()))
         return present
 
-    @finding
     async def test_a_lexical_score_lies_between_nothing_and_the_bound(self, finder: Finder) -> None:
         await say(finder, "kestrel", "kestrel kestrel owl", "owl")
         answer = await finder.search(READER, request("kestrel", "owl"))
         scores = answer.bm25[~np.isnan(answer.bm25)]
         assert ((scores >= 0) & (scores <= answer.bm25_bound)).all()
 
-    @finding
     async def test_a_declared_score_is_of_a_leg_that_is_declared(self, finder: Finder) -> None:
         assert finder.index.capabilities.lexical or finder.index.capabilities.bm25 is None
 
-    @finding
     async def test_closing_twice_does_nothing(self, finder: Finder) -> None:
         await finder.index.close()
         await finder.index.close()

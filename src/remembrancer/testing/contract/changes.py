@@ -27,8 +27,6 @@ from remembrancer.testing.contract.base import (
     MODEL,
     StoreSuite,
     assert_same_states,
-    awaited,
-    exported,
     give_vectors,
     remember,
 )
@@ -141,52 +139,40 @@ class ChangesContract(StoreSuite):
         """Two memories, one of an event; the number of the last change."""
         cue = Cue(memory_id=KESTREL.id, ordinal=0, text="kestrel", event_id=TURN.id)
         await store.append(SCOPE, [Entry(TURN, MemoryWrite(KESTREL, (an_indexed_cue(cue),), (TURN.id,)))])
-        await remember(store, indexed(OWL))
+        await remember(store, OWL)
         return (await state(store)).change
 
-    @awaited
     async def test_a_store_without_rows_has_no_change(self, store: Store) -> None:
         assert await changes(store) == []
 
     @pytest.mark.parametrize("write", WRITES)
-    def test_a_write_tells_of_the_memories_it_changed_and_of_no_others(self, store: Store, write: str) -> None:
-        async def compare() -> None:
-            before = await self._filled(store)
-            step, expected = WRITES[write]
-            await step(store)
-            told = await changes(store, after=before)
-            assert {one.id for one in told} == expected
-            assert (await state(store)).change > before
-            assert await changes(store, after=(await state(store)).change) == []
+    async def test_a_write_tells_of_the_memories_it_changed_and_of_no_others(self, store: Store, write: str) -> None:
+        before = await self._filled(store)
+        step, expected = WRITES[write]
+        await step(store)
+        told = await changes(store, after=before)
+        assert {one.id for one in told} == expected
+        assert (await state(store)).change > before
+        assert await changes(store, after=(await state(store)).change) == []
 
-        self.runner.run(compare())
-
-    @awaited
     async def test_an_import_tells_of_what_it_brought(self, store: Store) -> None:
         before = await self._filled(store)
-        async with self.another_store() as source:
-            await remember(source, indexed(a_memory("brought")))
-            rows = await exported(source)
+        rows = await self.exported_by(lambda source: remember(source, a_memory("brought")))
         await store.import_rows(SCOPE, rows)
         assert {one.id for one in await changes(store, after=before)} == {a_memory("brought").id}
 
     @pytest.mark.parametrize("write", NO_CHANGES)
-    def test_what_changes_nothing_for_an_index_tells_of_nothing(self, store: Store, write: str) -> None:
-        async def compare() -> None:
-            before = await self._filled(store)
-            await NO_CHANGES[write](store)
-            assert await changes(store, after=before) == []
+    async def test_what_changes_nothing_for_an_index_tells_of_nothing(self, store: Store, write: str) -> None:
+        before = await self._filled(store)
+        await NO_CHANGES[write](store)
+        assert await changes(store, after=before) == []
 
-        self.runner.run(compare())
-
-    @awaited
     async def test_an_edge_by_hand_leaves_its_ends_findable_as_they_were(self, store: Store) -> None:
         await self._filled(store)
         before = sorted(await changes(store), key=lambda one: one.id)
         await store.relate(READER, [Relation(OWL.id, KESTREL.id, RelationKind.SIMILAR, 0.5, NOW)])
         assert sorted(await changes(store), key=lambda one: one.id) == before
 
-    @awaited
     async def test_an_erasure_is_counted(self, store: Store) -> None:
         await self._filled(store)
         before = await state(store)
@@ -196,13 +182,11 @@ class ChangesContract(StoreSuite):
         assert after.change >= before.change
         assert {one.id for one in await changes(store)} == {KESTREL.id}
 
-    @awaited
     async def test_changes_come_in_the_order_they_were_made(self, store: Store) -> None:
         await self._filled(store)
         await store.set_status(READER, KESTREL.id, Status.RETIRED, at=LATER)
         assert [one.id for one in await changes(store)] == [OWL.id, KESTREL.id]
 
-    @awaited
     async def test_a_memory_comes_with_what_filters_and_scores_need(self, store: Store) -> None:
         memory = replace(
             KESTREL,
@@ -212,7 +196,7 @@ class ChangesContract(StoreSuite):
             metadata={"run": 7, "more": [1]},
             strength=LIVED,
         )
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         (told,) = await changes(store)
         assert (
             told[:-1]
@@ -251,29 +235,22 @@ class ChangesContract(StoreSuite):
         assert told.current_until > micros(NOW.replace(year=9999))
 
     @pytest.mark.parametrize(("memory", "start", "end"), SPANS)
-    def test_a_memory_is_current_in_its_span(
+    async def test_a_memory_is_current_in_its_span(
         self, store: Store, memory: Memory, start: datetime, end: datetime | None
     ) -> None:
-        async def compare() -> None:
-            await remember(store, indexed(memory))
-            (told,) = await changes(store)
-            assert told.current_from == micros(start)
-            assert told.current_until == micros(end) if end else told.current_until > micros(LATER.replace(year=9999))
-
-        self.runner.run(compare())
+        await remember(store, memory)
+        (told,) = await changes(store)
+        assert told.current_from == micros(start)
+        assert told.current_until == micros(end) if end else told.current_until > micros(LATER.replace(year=9999))
 
     @pytest.mark.parametrize(
         "memory", [replace(KESTREL, status=Status.RETIRED), replace(KESTREL, superseded_by=OWL.id)]
     )
-    def test_what_ended_nobody_knows_when_never_was_current(self, store: Store, memory: Memory) -> None:
-        async def compare() -> None:
-            await remember(store, indexed(memory))
-            (told,) = await changes(store)
-            assert told.current_until <= told.current_from
+    async def test_what_ended_nobody_knows_when_never_was_current(self, store: Store, memory: Memory) -> None:
+        await remember(store, memory)
+        (told,) = await changes(store)
+        assert told.current_until <= told.current_from
 
-        self.runner.run(compare())
-
-    @awaited
     async def test_a_memory_comes_with_all_its_cues_by_ordinal(self, store: Store) -> None:
         write = indexed(KESTREL, "one owl", "two", "three owls owl")
         flagged = (write.cues[0], replace(write.cues[1], marks=Mark.TIME | Mark.NAME), write.cues[2])
@@ -284,7 +261,6 @@ class ChangesContract(StoreSuite):
         ]
         assert [cue.ref for cue in told.cues] == [cue.ref for cue in await store.pending_of(SCOPE, MODEL, KESTREL.id)]
 
-    @awaited
     async def test_a_cue_comes_with_its_vector_of_the_model_asked_for(self, store: Store) -> None:
         await remember(store, indexed(KESTREL, "one", "two"))
         await give_vectors(store, {"two": a_vector(3, 4)})
@@ -299,36 +275,30 @@ class ChangesContract(StoreSuite):
     @pytest.mark.parametrize("session", ["monday", None])
     @pytest.mark.parametrize("role", Role)
     @pytest.mark.parametrize("actor", ["Ana", None])
-    def test_a_cue_of_an_event_comes_with_its_turn(
+    async def test_a_cue_of_an_event_comes_with_its_turn(
         self, store: Store, session: str | None, role: Role, actor: str | None
     ) -> None:
-        async def compare() -> None:
-            scope = replace(SCOPE, session=session)
-            events = [
-                replace(an_event(text, scope=scope, at=NOW + timedelta(microseconds=place)), actor=actor, role=role)
-                for place, text in enumerate(("one", "two"))
-            ]
-            cue = Cue(memory_id=KESTREL.id, ordinal=0, text="two", event_id=events[1].id)
-            write = MemoryWrite(KESTREL, (an_indexed_cue(cue),))
-            await store.append(scope, [Entry(events[0]), Entry(events[1], write)])
-            (told,) = await changes(store)
-            assert told.cues[0].turn == CueTurn(scope, 2, micros(NOW) + 1, role, actor or "")
+        scope = replace(SCOPE, session=session)
+        events = [
+            replace(an_event(text, scope=scope, at=NOW + timedelta(microseconds=place)), actor=actor, role=role)
+            for place, text in enumerate(("one", "two"))
+        ]
+        cue = Cue(memory_id=KESTREL.id, ordinal=0, text="two", event_id=events[1].id)
+        write = MemoryWrite(KESTREL, (an_indexed_cue(cue),))
+        await store.append(scope, [Entry(events[0]), Entry(events[1], write)])
+        (told,) = await changes(store)
+        assert told.cues[0].turn == CueTurn(scope, 2, micros(NOW) + 1, role, actor or "")
 
-        self.runner.run(compare())
-
-    @awaited
     async def test_a_cue_of_no_event_comes_without_a_turn(self, store: Store) -> None:
-        await remember(store, indexed(KESTREL))
+        await remember(store, KESTREL)
         assert (await changes(store))[0].cues[0].turn is None
 
-    @awaited
     async def test_the_cues_that_hold_a_phrase_are_told(self, store: Store) -> None:
         await remember(store, indexed(KESTREL, "to be", "be to", "not to be so"), indexed(OWL, "to kestrel be"))
         refs = [cue.ref for cue in await store.pending_of(SCOPE, MODEL, KESTREL.id)]
         told = await store.read(lambda view: view.cues_with_phrase(SCOPE, ("to", "be")))
         assert sorted(told) == [refs[0], refs[2]]
 
-    @awaited
     async def test_a_view_reads_as_the_store_does(self, store: Store) -> None:
         await self._filled(store)
         await give_vectors(store, {"owl": a_vector(3, 4)})
@@ -347,7 +317,6 @@ class ChangesContract(StoreSuite):
         assert found == expected[0]
         assert_same_states(states, expected[1])
 
-    @awaited
     async def test_what_a_function_raises_is_raised(self, store: Store) -> None:
         def fail(_view: object) -> Event:
             raise LookupError("no such thing")

@@ -23,7 +23,7 @@ from remembrancer.errors import Conflict, InvalidInput, NotFound, RemembrancerEr
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited, exported, found, remember
+from remembrancer.testing.contract.base import StoreSuite, exported, found, holding, remember, the_tail, unchanged
 from remembrancer.testing.contract.memories import FULL, LATER, one
 from remembrancer.testing.contract.world import a_review
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
@@ -49,438 +49,21 @@ def moved_on(
     return Cursor(stream=replace(SCOPE, session=stream), expected=expected, to=to, note=note or {})
 
 
-async def birds(store: Store) -> None:
-    await remember(store, *(indexed(memory) for memory in (KESTREL, OWL, HERON)))
-
-
 async def said(store: Store, *texts: str) -> None:
     await store.append(SCOPE, [Entry(an_event(text)) for text in texts])
 
 
 async def refused(store: Store, effect: Effect, error: type[RemembrancerError]) -> None:
     """The effect, and with it all that would otherwise be fine: nothing of it is left."""
-    before = await exported(store)
-    whole = replace(
-        effect,
-        inserted=(*effect.inserted, indexed(a_memory("a wren"))),
-        related=(*effect.related, Relation(KESTREL.id, HERON.id, RelationKind.SIMILAR, 0.5, NOW)),
-    )
-    with pytest.raises(error):
-        await store.commit(SCOPE, whole, at=LATER)
-    assert await exported(store) == before
+    async with unchanged(store):
+        whole = replace(
+            effect,
+            inserted=(*effect.inserted, indexed(a_memory("a wren"))),
+            related=(*effect.related, Relation(KESTREL.id, HERON.id, RelationKind.SIMILAR, 0.5, NOW)),
+        )
+        with pytest.raises(error):
+            await store.commit(SCOPE, whole, at=LATER)
     assert await found(store, "wren") == set()
-
-
-class ExpectedContract(StoreSuite):
-    @awaited
-    async def test_an_empty_effect_writes_nothing(self, store: Store) -> None:
-        await birds(store)
-        before = await exported(store)
-        await store.commit(SCOPE, Effect(), at=LATER)
-        assert await exported(store) == before
-
-    @awaited
-    async def test_what_is_as_expected_stays_as_it_is(self, store: Store) -> None:
-        await birds(store)
-        before = await exported(store)
-        await store.commit(SCOPE, Effect(expected={KESTREL.id: 1, OWL.id: 1}), at=LATER)
-        assert await exported(store) == before
-
-    @awaited
-    async def test_a_memory_revised_since_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await store.revise(SCOPE, indexed(replace(OWL, text="an eagle owl")), expected_revision=1, at=NOW)
-        await refused(store, Effect(expected={KESTREL.id: 1, OWL.id: 1}), Conflict)
-
-    @awaited
-    async def test_a_retired_memory_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await store.set_status(READER, OWL.id, Status.RETIRED, at=NOW)
-        await refused(store, Effect(expected={OWL.id: 1}), Conflict)
-
-    @awaited
-    async def test_a_superseded_memory_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await store.supersede(READER, OWL.id, HERON.id, at=NOW)
-        await refused(store, Effect(expected={OWL.id: 1}), Conflict)
-
-    @awaited
-    async def test_an_expired_memory_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await store.supersede(READER, OWL.id, None, at=LATER)
-        await refused(store, Effect(expected={OWL.id: 1}), Conflict)
-
-    @awaited
-    async def test_a_memory_that_expires_a_moment_later_does_not(self, store: Store) -> None:
-        await birds(store)
-        await store.supersede(READER, OWL.id, None, at=LATER + timedelta(microseconds=1))
-        await store.commit(SCOPE, Effect(expected={OWL.id: 1}), at=LATER)
-
-    @awaited
-    async def test_a_memory_that_is_to_hold_only_later_does_not(self, store: Store) -> None:
-        await remember(store, indexed(replace(OWL, valid_from=LATER + timedelta(days=1))))
-        await store.commit(SCOPE, Effect(expected={OWL.id: 1}), at=LATER)
-
-    @awaited
-    async def test_a_memory_that_is_not_there_is_not_found(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(expected={NOWHERE: 1}), NotFound)
-
-    @awaited
-    async def test_facts_are_drawn_from_a_memory_once(self, store: Store) -> None:
-        await birds(store)
-        await store.commit(SCOPE, Effect(consolidated=frozenset({OWL.id})), at=LATER)
-        assert await one(store, OWL.id) == replace(OWL, consolidated_at=LATER)
-        await refused(store, Effect(consolidated=frozenset({KESTREL.id, OWL.id})), Conflict)
-
-    @awaited
-    async def test_facts_cannot_be_drawn_from_what_is_not_there(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(consolidated=frozenset({NOWHERE})), NotFound)
-
-    @awaited
-    async def test_a_memory_revised_with_it_stays_one_that_facts_were_drawn_from(self, store: Store) -> None:
-        await birds(store)
-        revised = indexed(replace(OWL, text="an eagle owl"))
-        effect = Effect(expected={OWL.id: 1}, consolidated=frozenset({OWL.id}), revised=(revised,))
-        await store.commit(SCOPE, effect, at=LATER)
-        assert (await one(store, OWL.id)).consolidated_at == LATER
-
-
-class CursorContract(StoreSuite):
-    @awaited
-    async def test_a_stream_is_read_on(self, store: Store) -> None:
-        await said(store, "one", "two", "three")
-        await store.commit(SCOPE, Effect(cursor=moved_on(1, note={"topic": "birds"})), at=LATER)
-        await store.commit(SCOPE, Effect(cursor=moved_on(2, expected=1)), at=LATER)
-        tail = await store.tail(SCOPE)
-        assert tail is not None
-        assert (tail.cursor, tail.events, tail.note) == (2, 1, {})
-
-    @awaited
-    async def test_a_stream_read_meanwhile_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await said(store, "one", "two", "three")
-        await store.commit(SCOPE, Effect(cursor=moved_on(2)), at=LATER)
-        await refused(store, Effect(cursor=moved_on(3)), Conflict)
-        await refused(store, Effect(cursor=moved_on(3, expected=1)), Conflict)
-
-    @pytest.mark.parametrize("to", [1, 0, -1, 4])
-    def test_a_place_that_was_read_or_is_not_there_is_refused(self, store: Store, to: int) -> None:
-        async def attempt() -> None:
-            await birds(store)
-            await said(store, "one", "two", "three")
-            await store.commit(SCOPE, Effect(cursor=moved_on(2)), at=LATER)
-            await refused(store, Effect(cursor=moved_on(to, expected=2)), InvalidInput)
-
-        self.runner.run(attempt())
-
-    @awaited
-    async def test_a_note_alone_moves_nothing(self, store: Store) -> None:
-        await said(store, "one", "two")
-        await store.commit(SCOPE, Effect(cursor=moved_on(0, note={"seen": 2})), at=LATER)
-        tail = await store.tail(SCOPE)
-        assert tail is not None
-        assert (tail.cursor, tail.events, tail.note) == (0, 2, {"seen": 2})
-
-    @awaited
-    async def test_a_stream_that_is_not_there_can_be_left_a_note(self, store: Store) -> None:
-        await store.commit(SCOPE, Effect(cursor=moved_on(0, note={"seen": 0})), at=LATER)
-        assert await store.tail(SCOPE) is None
-        (appended,) = await store.append(SCOPE, [Entry(an_event("one"))])
-        tail = await store.tail(SCOPE)
-        assert tail is not None
-        assert (appended.event.seq, tail.note) == (1, {"seen": 0})
-
-    @awaited
-    async def test_a_stream_that_is_not_there_cannot_be_read_on(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(cursor=moved_on(1)), InvalidInput)
-
-    @awaited
-    async def test_streams_are_read_apart(self, store: Store) -> None:
-        await said(store, "one")
-        tuesday = replace(SCOPE, session="tuesday")
-        await store.append(SCOPE, [Entry(an_event("two", scope=tuesday))])
-        await store.commit(SCOPE, Effect(cursor=moved_on(1, stream="tuesday")), at=LATER)
-        assert await store.tail(tuesday) is None
-        tail = await store.tail(SCOPE)
-        assert tail is not None
-        assert tail.cursor == 0
-
-    @awaited
-    async def test_of_those_that_read_at_once_one_is_let_through(self, store: Store) -> None:
-        await said(store, "one", "two")
-        effects = [Effect(cursor=moved_on(2), inserted=(indexed(memory),)) for memory in (KESTREL, OWL, HERON)]
-        outcomes = await asyncio.gather(
-            *(store.commit(SCOPE, effect, at=LATER) for effect in effects), return_exceptions=True
-        )
-        assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 2
-        there = await store.get(READER, [memory.id for memory in (KESTREL, OWL, HERON)])
-        assert len(there) == 1
-
-
-class InsertedContract(StoreSuite):
-    @awaited
-    async def test_a_new_memory_is_there_whole(self, store: Store) -> None:
-        await said(store, "one", "two")
-        events = (an_event("two").id, an_event("one").id)
-        await store.commit(SCOPE, Effect(inserted=(indexed(FULL, "one", "two", event_ids=events),)), at=LATER)
-        assert await one(store, FULL.id) == FULL
-        assert [event.id for event in await store.provenance(READER, FULL.id)] == list(events)
-
-    @awaited
-    async def test_a_new_memory_is_found(self, store: Store) -> None:
-        await birds(store)
-        assert await found(store, "kestrel") == {KESTREL.text}
-        await store.commit(SCOPE, Effect(inserted=(indexed(a_memory("another kestrel")),)), at=LATER)
-        assert await found(store, "kestrel") == {KESTREL.text, "another kestrel"}
-
-    @awaited
-    async def test_a_memory_of_that_id_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(inserted=(indexed(OWL),)), Conflict)
-
-    @awaited
-    async def test_a_memory_of_that_key_refuses_the_effect_though_it_says_the_same(self, store: Store) -> None:
-        await birds(store)
-        await remember(store, indexed(replace(a_memory("keyed"), key="k")))
-        again = replace(a_memory("keyed", memory_id=UUID(int=7)), key="k")
-        await refused(store, Effect(inserted=(indexed(again),)), Conflict)
-
-    @awaited
-    async def test_a_memory_of_that_topic_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await remember(store, indexed(replace(a_memory("an eagle"), topic_key="bird")))
-        await refused(store, Effect(inserted=(indexed(replace(a_memory("a crow"), topic_key="bird")),)), Conflict)
-
-    @awaited
-    async def test_a_memory_of_events_that_are_not_there_is_refused(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(inserted=(indexed(a_memory("a crow"), event_ids=[NOWHERE]),)), NotFound)
-
-    @awaited
-    async def test_what_follows_may_name_what_is_new(self, store: Store) -> None:
-        await birds(store)
-        episode = indexed(a_memory("birds of the morning"))
-        edges = tuple(
-            Relation(episode.memory.id, source.id, RelationKind.DERIVED_FROM, 1.0, LATER) for source in (KESTREL, OWL)
-        )
-        effect = Effect(
-            expected={KESTREL.id: 1, OWL.id: 1},
-            inserted=(episode,),
-            moved=(Moved(KESTREL.id, Status.COMPACTED, "condensed"),),
-            superseded=((OWL.id, episode.memory.id),),
-            related=edges,
-        )
-        await store.commit(SCOPE, effect, at=LATER)
-        expected = (*edges, Relation(episode.memory.id, OWL.id, RelationKind.SUPERSEDES, 1.0, LATER))
-        assert set(await store.relations(READER, [episode.memory.id])) == set(expected)
-        assert await found(store, "kestrel", "owl", "birds") == {episode.memory.text}
-
-
-class RevisedContract(StoreSuite):
-    @awaited
-    async def test_a_revised_memory_keeps_what_use_made_of_it(self, store: Store) -> None:
-        lived = Strength(importance=0.25, confidence=0.75, stability=9.0, difficulty=3.0, last_reviewed_at=NOW)
-        await remember(store, indexed(replace(OWL, strength=lived)))
-        revised = replace(OWL, text="an eagle owl", strength=Strength(importance=0.875))
-        await store.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(indexed(revised),)), at=LATER)
-        expected = replace(revised, revision=2, strength=replace(lived, importance=0.875))
-        assert await one(store, OWL.id) == expected
-
-    @awaited
-    async def test_what_it_said_before_is_a_revision(self, store: Store) -> None:
-        await birds(store)
-        revised = indexed(replace(OWL, text="an eagle owl"))
-        await store.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
-        (revision,) = await store.revisions(READER, OWL.id)
-        assert (revision.number, revision.text, revision.replaced_at) == (1, OWL.text, LATER)
-
-    @awaited
-    async def test_a_revised_memory_is_found_by_what_it_says_now(self, store: Store) -> None:
-        await birds(store)
-        assert await found(store, "eagle") == set()
-        revised = indexed(replace(OWL, text="an eagle"))
-        await store.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
-        assert (await found(store, "eagle"), await found(store, "owl")) == ({"an eagle"}, set())
-
-    @awaited
-    async def test_the_events_it_was_formed_from_before_stay(self, store: Store) -> None:
-        await said(store, "one", "two")
-        await remember(store, indexed(OWL, event_ids=[an_event("one").id]))
-        revised = indexed(replace(OWL, text="an eagle"), event_ids=[an_event("two").id])
-        await store.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
-        assert [event.text for event in await store.provenance(READER, OWL.id)] == ["one", "two"]
-
-    @awaited
-    async def test_a_memory_that_is_not_expected_cannot_be_revised(self, store: Store) -> None:
-        await birds(store)
-        effect = Effect(expected={KESTREL.id: 1}, revised=(indexed(replace(OWL, text="an eagle")),))
-        await refused(store, effect, InvalidInput)
-
-
-class MovedContract(StoreSuite):
-    @pytest.mark.parametrize("status", [Status.RETIRED, Status.COMPACTED, Status.ARCHIVED])
-    def test_a_memory_moved_out_is_found_no_more_and_the_audit_says_why(self, store: Store, status: Status) -> None:
-        async def move() -> None:
-            await birds(store)
-            assert await found(store, "owl") == {OWL.text}
-            await store.commit(SCOPE, Effect(moved=(Moved(OWL.id, status, "condensed"),)), at=LATER)
-            assert await found(store, "owl") == set()
-            assert await one(store, OWL.id) == replace(OWL, status=status, retired_at=LATER)
-            assert await store.audit(READER, OWL.id) == (Audited(OWL.id, status.value, "condensed", LATER),)
-
-        self.runner.run(move())
-
-    @awaited
-    async def test_a_memory_moved_back_is_found_again(self, store: Store) -> None:
-        await birds(store)
-        await store.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=NOW)
-        await store.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.ACTIVE, "undone"),)), at=LATER)
-        assert await found(store, "owl") == {OWL.text}
-        assert (await store.audit(READER, OWL.id))[-1] == Audited(OWL.id, "restored", "undone", LATER)
-
-    @awaited
-    async def test_what_is_there_already_leaves_no_line_in_the_audit(self, store: Store) -> None:
-        await birds(store)
-        await store.set_status(READER, OWL.id, Status.COMPACTED, at=NOW)
-        await store.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
-        assert await store.audit(READER, OWL.id) == ()
-        assert (await one(store, OWL.id)).retired_at == NOW
-
-    @awaited
-    async def test_a_topic_taken_meanwhile_refuses_the_effect(self, store: Store) -> None:
-        await remember(store, indexed(KESTREL), indexed(ABOUT))
-        await store.set_status(READER, ABOUT.id, Status.RETIRED, at=NOW)
-        await remember(store, indexed(replace(HERON, topic_key="bird")))
-        await refused(store, Effect(moved=(Moved(ABOUT.id, Status.ACTIVE, "undone"),)), Conflict)
-
-    @awaited
-    async def test_a_topic_can_be_handed_on_within_an_effect(self, store: Store) -> None:
-        await remember(store, indexed(ABOUT))
-        await store.set_status(READER, ABOUT.id, Status.RETIRED, at=NOW)
-        await remember(store, indexed(replace(HERON, topic_key="bird")))
-        moves = (Moved(HERON.id, Status.RETIRED, "handed on"), Moved(ABOUT.id, Status.ACTIVE, "handed on"))
-        await store.commit(SCOPE, Effect(moved=moves), at=LATER)
-        held = await store.by_topic(SCOPE, "bird")
-        assert held is not None
-        assert held.id == ABOUT.id
-
-    @awaited
-    async def test_what_is_not_there_cannot_be_moved(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(moved=(Moved(NOWHERE, Status.RETIRED, ""),)), NotFound)
-
-
-class SupersededByEffectContract(StoreSuite):
-    @awaited
-    async def test_a_memory_gives_way_to_another(self, store: Store) -> None:
-        await birds(store)
-        await store.commit(SCOPE, Effect(superseded=((OWL.id, HERON.id),)), at=LATER)
-        assert await one(store, OWL.id) == replace(OWL, superseded_by=HERON.id, superseded_at=LATER)
-        assert await store.audit(READER, OWL.id) == (Audited(OWL.id, "superseded", f"by {HERON.id}", LATER),)
-        assert await found(store, "owl") == set()
-
-    @awaited
-    async def test_a_memory_ends_in_favour_of_none(self, store: Store) -> None:
-        await birds(store)
-        await store.commit(SCOPE, Effect(superseded=((OWL.id, None),)), at=LATER)
-        assert await one(store, OWL.id) == replace(OWL, valid_until=LATER)
-
-    @awaited
-    async def test_a_successor_that_holds_no_more_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await store.set_status(READER, HERON.id, Status.RETIRED, at=NOW)
-        await refused(store, Effect(superseded=((OWL.id, HERON.id),)), Conflict)
-
-    @awaited
-    async def test_memories_cannot_replace_each_other(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(superseded=((OWL.id, HERON.id), (HERON.id, OWL.id))), Conflict)
-
-    @pytest.mark.parametrize("ends", [(NOWHERE, OWL.id), (OWL.id, NOWHERE), (NOWHERE, None)])
-    def test_what_is_not_there_supersedes_nothing(self, store: Store, ends: tuple[UUID, UUID | None]) -> None:
-        async def attempt() -> None:
-            await birds(store)
-            await refused(store, Effect(superseded=(ends,)), NotFound)
-
-        self.runner.run(attempt())
-
-
-class StrengthByEffectContract(StoreSuite):
-    @awaited
-    async def test_an_edge_that_is_there_takes_the_new_weight(self, store: Store) -> None:
-        await birds(store)
-        edge = Relation(OWL.id, HERON.id, RelationKind.SUPPORTS, 0.25, NOW)
-        await store.relate(READER, [edge])
-        await store.commit(SCOPE, Effect(related=(replace(edge, weight=0.75, created_at=LATER),)), at=LATER)
-        assert await store.relations(READER, [OWL.id]) == (replace(edge, weight=0.75),)
-
-    @pytest.mark.parametrize("ends", [(NOWHERE, OWL.id), (OWL.id, NOWHERE)])
-    def test_an_edge_from_nowhere_is_refused(self, store: Store, ends: tuple[UUID, UUID]) -> None:
-        async def attempt() -> None:
-            await birds(store)
-            await refused(store, Effect(related=(Relation(*ends, RelationKind.SUPPORTS, 0.5, NOW),)), NotFound)
-
-        self.runner.run(attempt())
-
-    @awaited
-    async def test_strengths_change_each_by_its_own_rule(self, store: Store) -> None:
-        await birds(store)
-        await store.commit(SCOPE, Effect(adjusted={OWL.id: stronger, HERON.id: wearing}), at=LATER)
-        assert (await one(store, OWL.id)).strength == Strength(importance=1.0)
-        assert await one(store, HERON.id) == replace(
-            HERON, strength=Strength(importance=0.0), status=Status.RETIRED, retired_at=LATER
-        )
-        assert await store.audit(READER, HERON.id) == (Audited(HERON.id, "retired", "faded", LATER),)
-
-    @awaited
-    async def test_a_rule_that_fails_leaves_nothing(self, store: Store) -> None:
-        def failing(_: Strength) -> Adjustment:
-            raise InvalidInput("strength", None, "one that can be changed")
-
-        await birds(store)
-        await refused(store, Effect(adjusted={OWL.id: stronger, HERON.id: failing}), InvalidInput)
-
-    @awaited
-    async def test_what_is_not_there_has_no_strength(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(adjusted={NOWHERE: stronger}), NotFound)
-
-    @awaited
-    async def test_a_review_is_logged_and_its_memory_takes_what_came_of_it(self, store: Store) -> None:
-        await birds(store)
-        review = a_review(OWL.id)
-        await store.commit(SCOPE, Effect(reviewed=(review,)), at=LATER)
-        assert await store.reviews(READER, OWL.id) == (review,)
-        expected = Strength(stability=review.stability, difficulty=review.difficulty, last_reviewed_at=review.at)
-        assert (await one(store, OWL.id)).strength == expected
-
-    @awaited
-    async def test_a_memory_reviewed_meanwhile_refuses_the_effect(self, store: Store) -> None:
-        await birds(store)
-        await store.commit(SCOPE, Effect(reviewed=(a_review(OWL.id),)), at=LATER)
-        await refused(store, Effect(reviewed=(a_review(OWL.id, at=LATER),)), Conflict)
-
-    @awaited
-    async def test_the_next_review_names_the_one_before(self, store: Store) -> None:
-        await birds(store)
-        first = a_review(OWL.id)
-        second = a_review(OWL.id, at=LATER, previous=first.at)
-        await store.commit(SCOPE, Effect(reviewed=(first, second)), at=LATER)
-        assert await store.reviews(READER, OWL.id) == (first, second)
-
-    @awaited
-    async def test_two_reviews_of_one_moment_are_refused(self, store: Store) -> None:
-        await birds(store)
-        first = a_review(OWL.id)
-        await refused(store, Effect(reviewed=(first, replace(first, previous=first.at))), Conflict)
-
-    @awaited
-    async def test_what_is_not_there_cannot_be_reviewed(self, store: Store) -> None:
-        await birds(store)
-        await refused(store, Effect(reviewed=(a_review(NOWHERE),)), NotFound)
 
 
 REACHING: Final[dict[str, Callable[[Memory], Effect]]] = {
@@ -496,16 +79,306 @@ REACHING: Final[dict[str, Callable[[Memory], Effect]]] = {
 }
 
 
-class EffectReachContract(StoreSuite):
-    @pytest.mark.parametrize("part", REACHING)
-    def test_an_effect_reaches_what_only_its_owner_sees(self, store: Store, part: str) -> None:
-        async def reach() -> None:
-            await remember(store, indexed(OWL), indexed(HIDDEN))
-            before = await exported(store)
-            await store.commit(SCOPE, REACHING[part](HIDDEN), at=LATER)
-            assert (await exported(store) == before) is (part == "expected")
+class EffectContract(StoreSuite):
+    birds = holding(lambda store: remember(store, KESTREL, OWL, HERON))
 
-        self.runner.run(reach())
+    async def test_an_empty_effect_writes_nothing(self, birds: Store) -> None:
+        async with unchanged(birds):
+            await birds.commit(SCOPE, Effect(), at=LATER)
+
+    async def test_what_is_as_expected_stays_as_it_is(self, birds: Store) -> None:
+        async with unchanged(birds):
+            await birds.commit(SCOPE, Effect(expected={KESTREL.id: 1, OWL.id: 1}), at=LATER)
+
+    async def test_a_memory_revised_since_refuses_the_effect(self, birds: Store) -> None:
+        await birds.revise(SCOPE, indexed(replace(OWL, text="an eagle owl")), expected_revision=1, at=NOW)
+        await refused(birds, Effect(expected={KESTREL.id: 1, OWL.id: 1}), Conflict)
+
+    async def test_a_retired_memory_refuses_the_effect(self, birds: Store) -> None:
+        await birds.set_status(READER, OWL.id, Status.RETIRED, at=NOW)
+        await refused(birds, Effect(expected={OWL.id: 1}), Conflict)
+
+    async def test_a_superseded_memory_refuses_the_effect(self, birds: Store) -> None:
+        await birds.supersede(READER, OWL.id, HERON.id, at=NOW)
+        await refused(birds, Effect(expected={OWL.id: 1}), Conflict)
+
+    async def test_an_expired_memory_refuses_the_effect(self, birds: Store) -> None:
+        await birds.supersede(READER, OWL.id, None, at=LATER)
+        await refused(birds, Effect(expected={OWL.id: 1}), Conflict)
+
+    async def test_a_memory_that_expires_a_moment_later_does_not(self, birds: Store) -> None:
+        await birds.supersede(READER, OWL.id, None, at=LATER + timedelta(microseconds=1))
+        await birds.commit(SCOPE, Effect(expected={OWL.id: 1}), at=LATER)
+
+    async def test_a_memory_that_is_to_hold_only_later_does_not(self, store: Store) -> None:
+        await remember(store, replace(OWL, valid_from=LATER + timedelta(days=1)))
+        await store.commit(SCOPE, Effect(expected={OWL.id: 1}), at=LATER)
+
+    async def test_an_expected_memory_that_is_not_there_is_not_found(self, birds: Store) -> None:
+        await refused(birds, Effect(expected={NOWHERE: 1}), NotFound)
+
+    async def test_facts_are_drawn_from_a_memory_once(self, birds: Store) -> None:
+        await birds.commit(SCOPE, Effect(consolidated=frozenset({OWL.id})), at=LATER)
+        assert await one(birds, OWL.id) == replace(OWL, consolidated_at=LATER)
+        await refused(birds, Effect(consolidated=frozenset({KESTREL.id, OWL.id})), Conflict)
+
+    async def test_facts_cannot_be_drawn_from_what_is_not_there(self, birds: Store) -> None:
+        await refused(birds, Effect(consolidated=frozenset({NOWHERE})), NotFound)
+
+    async def test_a_memory_revised_with_it_stays_one_that_facts_were_drawn_from(self, birds: Store) -> None:
+        revised = indexed(replace(OWL, text="an eagle owl"))
+        effect = Effect(expected={OWL.id: 1}, consolidated=frozenset({OWL.id}), revised=(revised,))
+        await birds.commit(SCOPE, effect, at=LATER)
+        assert (await one(birds, OWL.id)).consolidated_at == LATER
+
+    async def test_a_stream_is_read_on(self, store: Store) -> None:
+        await said(store, "one", "two", "three")
+        await store.commit(SCOPE, Effect(cursor=moved_on(1, note={"topic": "birds"})), at=LATER)
+        await store.commit(SCOPE, Effect(cursor=moved_on(2, expected=1)), at=LATER)
+        tail = await the_tail(store, SCOPE)
+        assert (tail.cursor, tail.events, tail.note) == (2, 1, {})
+
+    async def test_a_stream_read_meanwhile_refuses_the_effect(self, birds: Store) -> None:
+        await said(birds, "one", "two", "three")
+        await birds.commit(SCOPE, Effect(cursor=moved_on(2)), at=LATER)
+        await refused(birds, Effect(cursor=moved_on(3)), Conflict)
+        await refused(birds, Effect(cursor=moved_on(3, expected=1)), Conflict)
+
+    @pytest.mark.parametrize("to", [1, 0, -1, 4])
+    async def test_a_place_that_was_read_or_is_not_there_is_refused(self, birds: Store, to: int) -> None:
+        await said(birds, "one", "two", "three")
+        await birds.commit(SCOPE, Effect(cursor=moved_on(2)), at=LATER)
+        await refused(birds, Effect(cursor=moved_on(to, expected=2)), InvalidInput)
+
+    async def test_a_note_alone_moves_nothing(self, store: Store) -> None:
+        await said(store, "one", "two")
+        await store.commit(SCOPE, Effect(cursor=moved_on(0, note={"seen": 2})), at=LATER)
+        tail = await the_tail(store, SCOPE)
+        assert (tail.cursor, tail.events, tail.note) == (0, 2, {"seen": 2})
+
+    async def test_a_stream_that_is_not_there_can_be_left_a_note(self, store: Store) -> None:
+        await store.commit(SCOPE, Effect(cursor=moved_on(0, note={"seen": 0})), at=LATER)
+        assert await store.tail(SCOPE) is None
+        (appended,) = await store.append(SCOPE, [Entry(an_event("one"))])
+        tail = await the_tail(store, SCOPE)
+        assert (appended.event.seq, tail.note) == (1, {"seen": 0})
+
+    async def test_a_stream_that_is_not_there_cannot_be_read_on(self, birds: Store) -> None:
+        await refused(birds, Effect(cursor=moved_on(1)), InvalidInput)
+
+    async def test_streams_are_read_apart(self, store: Store) -> None:
+        await said(store, "one")
+        tuesday = replace(SCOPE, session="tuesday")
+        await store.append(SCOPE, [Entry(an_event("two", scope=tuesday))])
+        await store.commit(SCOPE, Effect(cursor=moved_on(1, stream="tuesday")), at=LATER)
+        assert await store.tail(tuesday) is None
+        tail = await the_tail(store, SCOPE)
+        assert tail.cursor == 0
+
+    async def test_of_those_that_read_at_once_one_is_let_through(self, store: Store) -> None:
+        await said(store, "one", "two")
+        effects = [Effect(cursor=moved_on(2), inserted=(indexed(memory),)) for memory in (KESTREL, OWL, HERON)]
+        outcomes = await asyncio.gather(
+            *(store.commit(SCOPE, effect, at=LATER) for effect in effects), return_exceptions=True
+        )
+        assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 2
+        there = await store.get(READER, [memory.id for memory in (KESTREL, OWL, HERON)])
+        assert len(there) == 1
+
+    async def test_a_new_memory_is_there_whole(self, store: Store) -> None:
+        await said(store, "one", "two")
+        events = (an_event("two").id, an_event("one").id)
+        await store.commit(SCOPE, Effect(inserted=(indexed(FULL, "one", "two", event_ids=events),)), at=LATER)
+        assert await one(store, FULL.id) == FULL
+        assert [event.id for event in await store.provenance(READER, FULL.id)] == list(events)
+
+    async def test_a_new_memory_is_found(self, birds: Store) -> None:
+        assert await found(birds, "kestrel") == {KESTREL.text}
+        await birds.commit(SCOPE, Effect(inserted=(indexed(a_memory("another kestrel")),)), at=LATER)
+        assert await found(birds, "kestrel") == {KESTREL.text, "another kestrel"}
+
+    async def test_a_memory_of_that_id_refuses_the_effect(self, birds: Store) -> None:
+        await refused(birds, Effect(inserted=(indexed(OWL),)), Conflict)
+
+    async def test_a_memory_of_that_key_refuses_the_effect_though_it_says_the_same(self, birds: Store) -> None:
+        await remember(birds, replace(a_memory("keyed"), key="k"))
+        again = replace(a_memory("keyed", memory_id=UUID(int=7)), key="k")
+        await refused(birds, Effect(inserted=(indexed(again),)), Conflict)
+
+    async def test_a_memory_of_that_topic_refuses_the_effect(self, birds: Store) -> None:
+        await remember(birds, replace(a_memory("an eagle"), topic_key="bird"))
+        await refused(birds, Effect(inserted=(indexed(replace(a_memory("a crow"), topic_key="bird")),)), Conflict)
+
+    async def test_a_memory_of_events_that_are_not_there_is_refused(self, birds: Store) -> None:
+        await refused(birds, Effect(inserted=(indexed(a_memory("a crow"), event_ids=[NOWHERE]),)), NotFound)
+
+    async def test_what_follows_may_name_what_is_new(self, birds: Store) -> None:
+        episode = indexed(a_memory("birds of the morning"))
+        edges = tuple(
+            Relation(episode.memory.id, source.id, RelationKind.DERIVED_FROM, 1.0, LATER) for source in (KESTREL, OWL)
+        )
+        effect = Effect(
+            expected={KESTREL.id: 1, OWL.id: 1},
+            inserted=(episode,),
+            moved=(Moved(KESTREL.id, Status.COMPACTED, "condensed"),),
+            superseded=((OWL.id, episode.memory.id),),
+            related=edges,
+        )
+        await birds.commit(SCOPE, effect, at=LATER)
+        expected = (*edges, Relation(episode.memory.id, OWL.id, RelationKind.SUPERSEDES, 1.0, LATER))
+        assert set(await birds.relations(READER, [episode.memory.id])) == set(expected)
+        assert await found(birds, "kestrel", "owl", "birds") == {episode.memory.text}
+
+    async def test_a_revised_memory_keeps_what_use_made_of_it(self, store: Store) -> None:
+        lived = Strength(importance=0.25, confidence=0.75, stability=9.0, difficulty=3.0, last_reviewed_at=NOW)
+        await remember(store, replace(OWL, strength=lived))
+        revised = replace(OWL, text="an eagle owl", strength=Strength(importance=0.875))
+        await store.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(indexed(revised),)), at=LATER)
+        expected = replace(revised, revision=2, strength=replace(lived, importance=0.875))
+        assert await one(store, OWL.id) == expected
+
+    async def test_what_it_said_before_is_a_revision(self, birds: Store) -> None:
+        revised = indexed(replace(OWL, text="an eagle owl"))
+        await birds.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
+        (revision,) = await birds.revisions(READER, OWL.id)
+        assert (revision.number, revision.text, revision.replaced_at) == (1, OWL.text, LATER)
+
+    async def test_a_revised_memory_is_found_by_what_it_says_now(self, birds: Store) -> None:
+        assert await found(birds, "eagle") == set()
+        revised = indexed(replace(OWL, text="an eagle"))
+        await birds.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
+        assert (await found(birds, "eagle"), await found(birds, "owl")) == ({"an eagle"}, set())
+
+    async def test_the_events_it_was_formed_from_before_stay(self, store: Store) -> None:
+        await said(store, "one", "two")
+        await remember(store, indexed(OWL, event_ids=[an_event("one").id]))
+        revised = indexed(replace(OWL, text="an eagle"), event_ids=[an_event("two").id])
+        await store.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
+        assert [event.text for event in await store.provenance(READER, OWL.id)] == ["one", "two"]
+
+    async def test_a_memory_that_is_not_expected_cannot_be_revised(self, birds: Store) -> None:
+        effect = Effect(expected={KESTREL.id: 1}, revised=(indexed(replace(OWL, text="an eagle")),))
+        await refused(birds, effect, InvalidInput)
+
+    @pytest.mark.parametrize("status", [Status.RETIRED, Status.COMPACTED, Status.ARCHIVED])
+    async def test_a_memory_moved_out_is_found_no_more_and_the_audit_says_why(
+        self, birds: Store, status: Status
+    ) -> None:
+        assert await found(birds, "owl") == {OWL.text}
+        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, status, "condensed"),)), at=LATER)
+        assert await found(birds, "owl") == set()
+        assert await one(birds, OWL.id) == replace(OWL, status=status, retired_at=LATER)
+        assert await birds.audit(READER, OWL.id) == (Audited(OWL.id, status.value, "condensed", LATER),)
+
+    async def test_a_memory_moved_back_is_found_again(self, birds: Store) -> None:
+        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=NOW)
+        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.ACTIVE, "undone"),)), at=LATER)
+        assert await found(birds, "owl") == {OWL.text}
+        assert (await birds.audit(READER, OWL.id))[-1] == Audited(OWL.id, "restored", "undone", LATER)
+
+    async def test_what_is_there_already_leaves_no_line_in_the_audit(self, birds: Store) -> None:
+        await birds.set_status(READER, OWL.id, Status.COMPACTED, at=NOW)
+        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
+        assert await birds.audit(READER, OWL.id) == ()
+        assert (await one(birds, OWL.id)).retired_at == NOW
+
+    async def test_a_topic_taken_meanwhile_refuses_the_effect(self, store: Store) -> None:
+        await remember(store, KESTREL, ABOUT)
+        await store.set_status(READER, ABOUT.id, Status.RETIRED, at=NOW)
+        await remember(store, replace(HERON, topic_key="bird"))
+        await refused(store, Effect(moved=(Moved(ABOUT.id, Status.ACTIVE, "undone"),)), Conflict)
+
+    async def test_a_topic_can_be_handed_on_within_an_effect(self, store: Store) -> None:
+        await remember(store, ABOUT)
+        await store.set_status(READER, ABOUT.id, Status.RETIRED, at=NOW)
+        await remember(store, replace(HERON, topic_key="bird"))
+        moves = (Moved(HERON.id, Status.RETIRED, "handed on"), Moved(ABOUT.id, Status.ACTIVE, "handed on"))
+        await store.commit(SCOPE, Effect(moved=moves), at=LATER)
+        held = await store.by_topic(SCOPE, "bird")
+        assert held is not None
+        assert held.id == ABOUT.id
+
+    async def test_what_is_not_there_cannot_be_moved(self, birds: Store) -> None:
+        await refused(birds, Effect(moved=(Moved(NOWHERE, Status.RETIRED, ""),)), NotFound)
+
+    async def test_a_memory_gives_way_to_another(self, birds: Store) -> None:
+        await birds.commit(SCOPE, Effect(superseded=((OWL.id, HERON.id),)), at=LATER)
+        assert await one(birds, OWL.id) == replace(OWL, superseded_by=HERON.id, superseded_at=LATER)
+        assert await birds.audit(READER, OWL.id) == (Audited(OWL.id, "superseded", f"by {HERON.id}", LATER),)
+        assert await found(birds, "owl") == set()
+
+    async def test_a_memory_ends_in_favour_of_none(self, birds: Store) -> None:
+        await birds.commit(SCOPE, Effect(superseded=((OWL.id, None),)), at=LATER)
+        assert await one(birds, OWL.id) == replace(OWL, valid_until=LATER)
+
+    async def test_a_successor_that_holds_no_more_refuses_the_effect(self, birds: Store) -> None:
+        await birds.set_status(READER, HERON.id, Status.RETIRED, at=NOW)
+        await refused(birds, Effect(superseded=((OWL.id, HERON.id),)), Conflict)
+
+    async def test_memories_cannot_replace_each_other(self, birds: Store) -> None:
+        await refused(birds, Effect(superseded=((OWL.id, HERON.id), (HERON.id, OWL.id))), Conflict)
+
+    @pytest.mark.parametrize("ends", [(NOWHERE, OWL.id), (OWL.id, NOWHERE), (NOWHERE, None)])
+    async def test_what_is_not_there_supersedes_nothing(self, birds: Store, ends: tuple[UUID, UUID | None]) -> None:
+        await refused(birds, Effect(superseded=(ends,)), NotFound)
+
+    async def test_an_effect_gives_an_edge_that_is_there_the_new_weight(self, birds: Store) -> None:
+        edge = Relation(OWL.id, HERON.id, RelationKind.SUPPORTS, 0.25, NOW)
+        await birds.relate(READER, [edge])
+        await birds.commit(SCOPE, Effect(related=(replace(edge, weight=0.75, created_at=LATER),)), at=LATER)
+        assert await birds.relations(READER, [OWL.id]) == (replace(edge, weight=0.75),)
+
+    @pytest.mark.parametrize("ends", [(NOWHERE, OWL.id), (OWL.id, NOWHERE)])
+    async def test_an_edge_from_nowhere_is_refused(self, birds: Store, ends: tuple[UUID, UUID]) -> None:
+        await refused(birds, Effect(related=(Relation(*ends, RelationKind.SUPPORTS, 0.5, NOW),)), NotFound)
+
+    async def test_strengths_change_each_by_its_own_rule(self, birds: Store) -> None:
+        await birds.commit(SCOPE, Effect(adjusted={OWL.id: stronger, HERON.id: wearing}), at=LATER)
+        assert (await one(birds, OWL.id)).strength == Strength(importance=1.0)
+        assert await one(birds, HERON.id) == replace(
+            HERON, strength=Strength(importance=0.0), status=Status.RETIRED, retired_at=LATER
+        )
+        assert await birds.audit(READER, HERON.id) == (Audited(HERON.id, "retired", "faded", LATER),)
+
+    async def test_a_rule_that_fails_leaves_nothing(self, birds: Store) -> None:
+        def failing(_: Strength) -> Adjustment:
+            raise InvalidInput("strength", None, "one that can be changed")
+
+        await refused(birds, Effect(adjusted={OWL.id: stronger, HERON.id: failing}), InvalidInput)
+
+    async def test_what_is_not_there_has_no_strength(self, birds: Store) -> None:
+        await refused(birds, Effect(adjusted={NOWHERE: stronger}), NotFound)
+
+    async def test_a_review_is_logged_and_its_memory_takes_what_came_of_it(self, birds: Store) -> None:
+        review = a_review(OWL.id)
+        await birds.commit(SCOPE, Effect(reviewed=(review,)), at=LATER)
+        assert await birds.reviews(READER, OWL.id) == (review,)
+        expected = Strength(stability=review.stability, difficulty=review.difficulty, last_reviewed_at=review.at)
+        assert (await one(birds, OWL.id)).strength == expected
+
+    async def test_a_memory_reviewed_meanwhile_refuses_the_effect(self, birds: Store) -> None:
+        await birds.commit(SCOPE, Effect(reviewed=(a_review(OWL.id),)), at=LATER)
+        await refused(birds, Effect(reviewed=(a_review(OWL.id, at=LATER),)), Conflict)
+
+    async def test_the_next_review_names_the_one_before(self, birds: Store) -> None:
+        first = a_review(OWL.id)
+        second = a_review(OWL.id, at=LATER, previous=first.at)
+        await birds.commit(SCOPE, Effect(reviewed=(first, second)), at=LATER)
+        assert await birds.reviews(READER, OWL.id) == (first, second)
+
+    async def test_two_reviews_of_one_moment_are_refused(self, birds: Store) -> None:
+        first = a_review(OWL.id)
+        await refused(birds, Effect(reviewed=(first, replace(first, previous=first.at))), Conflict)
+
+    async def test_what_is_not_there_cannot_be_reviewed(self, birds: Store) -> None:
+        await refused(birds, Effect(reviewed=(a_review(NOWHERE),)), NotFound)
+
+    @pytest.mark.parametrize("part", REACHING)
+    async def test_an_effect_reaches_what_only_its_owner_sees(self, store: Store, part: str) -> None:
+        await remember(store, OWL, HIDDEN)
+        before = await exported(store)
+        await store.commit(SCOPE, REACHING[part](HIDDEN), at=LATER)
+        assert (await exported(store) == before) is (part == "expected")
 
     @pytest.mark.parametrize(
         "effect",
@@ -516,18 +389,12 @@ class EffectReachContract(StoreSuite):
         ],
         ids=["inserted", "revised", "cursor"],
     )
-    def test_what_belongs_to_another_workspace_is_refused(self, store: Store, effect: Effect) -> None:
-        async def attempt() -> None:
-            await birds(store)
-            await refused(store, effect, InvalidInput)
-            assert await exported(store, RIVAL) == []
+    async def test_what_belongs_to_another_workspace_is_refused(self, birds: Store, effect: Effect) -> None:
+        await refused(birds, effect, InvalidInput)
+        assert await exported(birds, RIVAL) == []
 
-        self.runner.run(attempt())
-
-    @awaited
-    async def test_what_was_believed_before_an_effect_still_was(self, store: Store) -> None:
-        await birds(store)
-        await store.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
+    async def test_what_was_believed_before_an_effect_still_was(self, birds: Store) -> None:
+        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
         before = Filter(current_at=LATER - timedelta(microseconds=1))
-        assert await found(store, "owl", where=before) == {OWL.text}
-        assert await found(store, "owl", reader=Reader(SCOPE)) == set()
+        assert await found(birds, "owl", where=before) == {OWL.text}
+        assert await found(birds, "owl", reader=Reader(SCOPE)) == set()

@@ -21,7 +21,15 @@ from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited, exported, found, give_vectors, remember
+from remembrancer.testing.contract.base import (
+    MODEL,
+    exported,
+    found,
+    give_vectors,
+    remember,
+    the_tail,
+    unchanged,
+)
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
@@ -30,8 +38,8 @@ from remembrancer.testing.contract.world import (
     OLD,
     PROBE,
     TURNS,
+    WorldSuite,
     a_claim,
-    populate,
 )
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
@@ -80,30 +88,90 @@ async def derive(store: Store, one: Memory, *sources: Memory, compacting: bool =
     await store.commit(SCOPE, effect, at=NOW)
 
 
-class ErasedMemoryContract(StoreSuite):
-    @awaited
-    async def test_an_erased_memory_is_found_by_nothing(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        await erase(store, memories(OLD))
-        assert await store.get(READER, [OLD]) == {}
-        assert "the old deploy script" not in await found(store, "script", "deploy")
-        told = str(await exported(store))
+class ErasedWholeContract(WorldSuite):
+    @pytest.mark.parametrize(
+        "removal",
+        [
+            memories(UUID(int=999)),
+            Removal(events=frozenset({UUID(int=999)})),
+            Removal(events=frozenset({TURNS[0]})),
+            Removal(memories=frozenset({CONVERSATION}), events=frozenset(TURNS)),
+        ],
+        ids=["no such memory", "no such event", "formed from it", "formed from it too"],
+    )
+    async def test_what_does_not_fit_what_is_there_changes_nothing(self, world: Store, removal: Removal) -> None:
+        before = await exported(world)
+        with pytest.raises(Conflict):
+            await erase(world, removal)
+        assert (await exported(world), await world.erasures(SCOPE, limit=9)) == (before, ())
+
+    async def test_what_something_else_was_derived_from_does_not_go_alone(self, store: Store) -> None:
+        source, drawn = a_memory("a source"), a_memory("drawn from it")
+        await remember(store, source)
+        await derive(store, drawn, source)
+        with pytest.raises(Conflict):
+            await erase(store, memories(source.id))
+        assert set(await store.get(READER, [source.id, drawn.id])) == {source.id, drawn.id}
+
+    async def test_a_dry_run_counts_the_same_and_changes_nothing(self, world: Store) -> None:
+        before = await exported(world)
+        told = await world.erase(SCOPE, OF_DEPLOY, a_receipt(dry_run=True))
+        assert (await exported(world), await world.erasures(SCOPE, limit=9)) == (before, ())
+        assert await erase(world, OF_DEPLOY) == told
+
+
+class ReceiptContract(WorldSuite):
+    async def test_a_receipt_is_kept_with_what_was_counted(self, world: Store) -> None:
+        removed = await erase(world, OF_DEPLOY)
+        assert await world.erasures(SCOPE, limit=9) == (
+            replace(a_receipt(), counts=removed.counts, repeated=removed.repeated),
+        )
+
+    async def test_receipts_come_newest_first(self, world: Store) -> None:
+        choice = ErasureSelection(agent="ana", session="monday", before=LATER)
+        await world.erase(SCOPE, memories(OLD), a_receipt(1))
+        await world.erase(SCOPE, memories(FORMER), a_receipt(2, choice=choice))
+        kept = await world.erasures(SCOPE, limit=9)
+        assert [(one.id, one.asked) for one in kept] == [(UUID(int=702), choice), (UUID(int=701), a_receipt().asked)]
+        assert len(await world.erasures(SCOPE, limit=1)) == 1
+
+    async def test_a_receipt_says_since_when_the_files_are_rid_of_it(self, world: Store) -> None:
+        await erase(world, OF_DEPLOY)
+        assert await world.purge(SCOPE, at=LATER) == ""
+        assert [one.purged_at for one in await world.erasures(SCOPE, limit=9)] == [LATER]
+
+    async def test_to_purge_changes_no_row(self, world: Store) -> None:
+        await erase(world, OF_DEPLOY)
+        async with unchanged(world):
+            await world.purge(SCOPE, at=LATER)
+        assert all(finding.ok for finding in await world.check(SCOPE, None))
+
+    async def test_to_purge_twice_keeps_the_first_time(self, world: Store) -> None:
+        await erase(world, OF_DEPLOY)
+        await world.purge(SCOPE, at=LATER)
+        await world.purge(SCOPE, at=LATER + timedelta(days=1))
+        assert [one.purged_at for one in await world.erasures(SCOPE, limit=9)] == [LATER]
+
+
+class ErasingContract(WorldSuite):
+    async def test_an_erased_memory_is_found_by_nothing(self, world: Store) -> None:
+        await erase(world, memories(OLD))
+        assert await world.get(READER, [OLD]) == {}
+        assert "the old deploy script" not in await found(world, "script", "deploy")
+        told = str(await exported(world))
         assert str(OLD) not in told
         assert "script" not in told
 
-    @awaited
     async def test_what_was_there_when_a_search_was_made_is_not_found_by_the_next(self, store: Store) -> None:
         kept, gone = a_memory("a wombat"), a_memory("another wombat")
-        await remember(store, indexed(kept), indexed(gone))
+        await remember(store, kept, gone)
         await give_vectors(store, {gone.text: a_vector(1, 0), kept.text: a_vector(1, 1)})
         assert await found(store, "wombat") == {kept.text, gone.text}
         await erase(store, memories(gone.id))
         assert await found(store, "wombat") == {kept.text}
 
-    @awaited
-    async def test_with_memories_and_events_goes_all_that_belongs_to_them_and_is_counted(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        removed = await erase(store, replace(OF_DEPLOY, events=frozenset({*TURNS, PROBE, MARKED})))
+    async def test_with_memories_and_events_goes_all_that_belongs_to_them_and_is_counted(self, world: Store) -> None:
+        removed = await erase(world, replace(OF_DEPLOY, events=frozenset({*TURNS, PROBE, MARKED})))
         assert removed.counts == {
             "memories": 2,
             "events": 3,
@@ -123,7 +191,6 @@ class ErasedMemoryContract(StoreSuite):
             "quotations": 1,  # an error without an answer: nothing else has said that a host answers
         }
 
-    @awaited
     async def test_its_key_and_its_topic_are_free_again(self, store: Store) -> None:
         memory = replace(a_memory("the first"), key="k", topic_key="t")
         await store.insert(SCOPE, indexed(memory))
@@ -131,7 +198,6 @@ class ErasedMemoryContract(StoreSuite):
         anew = replace(a_memory("the second"), key="k", topic_key="t")
         assert await store.insert(SCOPE, indexed(anew)) == (anew, True)
 
-    @awaited
     async def test_an_erased_memory_may_be_remembered_anew(self, store: Store) -> None:
         memory = a_memory("the first")
         await store.insert(SCOPE, indexed(memory))
@@ -139,10 +205,9 @@ class ErasedMemoryContract(StoreSuite):
         await store.insert(SCOPE, indexed(memory))
         assert await found(store, "first") == {"the first"}
 
-    @awaited
     async def test_what_it_superseded_ended_then_and_stays_so(self, store: Store) -> None:
         old, new = replace(a_memory("old"), topic_key="t"), a_memory("new")
-        await remember(store, indexed(old), indexed(new))
+        await remember(store, old, new)
         await store.supersede(READER, old.id, new.id, at=NOW + timedelta(hours=1))
         await erase(store, memories(new.id))
         left = (await store.get(READER, [old.id]))[old.id]
@@ -153,55 +218,45 @@ class ErasedMemoryContract(StoreSuite):
             None,
         )
 
-    @awaited
     async def test_what_it_had_taken_the_place_of_comes_back_where_that_is_asked_for(self, store: Store) -> None:
         first, second = a_memory("a first wombat"), a_memory("a second wombat")
         summary = a_memory("two wombats")
-        await remember(store, indexed(first), indexed(second))
+        await remember(store, first, second)
         await derive(store, summary, first, second, compacting=True)
         await erase(store, replace(memories(summary.id, first.id), restored=frozenset({second.id})))
         left = (await store.get(READER, [second.id]))[second.id]
         assert (left.status, left.retired_at) == (Status.ACTIVE, None)
         assert await found(store, "wombat") == {second.text}
 
-    @awaited
     async def test_what_is_restored_lets_go_of_a_topic_that_another_has_by_now(self, store: Store) -> None:
         first = replace(a_memory("a first wombat"), topic_key="wombat")
         summary, later = a_memory("wombats"), replace(a_memory("a later wombat"), topic_key="wombat")
-        await remember(store, indexed(first))
+        await remember(store, first)
         await derive(store, summary, first, compacting=True)
         await store.insert(SCOPE, indexed(later))
         await erase(store, replace(memories(summary.id), restored=frozenset({first.id})))
         left = (await store.get(READER, [first.id]))[first.id]
         assert (left.status, left.topic_key) == (Status.ACTIVE, None)
 
-    @awaited
     async def test_what_is_to_be_redrawn_waits_for_it(self, store: Store) -> None:
         source, fact = a_memory("a source"), a_memory("a fact")
-        await remember(store, indexed(source))
+        await remember(store, source)
         await derive(store, fact, source)
         await store.commit(SCOPE, Effect(consolidated=frozenset({source.id})), at=NOW)
         await erase(store, replace(memories(fact.id), redrawn=frozenset({source.id})))
         assert (await store.get(READER, [source.id]))[source.id].consolidated_at is None
 
-
-class ErasedEventContract(StoreSuite):
-    @awaited
-    async def test_an_erased_event_is_in_no_listing(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        await erase(store, replace(OF_DEPLOY, events=frozenset({*TURNS, PROBE})))
-        assert [event.id for event in await store.events(READER, ALL, limit=9)] == [MARKED]
+    async def test_an_erased_event_is_in_no_listing(self, world: Store) -> None:
+        await erase(world, replace(OF_DEPLOY, events=frozenset({*TURNS, PROBE})))
+        assert [event.id for event in await world.events(READER, ALL, limit=9)] == [MARKED]
         words = EventFilter(words=(frozenset({"deploi", "host"}),), archived=True)
-        assert await store.count_events(READER, words) == 0
+        assert await world.count_events(READER, words) == 0
 
-    @awaited
-    async def test_its_changes_of_priority_go_with_it(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        await erase(store, Removal(events=frozenset({MARKED})))
-        await store.append(SCOPE, [Entry(an_event("again", event_id=MARKED))])
-        assert await store.priority_changes(READER, MARKED) == ()
+    async def test_its_changes_of_priority_go_with_it(self, world: Store) -> None:
+        await erase(world, Removal(events=frozenset({MARKED})))
+        await world.append(SCOPE, [Entry(an_event("again", event_id=MARKED))])
+        assert await world.priority_changes(READER, MARKED) == ()
 
-    @awaited
     async def test_its_key_is_free_again(self, store: Store) -> None:
         event = an_event("said", key="k")
         await store.append(SCOPE, [Entry(event)])
@@ -209,14 +264,12 @@ class ErasedEventContract(StoreSuite):
         (appended,) = await store.append(SCOPE, [Entry(an_event("something else", key="k"))])
         assert appended.created
 
-    @awaited
     async def test_its_place_is_not_given_again_while_its_stream_has_others(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED)])
         await erase(store, Removal(events=frozenset({ANSWERED.id})))
         (appended,) = await store.append(SCOPE, [Entry(an_event("and on"))])
         assert appended.event.seq == 3
 
-    @awaited
     async def test_its_position_is_not_given_again(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED)])
         await erase(store, Removal(events=frozenset(BOTH)))
@@ -224,36 +277,29 @@ class ErasedEventContract(StoreSuite):
         stretch = await store.recorded(READER, EventFilter(), after=0, limit=9)
         assert ([one.position for one in stretch.entries], stretch.position) == ([3], 3)
 
-    @awaited
     async def test_a_stream_keeps_its_cursor_and_not_its_note(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED), Entry(an_event("and on"))])
         cursor = Cursor(stream=SCOPE, expected=0, to=1, note={"about": "a wombat"})
         await store.commit(SCOPE, Effect(cursor=cursor), at=NOW)
         await erase(store, Removal(events=frozenset({ANSWERED.id})))
-        tail = await store.tail(SCOPE)
-        assert tail is not None
+        tail = await the_tail(store, SCOPE)
         assert (tail.cursor, tail.events, tail.last_seq, dict(tail.note)) == (1, 1, 3, {})
 
-    @awaited
     async def test_a_stream_that_nothing_is_left_of_begins_anew(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED)])
         await store.commit(SCOPE, Effect(cursor=Cursor(stream=SCOPE, expected=0, to=2)), at=NOW)
         await erase(store, Removal(events=frozenset(BOTH)))
         assert await store.tail(SCOPE) is None
         (appended,) = await store.append(SCOPE, [Entry(an_event("and on"))])
-        tail = await store.tail(SCOPE)
-        assert tail is not None
+        tail = await the_tail(store, SCOPE)
         assert (appended.event.seq, tail.cursor) == (1, 0)
 
-    @awaited
     async def test_the_tail_of_a_stream_goes_on_behind_the_gap(self, store: Store) -> None:
         last = an_event("and on")
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED), Entry(last)])
         await erase(store, Removal(events=frozenset(BOTH)))
         assert [event.text for event in await store.stream_events(SCOPE, after=0, limit=9)] == [last.text]
 
-
-class ToldAnewContract(StoreSuite):
     EPISODE: Final = replace(a_memory("a wombat sleeps and is left to sleep"), title="wombat", metadata={"turns": 2})
 
     def anew(self, **others: object) -> MemoryWrite:
@@ -263,7 +309,6 @@ class ToldAnewContract(StoreSuite):
     def removal(self) -> Removal:
         return Removal(events=frozenset({SAID.id}), retold=(self.anew(),))
 
-    @awaited
     async def test_what_is_told_anew_says_only_that(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await erase(store, self.removal())
@@ -276,7 +321,6 @@ class ToldAnewContract(StoreSuite):
         )
         assert (await found(store, "wombat"), await found(store, "alone")) == (set(), {"it is left alone"})
 
-    @awaited
     async def test_nothing_is_kept_of_what_it_said(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await give_vectors(store, {f"{self.EPISODE.title} {self.EPISODE.text}": a_vector(1, 0)})
@@ -286,14 +330,12 @@ class ToldAnewContract(StoreSuite):
         assert "wombat" not in str(await exported(store))
         assert (removed.counts["cues"], removed.counts["vectors"]) == (1, 1)
 
-    @awaited
     async def test_it_is_formed_of_what_is_left(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await erase(store, self.removal())
         provenance = await store.provenance(READER, self.EPISODE.id)
         assert [event.id for event in provenance] == [ANSWERED.id]
 
-    @awaited
     async def test_its_strength_and_status_stay_as_they_are(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await store.adjust(
@@ -303,67 +345,24 @@ class ToldAnewContract(StoreSuite):
         left = (await store.get(READER, [self.EPISODE.id]))[self.EPISODE.id]
         assert (left.strength.importance, left.status) == (0.75, Status.RETIRED)
 
-    @awaited
     async def test_it_is_not_told_anew_from_another_revision(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         removal = Removal(events=frozenset({SAID.id}), retold=(self.anew(revision=5),))
         with pytest.raises(Conflict):
             await erase(store, removal)
 
-    @awaited
     async def test_it_is_not_told_anew_of_what_goes(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         removal = Removal(events=frozenset(BOTH), retold=(self.anew(),))
         with pytest.raises(Conflict):
             await erase(store, removal)
 
-
-class ErasedWholeContract(StoreSuite):
-    @pytest.mark.parametrize(
-        "removal",
-        [
-            memories(UUID(int=999)),
-            Removal(events=frozenset({UUID(int=999)})),
-            Removal(events=frozenset({TURNS[0]})),
-            Removal(memories=frozenset({CONVERSATION}), events=frozenset(TURNS)),
-        ],
-        ids=["no such memory", "no such event", "formed from it", "formed from it too"],
-    )
-    def test_what_does_not_fit_what_is_there_changes_nothing(self, store: Store, removal: Removal) -> None:
-        async def whole() -> None:
-            await populate(store, SCOPE)
-            before = await exported(store)
-            with pytest.raises(Conflict):
-                await erase(store, removal)
-            assert (await exported(store), await store.erasures(SCOPE, limit=9)) == (before, ())
-
-        self.runner.run(whole())
-
-    @awaited
-    async def test_what_something_else_was_derived_from_does_not_go_alone(self, store: Store) -> None:
-        source, drawn = a_memory("a source"), a_memory("drawn from it")
-        await remember(store, indexed(source))
-        await derive(store, drawn, source)
-        with pytest.raises(Conflict):
-            await erase(store, memories(source.id))
-        assert set(await store.get(READER, [source.id, drawn.id])) == {source.id, drawn.id}
-
-    @awaited
-    async def test_a_dry_run_counts_the_same_and_changes_nothing(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        before = await exported(store)
-        told = await store.erase(SCOPE, OF_DEPLOY, a_receipt(dry_run=True))
-        assert (await exported(store), await store.erasures(SCOPE, limit=9)) == (before, ())
-        assert await erase(store, OF_DEPLOY) == told
-
-
-class QuotedContract(StoreSuite):
     SECRET: Final = a_memory("the gate opens with seven knocks")
 
     async def quoted(self, store: Store, query: str, *, session: str | None = None) -> str | None:
         """What a log says of a question that another memory was shown for, after the secret is gone."""
         other = a_memory("something else")
-        await remember(store, indexed(self.SECRET), indexed(other))
+        await remember(store, self.SECRET, other)
         exposed = Exposed(other.id, Exposure.RETRIEVED, NOW, 0.5, query, session)
         await store.adjust(READER, [], Adjustment, at=NOW, exposed=[exposed])
         await erase(store, memories(self.SECRET.id))
@@ -380,17 +379,15 @@ class QuotedContract(StoreSuite):
         ],
         ids=["the text", "around the text", "a part of it", "a word that nothing else has"],
     )
-    def test_a_question_that_quotes_it_is_kept_no_more(self, store: Store, query: str) -> None:
-        assert self.runner.run(self.quoted(store, query)) == ERASED
+    async def test_a_question_that_quotes_it_is_kept_no_more(self, store: Store, query: str) -> None:
+        assert await self.quoted(store, query) == ERASED
 
-    @awaited
     async def test_a_question_that_does_not_is_kept(self, store: Store) -> None:
         assert await self.quoted(store, "what else?") == "what else?"
 
-    @awaited
     async def test_a_reason_and_an_error_that_quote_it_are_kept_no_more(self, store: Store) -> None:
         other = a_memory("something else")
-        await remember(store, indexed(self.SECRET), indexed(other))
+        await remember(store, self.SECRET, other)
         reason = f"contradicts: {self.SECRET.text}"
         await store.commit(SCOPE, Effect(moved=(Moved(other.id, Status.RETIRED, reason),)), at=NOW)
         await store.defer(SCOPE, "facts", "x", error=f"cannot be read: {self.SECRET.text}", now=NOW)
@@ -398,18 +395,16 @@ class QuotedContract(StoreSuite):
         assert [line.reason for line in await store.audit(READER, other.id)] == [ERASED]
         assert [one.error for one in await store.deferrals(SCOPE)] == [ERASED]
 
-    @awaited
     async def test_work_on_what_is_gone_waits_no_more(self, store: Store) -> None:
-        await remember(store, indexed(self.SECRET))
+        await remember(store, self.SECRET)
         await store.defer(SCOPE, "facts", str(self.SECRET.id), error="no answer", now=NOW)
         await erase(store, memories(self.SECRET.id))
         assert await store.deferrals(SCOPE) == ()
 
-    @awaited
     async def test_the_questions_of_a_session_go_when_nothing_else_of_it_is_left(self, store: Store) -> None:
         of_session = replace(SCOPE, session="friday")
         other = a_memory("something else")
-        await remember(store, indexed(replace(self.SECRET, scope=of_session)), indexed(other))
+        await remember(store, replace(self.SECRET, scope=of_session), other)
         exposed = [
             Exposed(other.id, Exposure.RETRIEVED, NOW, 0.5, "what else?", "friday"),
             Exposed(other.id, Exposure.SHOWN, NOW, 0.5, "and more?", "tuesday"),
@@ -419,68 +414,18 @@ class QuotedContract(StoreSuite):
         rows = [row["query"] for row in await exported(store) if row["record"] == "exposure"]
         assert rows == ["and more?"]
 
-    @awaited
-    async def test_an_answer_to_a_request_is_kept_no_more_and_its_key_is(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        await erase(store, memories(OLD))
-        assert await store.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == Unkept(200)
+    async def test_an_answer_to_a_request_is_kept_no_more_and_its_key_is(self, world: Store) -> None:
+        await erase(world, memories(OLD))
+        assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == Unkept(200)
 
-    @awaited
     async def test_what_holds_the_text_and_stays_is_named(self, store: Store) -> None:
         note = a_memory(f"He said: {self.SECRET.text}, no more.")
         event = an_event(f"I was told\n{self.SECRET.text}")
-        await remember(store, indexed(self.SECRET), indexed(note), indexed(a_memory("seven gates")))
+        await remember(store, self.SECRET, note, a_memory("seven gates"))
         await store.append(SCOPE, [Entry(event)])
         removed = await erase(store, memories(self.SECRET.id))
         assert removed.repeated == tuple(sorted([note.id, event.id]))
 
-
-class ReceiptContract(StoreSuite):
-    @awaited
-    async def test_a_receipt_is_kept_with_what_was_counted(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        removed = await erase(store, OF_DEPLOY)
-        assert await store.erasures(SCOPE, limit=9) == (
-            replace(a_receipt(), counts=removed.counts, repeated=removed.repeated),
-        )
-
-    @awaited
-    async def test_receipts_come_newest_first(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        choice = ErasureSelection(agent="ana", session="monday", before=LATER)
-        await store.erase(SCOPE, memories(OLD), a_receipt(1))
-        await store.erase(SCOPE, memories(FORMER), a_receipt(2, choice=choice))
-        kept = await store.erasures(SCOPE, limit=9)
-        assert [(one.id, one.asked) for one in kept] == [(UUID(int=702), choice), (UUID(int=701), a_receipt().asked)]
-        assert len(await store.erasures(SCOPE, limit=1)) == 1
-
-    @awaited
-    async def test_a_receipt_says_since_when_the_files_are_rid_of_it(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        await erase(store, OF_DEPLOY)
-        assert await store.purge(SCOPE, at=LATER) == ""
-        assert [one.purged_at for one in await store.erasures(SCOPE, limit=9)] == [LATER]
-
-    @awaited
-    async def test_to_purge_changes_no_row(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        await erase(store, OF_DEPLOY)
-        before = await exported(store)
-        await store.purge(SCOPE, at=LATER)
-        assert await exported(store) == before
-        assert all(finding.ok for finding in await store.check(SCOPE, None))
-
-    @awaited
-    async def test_to_purge_twice_keeps_the_first_time(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        await erase(store, OF_DEPLOY)
-        await store.purge(SCOPE, at=LATER)
-        await store.purge(SCOPE, at=LATER + timedelta(days=1))
-        assert [one.purged_at for one in await store.erasures(SCOPE, limit=9)] == [LATER]
-
-
-class ChosenForErasureContract(StoreSuite):
-    @awaited
     async def test_ids_are_chosen_whatever_their_visibility_and_status(self, store: Store) -> None:
         elsewhere = Scope(workspace=SCOPE.workspace, crew="another", agent="eve")
         hidden = replace(a_memory("hidden", scope=elsewhere), visibility=Visibility.OWN, status=Status.RETIRED)
@@ -488,24 +433,17 @@ class ChosenForErasureContract(StoreSuite):
         choice = ErasureSelection(ids=frozenset({hidden.id}))
         assert await store.lying_in(SCOPE, choice) == (frozenset({hidden.id}), frozenset())
 
-    @awaited
-    async def test_events_of_the_archive_are_chosen_too(self, store: Store) -> None:
-        await populate(store, SCOPE)
+    async def test_events_of_the_archive_are_chosen_too(self, world: Store) -> None:
         choice = ErasureSelection(events=frozenset({PROBE, MARKED}))
-        assert await store.lying_in(SCOPE, choice) == (frozenset(), frozenset({PROBE, MARKED}))
+        assert await world.lying_in(SCOPE, choice) == (frozenset(), frozenset({PROBE, MARKED}))
 
     @pytest.mark.parametrize(
         "choice", [ErasureSelection(ids=frozenset({TURNS[0]})), ErasureSelection(events=frozenset({DEPLOY}))]
     )
-    def test_an_id_that_is_not_there_is_not_found(self, store: Store, choice: ErasureSelection) -> None:
-        async def whole() -> None:
-            await populate(store, SCOPE)
-            with pytest.raises(NotFound):
-                await store.lying_in(SCOPE, choice)
+    async def test_an_id_that_is_not_there_is_not_found(self, world: Store, choice: ErasureSelection) -> None:
+        with pytest.raises(NotFound):
+            await world.lying_in(SCOPE, choice)
 
-        self.runner.run(whole())
-
-    @awaited
     async def test_parts_of_a_scope_choose_what_belongs_to_each(self, store: Store) -> None:
         ana = Scope(workspace=SCOPE.workspace, agent="ana", session="monday")
         others = [replace(ana, agent="bo"), replace(ana, session="tuesday"), replace(ana, session=None)]
@@ -518,22 +456,19 @@ class ChosenForErasureContract(StoreSuite):
         choice = ErasureSelection(agent="ana", session="monday")
         assert await store.lying_in(SCOPE, choice) == (frozenset({mine.id}), frozenset({SAID.id}))
 
-    @awaited
     async def test_only_what_happened_before_is_chosen_where_that_is_asked_for(self, store: Store) -> None:
         old, new = (a_memory(name, at=at) for name, at in (("old", NOW - timedelta(days=1)), ("new", NOW)))
-        await remember(store, indexed(old), indexed(new))
+        await remember(store, old, new)
         await store.append(SCOPE, [Entry(SAID), Entry(an_event("earlier", at=NOW - timedelta(microseconds=1)))])
         choice = ErasureSelection(agent=SCOPE.agent, before=NOW)
         chosen = frozenset({old.id}), frozenset({an_event("earlier").id})
         assert await store.lying_in(SCOPE, choice) == chosen
 
-    @awaited
-    async def test_a_trace_tells_what_a_memory_and_an_event_hang_together_with(self, store: Store) -> None:
-        await populate(store, SCOPE)
+    async def test_a_trace_tells_what_a_memory_and_an_event_hang_together_with(self, world: Store) -> None:
         drawn = a_memory("drawn")
-        deploy = (await store.get(READER, [DEPLOY]))[DEPLOY]
-        await derive(store, drawn, deploy)
-        traces = await store.traces(SCOPE, memories=[DEPLOY, CONVERSATION, drawn.id, UUID(int=9)], events=[*TURNS])
+        deploy = (await world.get(READER, [DEPLOY]))[DEPLOY]
+        await derive(world, drawn, deploy)
+        traces = await world.traces(SCOPE, memories=[DEPLOY, CONVERSATION, drawn.id, UUID(int=9)], events=[*TURNS])
         of_deploy, spoken = traces.memories[DEPLOY], traces.memories[CONVERSATION]
         assert (of_deploy.memory, of_deploy.events, of_deploy.turns) == (deploy, TURNS, frozenset())
         assert (of_deploy.derived, traces.memories[drawn.id].sources) == ({drawn.id}, {DEPLOY})
@@ -541,8 +476,6 @@ class ChosenForErasureContract(StoreSuite):
         assert set(traces.memories) == {DEPLOY, CONVERSATION, drawn.id}
         assert traces.events[TURNS[0]].memories == {DEPLOY, CONVERSATION}
 
-    @awaited
-    async def test_a_trace_of_the_archive_has_what_is_left_of_the_event(self, store: Store) -> None:
-        await populate(store, SCOPE)
-        traces = await store.traces(SCOPE, memories=[], events=[PROBE])
+    async def test_a_trace_of_the_archive_has_what_is_left_of_the_event(self, world: Store) -> None:
+        traces = await world.traces(SCOPE, memories=[], events=[PROBE])
         assert (traces.events[PROBE].event.id, traces.events[PROBE].memories) == (PROBE, frozenset())

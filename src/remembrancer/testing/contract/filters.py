@@ -11,7 +11,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, awaited, remember
+from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, remember
 from remembrancer.testing.contract.finding import Finder, IndexSuite
 from remembrancer.testing.doubles import READER, a_memory, indexed
 
@@ -73,7 +73,11 @@ LACKS: Final[dict[str, tuple[JsonValue, JsonScalar]]] = {
 KEYS: Final = ("colour", 'a "key"', "a.b", "$.a", "a[0]", "größe", "", "it's", "back\\slash", "tab\there", "%", "🚀")
 
 
-class FilterSuite(StoreSuite):
+async def tagged(store: Store, **tags: tuple[str, ...]) -> None:
+    await remember(store, *(indexed(replace(a_memory(f"{WORD} {name}"), tags=given)) for name, given in tags.items()))
+
+
+class FilterContract(StoreSuite):
     """What a filter keeps in lists; a suite of an index says the same of what is found."""
 
     async def listed(self, store: Store, where: Filter) -> set[str]:
@@ -84,111 +88,89 @@ class FilterSuite(StoreSuite):
         where = replace(EVERYTHING, **asked)  # type: ignore[arg-type]  each test names fields of Filter
         return {text.removeprefix(f"{WORD} ") for text in await self.listed(store, where)}
 
-
-async def tagged(store: Store, **tags: tuple[str, ...]) -> None:
-    await remember(store, *(indexed(replace(a_memory(f"{WORD} {name}"), tags=given)) for name, given in tags.items()))
-
-
-class FilterContract(FilterSuite):
-    @awaited
     async def test_memories_with_an_unwanted_tag_are_left_out(self, store: Store) -> None:
         await tagged(store, none=(), one=("a",), both=("a", "b"), other=("c",))
         assert await self.kept(store, without_tags=frozenset({"a"})) == {"none", "other"}
 
-    @awaited
     async def test_any_of_the_unwanted_tags_leaves_a_memory_out(self, store: Store) -> None:
         await tagged(store, none=(), one=("a",), both=("a", "b"), other=("c",))
         assert await self.kept(store, without_tags=frozenset({"b", "c"})) == {"none", "one"}
 
-    @awaited
     async def test_a_tag_that_no_memory_has_leaves_none_out(self, store: Store) -> None:
         await tagged(store, none=(), one=("a",))
         assert await self.kept(store, without_tags=frozenset({"z"})) == {"none", "one"}
 
-    @awaited
     async def test_wanted_and_unwanted_tags_hold_together(self, store: Store) -> None:
         await tagged(store, one=("a",), both=("a", "b"))
         assert await self.kept(store, tags=frozenset({"a"}), without_tags=frozenset({"b"})) == {"one"}
 
-    @awaited
     async def test_tags_are_compared_whole(self, store: Store) -> None:
         await tagged(store, longer=("deployment",), odd=('deploy" x',))
         assert await self.kept(store, without_tags=frozenset({"deploy"})) == {"longer", "odd"}
 
-    @awaited
     async def test_memories_of_an_unwanted_kind_are_left_out(self, store: Store) -> None:
         for kind in ("note", "episode", "profile"):
-            await remember(store, indexed(replace(a_memory(f"{WORD} {kind}"), kind=kind)))
+            await remember(store, replace(a_memory(f"{WORD} {kind}"), kind=kind))
         assert await self.kept(store, without_kinds=frozenset({"episode"})) == {"note", "profile"}
         assert await self.kept(store, without_kinds=frozenset({"episode", "profile", "none such"})) == {"note"}
 
-    @awaited
     async def test_wanted_and_unwanted_kinds_hold_together(self, store: Store) -> None:
         for kind in ("note", "episode", "profile"):
-            await remember(store, indexed(replace(a_memory(f"{WORD} {kind}"), kind=kind)))
+            await remember(store, replace(a_memory(f"{WORD} {kind}"), kind=kind))
         wanted, unwanted = frozenset({"note", "episode"}), frozenset({"episode", "profile"})
         assert await self.kept(store, kinds=wanted, without_kinds=unwanted) == {"note"}
 
-    @awaited
     async def test_any_of_the_visibilities_will_do(self, store: Store) -> None:
         for visibility in Visibility:
-            await remember(store, indexed(replace(a_memory(f"{WORD} {visibility}"), visibility=visibility)))
+            await remember(store, replace(a_memory(f"{WORD} {visibility}"), visibility=visibility))
         assert await self.kept(store, visibilities=frozenset({Visibility.OWN, Visibility.CREW})) == {"own", "crew"}
 
-    @awaited
     async def test_no_visibility_keeps_no_memory(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(f"{WORD} one")))
+        await remember(store, a_memory(f"{WORD} one"))
         assert await self.kept(store, visibilities=frozenset[Visibility]()) == set()
 
-
-class MetadataContract(FilterSuite):
     async def _keeps(self, store: Store, held: JsonValue, asked: JsonScalar, key: str = "key") -> bool:
-        await remember(store, indexed(replace(a_memory(f"{WORD} one"), metadata={"other": 1, key: held})))
+        await remember(store, replace(a_memory(f"{WORD} one"), metadata={"other": 1, key: held}))
         return await self.kept(store, metadata=((key, asked),)) == {"one"}
 
     @pytest.mark.parametrize("what", HOLDS)
-    def test_a_value_that_is_the_same_keeps_a_memory(self, store: Store, what: str) -> None:
-        assert self.runner.run(self._keeps(store, *HOLDS[what]))
+    async def test_a_value_that_is_the_same_keeps_a_memory(self, store: Store, what: str) -> None:
+        assert await self._keeps(store, *HOLDS[what])
 
     @pytest.mark.parametrize("what", LACKS)
-    def test_a_value_that_is_not_the_same_leaves_a_memory_out(self, store: Store, what: str) -> None:
-        assert not self.runner.run(self._keeps(store, *LACKS[what]))
+    async def test_a_value_that_is_not_the_same_leaves_a_memory_out(self, store: Store, what: str) -> None:
+        assert not await self._keeps(store, *LACKS[what])
 
     @pytest.mark.parametrize("key", KEYS)
-    def test_a_key_may_hold_any_character(self, store: Store, key: str) -> None:
-        assert self.runner.run(self._keeps(store, "blue", "blue", key))
+    async def test_a_key_may_hold_any_character(self, store: Store, key: str) -> None:
+        assert await self._keeps(store, "blue", "blue", key)
 
-    @awaited
     async def test_a_key_that_is_not_there_is_not_null(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(f"{WORD} one")))
+        await remember(store, a_memory(f"{WORD} one"))
         assert await self.kept(store, metadata=(("key", None),)) == set()
 
-    @awaited
     async def test_a_key_further_in_does_not_count(self, store: Store) -> None:
         metadata: dict[str, JsonValue] = {"a": {"b": 1}, "list": [{"b": 1}]}
-        await remember(store, indexed(replace(a_memory(f"{WORD} one"), metadata=metadata)))
+        await remember(store, replace(a_memory(f"{WORD} one"), metadata=metadata))
         for path in ("b", "a.b", "$.a.b", "0"):
             assert await self.kept(store, metadata=((path, 1),)) == set()
 
-    @awaited
     async def test_a_value_under_another_key_does_not_count(self, store: Store) -> None:
-        await remember(store, indexed(replace(a_memory(f"{WORD} one"), metadata={"shade": "blue"})))
+        await remember(store, replace(a_memory(f"{WORD} one"), metadata={"shade": "blue"}))
         assert await self.kept(store, metadata=(("colour", "blue"),)) == set()
 
-    @awaited
     async def test_every_one_of_the_values_must_be_there(self, store: Store) -> None:
         both: dict[str, JsonValue] = {"colour": "blue", "run": 7}
         await remember(
             store,
-            indexed(replace(a_memory(f"{WORD} both"), metadata=both)),
-            indexed(replace(a_memory(f"{WORD} one"), metadata={"colour": "blue"})),
+            replace(a_memory(f"{WORD} both"), metadata=both),
+            replace(a_memory(f"{WORD} one"), metadata={"colour": "blue"}),
         )
         assert await self.kept(store, metadata=(("colour", "blue"), ("run", 7))) == {"both"}
 
-    @awaited
     async def test_a_revised_memory_is_kept_by_what_it_holds_now(self, store: Store) -> None:
         memory = replace(a_memory(f"{WORD} one"), metadata={"colour": "blue"})
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         assert await self.kept(store, metadata=(("colour", "blue"),)) == {"one"}
         after = indexed(replace(memory, metadata={"colour": "red"}))
         await store.revise(memory.scope, after, expected_revision=1, at=memory.recorded_at)
@@ -196,7 +178,7 @@ class MetadataContract(FilterSuite):
         assert await self.kept(store, metadata=(("colour", "red"),)) == {"one"}
 
 
-class FoundByFilterContract(FilterContract, MetadataContract, IndexSuite):
+class FoundByFilterContract(FilterContract, IndexSuite):
     """The same conditions in what an index finds."""
 
     async def listed(self, store: Store, where: Filter) -> set[str]:

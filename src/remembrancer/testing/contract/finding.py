@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -32,7 +31,6 @@ COSINE_TOLERANCE = 2e-3
 """An embedded index may keep its vectors in eight bits."""
 BM25_TOLERANCE = 1e-4
 
-S = TypeVar("S", bound="IndexSuite")
 T = TypeVar("T")
 
 
@@ -125,19 +123,6 @@ class IndexSuite(StoreSuite):
             finder = Finder(store, self.make_index())
             yield finder
             await finder.index.close()
-
-
-def finding(test: Callable[[S, Finder], Awaitable[None]]) -> Callable[[S, Finder], None]:
-    """Lets pytest run an async test without a plugin, in the loop its store was made in."""
-
-    @wraps(test)
-    def run(self: S, finder: Finder) -> None:
-        async def whole() -> None:
-            await test(self, finder)
-
-        self.runner.run(whole())
-
-    return run
 
 
 def needs(*capabilities: str) -> Callable[[T], T]:

@@ -16,7 +16,7 @@ from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.ports.inspection import Vitals
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited, give_vectors, moved, remember
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, give_vectors, holding, moved, remember
 from remembrancer.testing.contract.world import a_snapshot
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
 
@@ -33,7 +33,7 @@ async def vitals(
 
 
 async def with_vectors(store: Store, *memories: Memory) -> None:
-    await remember(store, *(indexed(memory) for memory in memories))
+    await remember(store, *memories)
     await give_vectors(store, {memory.text: a_vector(1, 0) for memory in memories})
 
 
@@ -45,20 +45,19 @@ def shown(memory: Memory, similarity: float | None, *, seconds: int = 0) -> Expo
     return Exposed(memory.id, Exposure.SHOWN, NOW + timedelta(seconds=seconds), similarity)
 
 
-class VitalsContract(StoreSuite):
-    @awaited
+class HealthContract(StoreSuite):
+    single = holding(lambda store: remember(store, ONE))
+
     async def test_an_empty_store_has_no_vitals(self, store: Store) -> None:
         assert await vitals(store) == Vitals(ids=(), occurred=(), with_vector=0, related=0, shown=())
 
-    @awaited
     async def test_each_memory_counts_with_the_end_of_its_span_by_id(self, store: Store) -> None:
         ended = replace(moved(TWO, NOW), occurred_to=NOW + timedelta(hours=3))
-        await remember(store, indexed(THREE), indexed(ended), indexed(moved(ONE, NOW - timedelta(days=9))))
+        await remember(store, THREE, ended, moved(ONE, NOW - timedelta(days=9)))
         found = await vitals(store)
         assert found.ids == (ONE.id, TWO.id, THREE.id)
         assert found.occurred == (NOW - timedelta(days=9), NOW + timedelta(hours=3), NOW)
 
-    @awaited
     async def test_what_the_filter_leaves_out_does_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE, replace(TWO, kind="noise"))
         await store.relate(READER, [EDGE])
@@ -67,27 +66,23 @@ class VitalsContract(StoreSuite):
         # The neighbour need not pass the filter: it is there to be reached all the same.
         assert found == Vitals(ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=1, shown=(0.5,))
 
-    @awaited
     async def test_what_is_retired_does_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE, TWO)
         await store.set_status(READER, TWO.id, Status.RETIRED, at=NOW)
         assert (await vitals(store)).ids == (ONE.id,)
 
-    @awaited
     async def test_what_the_reader_cannot_see_does_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE)
-        await remember(store, indexed(HIDDEN))
+        await remember(store, HIDDEN)
         await give_vectors(store, {"hidden": a_vector(1, 0)})
         await show(store, shown(HIDDEN, 0.25), reader=Reader(MATE))
         assert await vitals(store) == Vitals(ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=0, shown=())
 
-    @awaited
     async def test_what_a_crew_does_not_share_does_not_count(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(replace(TWO, scope=MATE)))
+        await remember(store, ONE, replace(TWO, scope=MATE))
         reader = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
         assert (await vitals(store, reader=reader)).ids == (ONE.id,)
 
-    @awaited
     async def test_a_memory_has_its_vector_when_each_of_its_cues_has(self, store: Store) -> None:
         await remember(store, indexed(ONE, "begun", "done"), indexed(TWO, "whole"))
         await give_vectors(store, {"begun": a_vector(1, 0), "whole": a_vector(1, 0)})
@@ -95,87 +90,65 @@ class VitalsContract(StoreSuite):
         await give_vectors(store, {"done": a_vector(0, 1)})
         assert (await vitals(store)).with_vector == 2
 
-    @awaited
     async def test_vectors_of_another_model_do_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE)
         assert (await vitals(store, model="model-b")).with_vector == 0
 
-    @awaited
     async def test_without_a_model_no_memory_has_a_vector(self, store: Store) -> None:
         await with_vectors(store, ONE, TWO)
         await store.relate(READER, [EDGE])
         found = await vitals(store, model=None)
         assert (found.with_vector, found.related) == (0, 0)
 
-    @awaited
     async def test_both_ends_of_an_edge_are_related(self, store: Store) -> None:
         await with_vectors(store, ONE, TWO, THREE)
         await store.relate(READER, [EDGE, replace(EDGE, kind=RelationKind.SUPPORTS)])
         assert (await vitals(store)).related == 2
 
-    @awaited
     async def test_a_memory_without_its_vector_is_not_counted_as_related(self, store: Store) -> None:
         await with_vectors(store, ONE)
-        await remember(store, indexed(TWO))
+        await remember(store, TWO)
         await store.relate(READER, [EDGE])
         assert (await vitals(store)).related == 1
 
-    @awaited
     async def test_an_edge_to_itself_relates_a_memory_to_nothing(self, store: Store) -> None:
         await with_vectors(store, ONE)
         await store.relate(READER, [replace(EDGE, target=ONE.id)])
         assert (await vitals(store)).related == 0
 
     @pytest.mark.parametrize("way", ["from it", "to it"])
-    def test_an_edge_with_an_unseen_end_relates_nothing(self, store: Store, way: str) -> None:
-        async def compare() -> None:
-            await with_vectors(store, ONE)
-            await remember(store, indexed(HIDDEN))
-            ends = (HIDDEN.id, ONE.id) if way == "to it" else (ONE.id, HIDDEN.id)
-            await store.relate(Reader(MATE), [Relation(*ends, RelationKind.SIMILAR, 1.0, NOW)])
-            assert (await vitals(store)).related == 0
-            assert (await vitals(store, reader=Reader(MATE))).related == 1
+    async def test_an_edge_with_an_unseen_end_relates_nothing(self, store: Store, way: str) -> None:
+        await with_vectors(store, ONE)
+        await remember(store, HIDDEN)
+        ends = (HIDDEN.id, ONE.id) if way == "to it" else (ONE.id, HIDDEN.id)
+        await store.relate(Reader(MATE), [Relation(*ends, RelationKind.SIMILAR, 1.0, NOW)])
+        assert (await vitals(store)).related == 0
+        assert (await vitals(store, reader=Reader(MATE))).related == 1
 
-        self.runner.run(compare())
-
-    @awaited
     async def test_similarities_of_what_was_shown_come_in_the_order_of_the_log(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO))
+        await remember(store, ONE, TWO)
         await show(store, shown(ONE, 0.5, seconds=2), shown(TWO, -0.25, seconds=1))
         await show(store, shown(TWO, 0.75), shown(ONE, 0.125))
         assert (await vitals(store)).shown == (0.125, 0.75, -0.25, 0.5)
 
-    @awaited
-    async def test_what_was_shown_earlier_does_not_count(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
+    async def test_what_was_shown_earlier_does_not_count(self, single: Store) -> None:
         before = replace(shown(ONE, 0.25), at=NOW - timedelta(microseconds=1))
-        await show(store, before, shown(ONE, 0.5))
-        assert (await vitals(store)).shown == (0.5,)
+        await show(single, before, shown(ONE, 0.5))
+        assert (await vitals(single)).shown == (0.5,)
 
-    @awaited
-    async def test_what_was_shown_without_a_similarity_does_not_count(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await show(store, shown(ONE, None), shown(ONE, 0.0, seconds=1))
-        assert (await vitals(store)).shown == (0.0,)
+    async def test_what_was_shown_without_a_similarity_does_not_count(self, single: Store) -> None:
+        await show(single, shown(ONE, None), shown(ONE, 0.0, seconds=1))
+        assert (await vitals(single)).shown == (0.0,)
 
     @pytest.mark.parametrize("kind", [Exposure.RETRIEVED, Exposure.USED])
-    def test_only_what_was_shown_counts_as_shown(self, store: Store, kind: Exposure) -> None:
-        async def compare() -> None:
-            await remember(store, indexed(ONE))
-            await show(store, replace(shown(ONE, 0.5), exposure=kind))
-            assert (await vitals(store)).shown == ()
+    async def test_only_what_was_shown_counts_as_shown(self, single: Store, kind: Exposure) -> None:
+        await show(single, replace(shown(ONE, 0.5), exposure=kind))
+        assert (await vitals(single)).shown == ()
 
-        self.runner.run(compare())
+    async def test_a_change_of_strength_alone_shows_nothing(self, single: Store) -> None:
+        await single.adjust(READER, [ONE.id], lambda _: Adjustment(Strength(importance=1.0)), at=NOW)
+        assert (await vitals(single)).shown == ()
 
-    @awaited
-    async def test_a_change_of_strength_alone_shows_nothing(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await store.adjust(READER, [ONE.id], lambda _: Adjustment(Strength(importance=1.0)), at=NOW)
-        assert (await vitals(store)).shown == ()
-
-
-class SnapshotContract(StoreSuite):
-    @awaited
     async def test_a_day_s_health_is_kept_whole(self, store: Store) -> None:
         snapshot = HealthSnapshot(
             crew="platform",
@@ -187,14 +160,12 @@ class SnapshotContract(StoreSuite):
         await store.put_snapshot(SCOPE, snapshot)
         assert await store.snapshots(SCOPE, "platform", limit=9) == (snapshot,)
 
-    @awaited
     async def test_what_could_not_be_measured_stays_unknown(self, store: Store) -> None:
         nothing = Metrics(freshness=None, coverage=None, coherence=None, efficiency=None, reachability=None)
         snapshot = replace(a_snapshot(None, score=None), metrics=nothing)
         await store.put_snapshot(SCOPE, snapshot)
         assert await store.snapshots(SCOPE, None, limit=9) == (snapshot,)
 
-    @awaited
     async def test_a_day_told_again_takes_the_new_values(self, store: Store) -> None:
         await store.put_snapshot(SCOPE, a_snapshot("platform"))
         again = replace(
@@ -205,13 +176,11 @@ class SnapshotContract(StoreSuite):
         await store.put_snapshot(SCOPE, again)
         assert await store.snapshots(SCOPE, "platform", limit=9) == (again,)
 
-    @awaited
     async def test_days_come_newest_first(self, store: Store) -> None:
         for day in (4, 6, 5):
             await store.put_snapshot(SCOPE, a_snapshot(None, day=day))
         assert [snapshot.day.day for snapshot in await store.snapshots(SCOPE, None, limit=2)] == [6, 5]
 
-    @awaited
     async def test_the_workspace_and_each_crew_are_kept_apart(self, store: Store) -> None:
         kept = [a_snapshot(crew, score=score) for crew, score in ((None, 1.0), ("platform", 2.0), ("data", 3.0))]
         for snapshot in kept:
@@ -219,29 +188,23 @@ class SnapshotContract(StoreSuite):
         for snapshot in kept:
             assert await store.snapshots(SCOPE, snapshot.crew, limit=9) == (snapshot,)
 
-    @awaited
     async def test_a_snapshot_is_the_workspace_s_whoever_takes_it(self, store: Store) -> None:
         await store.put_snapshot(SCOPE, a_snapshot("data"))
         assert await store.snapshots(Scope(workspace="acme"), "data", limit=9) == (a_snapshot("data"),)
 
-    @awaited
     async def test_no_day_was_measured_at_first(self, store: Store) -> None:
         assert await store.snapshots(SCOPE, None, limit=9) == ()
 
 
 class CrewsContract(StoreSuite):
-    @awaited
     async def test_crews_come_by_name_each_once(self, store: Store) -> None:
         for n, crew in enumerate(("support", "Data", "support", "ärzte", None)):
-            await remember(store, indexed(a_memory(f"{n}", scope=replace(SCOPE, crew=crew))))
+            await remember(store, a_memory(f"{n}", scope=replace(SCOPE, crew=crew)))
         assert await store.crews(SCOPE) == ("Data", "support", "ärzte")
 
-    @awaited
-    async def test_a_crew_whose_memories_are_all_retired_is_one_still(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.set_status(READER, a_memory().id, Status.RETIRED, at=NOW)
-        assert await store.crews(SCOPE) == ("platform",)
+    async def test_a_crew_whose_memories_are_all_retired_is_one_still(self, remembered: Store) -> None:
+        await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=NOW)
+        assert await remembered.crews(SCOPE) == ("platform",)
 
-    @awaited
     async def test_an_empty_workspace_has_no_crew(self, store: Store) -> None:
         assert await store.crews(SCOPE) == ()

@@ -10,7 +10,7 @@ from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.scope import Scope
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited, exported
+from remembrancer.testing.contract.base import StoreSuite, exported
 from remembrancer.testing.doubles import NOW, SCOPE
 
 RUN: Final = Run(
@@ -25,38 +25,30 @@ RUN: Final = Run(
 )
 
 
-class RunContract(StoreSuite):
-    @awaited
+class JobsContract(StoreSuite):
     async def test_a_run_is_kept_whole(self, store: Store) -> None:
         await store.put_run(SCOPE, RUN)
         assert await store.runs(SCOPE) == {"segment": RUN}
 
-    @awaited
     async def test_a_run_takes_the_place_of_the_one_before(self, store: Store) -> None:
         await store.put_run(SCOPE, RUN)
         again = Run(job="segment", started_at=NOW + timedelta(days=1), ended_at=NOW + timedelta(days=1))
         await store.put_run(SCOPE, again)
         assert await store.runs(SCOPE) == {"segment": again}
 
-    @awaited
     async def test_each_job_has_its_own_by_name(self, store: Store) -> None:
         for job in ("sleep", "review", "segment"):
             await store.put_run(SCOPE, replace(RUN, job=job))
         assert list(await store.runs(SCOPE)) == ["review", "segment", "sleep"]
 
-    @awaited
     async def test_runs_are_the_workspace_s_whoever_keeps_them(self, store: Store) -> None:
         await store.put_run(SCOPE, RUN)
         assert await store.runs(Scope(workspace="acme")) == {"segment": RUN}
 
-    @awaited
     async def test_runs_are_of_this_machine_and_in_no_export(self, store: Store) -> None:
         await store.put_run(SCOPE, RUN)
         assert await exported(store) == []
 
-
-class DeferralContract(StoreSuite):
-    @awaited
     async def test_what_fails_waits_half_a_minute(self, store: Store) -> None:
         deferral = await store.defer(SCOPE, "segment", "monday", error="no answer", now=NOW)
         assert deferral == Deferral(
@@ -64,7 +56,6 @@ class DeferralContract(StoreSuite):
         )
         assert await store.deferrals(SCOPE) == (deferral,)
 
-    @awaited
     async def test_what_fails_again_waits_twice_as_long_and_at_most_a_day(self, store: Store) -> None:
         waits: list[timedelta] = []
         for attempt in range(1, 101):
@@ -76,27 +67,23 @@ class DeferralContract(StoreSuite):
         assert waits[-1] == timedelta(days=1)
         assert [deferral.error for deferral in await store.deferrals(SCOPE)] == ["no answer 100"]
 
-    @awaited
     async def test_of_a_long_error_the_beginning_is_kept(self, store: Store) -> None:
         deferral = await store.defer(SCOPE, "segment", "monday", error="x" * 9_999, now=NOW)
         assert len(deferral.error) == MAX_ERROR_CHARS
         assert await store.deferrals(SCOPE) == (deferral,)
 
-    @awaited
     async def test_what_is_settled_waits_no_more(self, store: Store) -> None:
         for item in ("monday", "tuesday", "friday"):
             await store.defer(SCOPE, "segment", item, error="", now=NOW)
         await store.settle(SCOPE, "segment", ["monday", "friday", "sunday"])
         assert [deferral.item for deferral in await store.deferrals(SCOPE)] == ["tuesday"]
 
-    @awaited
     async def test_what_was_settled_begins_anew(self, store: Store) -> None:
         for _ in range(3):
             await store.defer(SCOPE, "segment", "monday", error="", now=NOW)
         await store.settle(SCOPE, "segment", ["monday"])
         assert (await store.defer(SCOPE, "segment", "monday", error="", now=NOW)).attempts == 1
 
-    @awaited
     async def test_one_job_s_work_is_not_another_s(self, store: Store) -> None:
         await store.defer(SCOPE, "segment", "monday", error="", now=NOW)
         await store.defer(SCOPE, "facts", "monday", error="", now=NOW)
@@ -105,14 +92,12 @@ class DeferralContract(StoreSuite):
         assert await store.deferrals(SCOPE, "segment") == ()
         assert len(await store.deferrals(SCOPE, "facts")) == 1
 
-    @awaited
     async def test_what_is_due_first_comes_first_then_by_job_and_item(self, store: Store) -> None:
         for job, item, minutes in (("b", "x", 0), ("a", "y", 0), ("a", "x", 0), ("a", "z", -1)):
             await store.defer(SCOPE, job, item, error="", now=NOW + timedelta(minutes=minutes))
         found = [(deferral.job, deferral.item) for deferral in await store.deferrals(SCOPE)]
         assert found == [("a", "z"), ("a", "x"), ("a", "y"), ("b", "x")]
 
-    @awaited
     async def test_what_waits_is_of_this_machine_and_in_no_export(self, store: Store) -> None:
         await store.defer(SCOPE, "segment", "monday", error="", now=NOW)
         assert await exported(store) == []

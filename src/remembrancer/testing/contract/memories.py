@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import MISSING, Field, fields, replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -23,12 +24,13 @@ from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
     StoreSuite,
-    awaited,
     exported,
     give_vectors,
     moved,
+    refused,
     remember,
     spread,
+    unchanged,
 )
 from remembrancer.testing.doubles import (
     NOW,
@@ -91,6 +93,11 @@ FULL = Memory(
 )
 
 
+def _has_default(value: object, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    return getattr(value, field.name) in (None, default)
+
+
 async def listed(store: Store, *, limit: int = 100, oldest_first: bool = False) -> list[str]:
     memories = await store.memories(READER, EVERYTHING, limit=limit, oldest_first=oldest_first)
     return [memory.text for memory in memories]
@@ -118,20 +125,18 @@ def used_once(strength: Strength) -> Adjustment:
     return Adjustment(replace(strength, usage=replace(strength.usage, used=strength.usage.used + 1)))
 
 
-class InsertContract(StoreSuite):
-    @awaited
+class MemoryContract(StoreSuite):
     async def test_a_memory_comes_back_with_every_field(self, store: Store) -> None:
-        reader = Reader(FULL.scope)
-        await store.insert(FULL.scope, indexed(FULL))
-        assert await store.get(reader, [FULL.id]) == {FULL.id: FULL}
+        parts = (FULL, FULL.strength, FULL.strength.usage)
+        assert [field.name for part in parts for field in fields(part) if _has_default(part, field)] == []
+        await remember(store, FULL)
+        assert await store.get(Reader(FULL.scope), [FULL.id]) == {FULL.id: FULL}
 
-    @awaited
     async def test_a_memory_without_optional_fields_comes_back_as_it_was(self, store: Store) -> None:
         memory = a_memory(scope=Scope(workspace="acme"))
         assert await store.insert(memory.scope, indexed(memory)) == (memory, True)
         assert await store.get(READER, [memory.id]) == {memory.id: memory}
 
-    @awaited
     async def test_cues_come_back_in_order_with_every_field(self, store: Store) -> None:
         turn, memory = an_event("turn"), a_memory()
         cues = (
@@ -142,60 +147,45 @@ class InsertContract(StoreSuite):
         await store.append(SCOPE, [Entry(turn, write)])
         assert await store.cues(READER, [memory.id]) == {memory.id: cues}
 
-    @awaited
-    async def test_ids_that_are_not_there_are_left_out(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_ids_that_are_not_there_are_left_out(self, remembered: Store) -> None:
         asked = [UUID(int=404), a_memory().id]
-        assert set(await store.get(READER, asked)) == {a_memory().id}
-        assert set(await store.cues(READER, asked)) == {a_memory().id}
+        assert set(await remembered.get(READER, asked)) == {a_memory().id}
+        assert set(await remembered.cues(READER, asked)) == {a_memory().id}
 
-    @awaited
-    async def test_an_id_asked_for_twice_comes_once(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert len(await store.get(READER, [a_memory().id, a_memory().id])) == 1
+    async def test_an_id_asked_for_twice_comes_once(self, remembered: Store) -> None:
+        assert len(await remembered.get(READER, [a_memory().id, a_memory().id])) == 1
 
-    @awaited
-    async def test_asking_for_no_id_finds_none(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert await store.get(READER, []) == {}
+    async def test_asking_for_no_id_finds_none(self, remembered: Store) -> None:
+        assert await remembered.get(READER, []) == {}
 
-    @awaited
-    async def test_many_ids_can_be_asked_for_at_once(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_many_ids_can_be_asked_for_at_once(self, remembered: Store) -> None:
         asked = [UUID(int=n) for n in range(40_000)]
-        assert set(await store.get(READER, [*asked, a_memory().id])) == {a_memory().id}
+        assert set(await remembered.get(READER, [*asked, a_memory().id])) == {a_memory().id}
 
-    @awaited
     async def test_a_known_key_returns_the_memory_as_it_is(self, store: Store) -> None:
         first = replace(a_memory(), key="k")
-        await remember(store, indexed(first))
+        await remember(store, first)
         again = replace(first, id=UUID(int=5), kind="other")
         assert await store.insert(SCOPE, indexed(again)) == (first, False)
         assert await listed(store) == [first.text]
 
-    @awaited
     async def test_a_known_key_with_another_text_is_a_conflict(self, store: Store) -> None:
-        await remember(store, indexed(replace(a_memory("one"), key="k")))
-        before = await exported(store)
-        with pytest.raises(Conflict):
+        await remember(store, replace(a_memory("one"), key="k"))
+        async with refused(store, Conflict):
             await store.insert(SCOPE, indexed(replace(a_memory("two"), key="k")))
-        assert await exported(store) == before
 
-    @awaited
     async def test_a_key_still_names_its_memory_after_a_revision(self, store: Store) -> None:
         first = replace(a_memory("one"), key="k")
-        await remember(store, indexed(first))
+        await remember(store, first)
         revised = await store.revise(SCOPE, saying(first, "two"), expected_revision=1, at=LATER)
         assert await store.insert(SCOPE, indexed(first)) == (revised, False)
 
-    @awaited
     async def test_a_key_holds_across_sessions(self, store: Store) -> None:
-        await remember(store, indexed(replace(a_memory("one"), key="k")))
+        await remember(store, replace(a_memory("one"), key="k"))
         elsewhere = replace(a_memory("two"), key="k", scope=replace(SCOPE, session="tuesday"))
         with pytest.raises(Conflict):
             await store.insert(SCOPE, indexed(elsewhere))
 
-    @awaited
     async def test_a_key_is_free_in_another_scope(self, store: Store) -> None:
         others = [replace(SCOPE, agent="bob"), replace(SCOPE, crew="data"), replace(SCOPE, project="web")]
         for n, scope in enumerate([SCOPE, *others]):
@@ -204,61 +194,48 @@ class InsertContract(StoreSuite):
             )
             assert created
 
-    @awaited
     async def test_an_id_that_is_there_is_a_conflict(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("one", memory_id=UUID(int=1))))
+        await remember(store, a_memory("one", memory_id=UUID(int=1)))
         with pytest.raises(Conflict):
             await store.insert(SCOPE, indexed(a_memory("two", memory_id=UUID(int=1))))
         assert await listed(store) == ["one"]
 
-    @awaited
     async def test_a_memory_of_another_workspace_is_refused(self, store: Store) -> None:
         with pytest.raises(InvalidInput, match="rival"):
             await store.insert(SCOPE, indexed(a_memory(scope=replace(SCOPE, workspace="rival"))))
 
-    @awaited
     async def test_a_memory_of_an_unknown_event_is_not_written(self, store: Store) -> None:
         with pytest.raises(NotFound):
             await store.insert(SCOPE, indexed(a_memory(), event_ids=[UUID(int=404)]))
         assert await exported(store) == []
 
-    @awaited
     async def test_a_topic_held_by_an_active_memory_is_a_conflict(self, store: Store) -> None:
-        await remember(store, indexed(replace(a_memory("one"), topic_key="t")))
-        before = await exported(store)
-        with pytest.raises(Conflict):
+        await remember(store, replace(a_memory("one"), topic_key="t"))
+        async with refused(store, Conflict):
             await store.insert(
                 SCOPE,
                 indexed(replace(a_memory("two"), topic_key="t", scope=replace(SCOPE, session="tuesday"))),
             )
-        assert await exported(store) == before
 
-    @awaited
     async def test_a_topic_is_free_once_its_memory_is_retired(self, store: Store) -> None:
         first = replace(a_memory("one"), topic_key="t")
-        await remember(store, indexed(first))
+        await remember(store, first)
         await store.set_status(READER, first.id, Status.RETIRED, at=LATER)
         _, created = await store.insert(SCOPE, indexed(replace(a_memory("two"), topic_key="t")))
         assert created
 
-    @awaited
-    async def test_a_memory_without_events_has_no_provenance(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert await store.provenance(READER, a_memory().id) == ()
-        assert await store.provenance(READER, UUID(int=404)) == ()
+    async def test_a_memory_without_events_has_no_provenance(self, remembered: Store) -> None:
+        assert await remembered.provenance(READER, a_memory().id) == ()
+        assert await remembered.provenance(READER, UUID(int=404)) == ()
 
-
-class TopicContract(StoreSuite):
-    @awaited
     async def test_a_topic_finds_its_memory_from_any_session(self, store: Store) -> None:
         memory = replace(a_memory(), topic_key="t")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         assert await store.by_topic(replace(SCOPE, session="tuesday"), "t") == memory
         assert await store.by_topic(replace(SCOPE, session=None), "t") == memory
 
-    @awaited
     async def test_a_topic_is_looked_up_in_exactly_its_scope(self, store: Store) -> None:
-        await remember(store, indexed(replace(a_memory(), topic_key="t")))
+        await remember(store, replace(a_memory(), topic_key="t"))
         for scope in (
             replace(SCOPE, agent=None),
             replace(SCOPE, crew=None),
@@ -267,33 +244,27 @@ class TopicContract(StoreSuite):
         ):
             assert await store.by_topic(scope, "t") is None
 
-    @awaited
     async def test_a_retired_memory_answers_to_no_topic(self, store: Store) -> None:
         memory = replace(a_memory(), topic_key="t")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         await store.set_status(READER, memory.id, Status.RETIRED, at=LATER)
         assert await store.by_topic(SCOPE, "t") is None
 
-    @awaited
     async def test_an_unknown_topic_finds_nothing(self, store: Store) -> None:
-        await remember(store, indexed(replace(a_memory(), topic_key="t")))
+        await remember(store, replace(a_memory(), topic_key="t"))
         assert await store.by_topic(SCOPE, "u") is None
 
-
-class ReviseContract(StoreSuite):
-    @awaited
     async def test_revising_replaces_what_a_memory_says(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         after = replace(memory, text="two", title="Two", kind="decision", tags=("t",), topic_key="topic")
         revised = await store.revise(SCOPE, indexed(after), expected_revision=1, at=LATER)
         assert revised == replace(after, revision=2)
         assert await one(store, memory.id) == revised
 
-    @awaited
     async def test_revising_keeps_what_the_memory_said(self, store: Store) -> None:
         memory = replace(a_memory("one"), title="First")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         await store.revise(SCOPE, saying(replace(memory, title=None), "two"), expected_revision=1, at=LATER)
         await store.revise(SCOPE, saying(memory, "three"), expected_revision=2, at=LATER + timedelta(days=1))
         assert await store.revisions(READER, memory.id) == (
@@ -301,7 +272,6 @@ class ReviseContract(StoreSuite):
             Revision(memory_id=memory.id, number=2, title=None, text="two", replaced_at=LATER + timedelta(days=1)),
         )
 
-    @awaited
     async def test_revising_replaces_the_cues(self, store: Store) -> None:
         memory = a_memory()
         await remember(store, indexed(memory, "one", "two", "three"))
@@ -309,43 +279,37 @@ class ReviseContract(StoreSuite):
         cues = (await store.cues(READER, [memory.id]))[memory.id]
         assert [(cue.ordinal, cue.text) for cue in cues] == [(0, "four")]
 
-    @awaited
     async def test_a_stale_revision_is_a_conflict_and_changes_nothing(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         await store.revise(SCOPE, saying(memory, "two"), expected_revision=1, at=LATER)
-        before = await exported(store)
-        for expected in (1, 3):
-            with pytest.raises(Conflict):
-                await store.revise(SCOPE, saying(memory, "lost"), expected_revision=expected, at=LATER)
-        assert await exported(store) == before
+        async with unchanged(store):
+            for expected in (1, 3):
+                with pytest.raises(Conflict):
+                    await store.revise(SCOPE, saying(memory, "lost"), expected_revision=expected, at=LATER)
 
-    @awaited
     async def test_revising_what_is_not_there_is_not_found(self, store: Store) -> None:
         with pytest.raises(NotFound):
             await store.revise(SCOPE, indexed(a_memory()), expected_revision=1, at=LATER)
 
-    @awaited
     async def test_revising_keeps_the_counts_of_use(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         await store.adjust(READER, [memory.id], used_once, at=LATER)
         stale = replace(memory, strength=Strength(importance=0.9))
         revised = await store.revise(SCOPE, saying(stale, "two"), expected_revision=1, at=LATER)
         assert revised.strength == Strength(importance=0.9, usage=Usage(used=1))
         assert await one(store, memory.id) == revised
 
-    @awaited
     async def test_revising_keeps_what_reviews_made_of_a_memory(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         reviewed = Strength(stability=9.5, difficulty=3.25, last_reviewed_at=LATER)
         await store.adjust(READER, [memory.id], lambda _: Adjustment(reviewed), at=LATER)
         revised = await store.revise(SCOPE, saying(memory, "two"), expected_revision=1, at=LATER)
         assert revised.strength == reviewed
         assert await one(store, memory.id) == revised
 
-    @awaited
     async def test_revising_keeps_what_feedback_made_of_a_memory(self, store: Store) -> None:
         memory = a_memory()
         await store.insert(SCOPE, indexed(memory))
@@ -353,16 +317,14 @@ class ReviseContract(StoreSuite):
         revised = await store.revise(SCOPE, indexed(replace(memory, text="later")), expected_revision=1, at=LATER)
         assert revised.strength.confidence == 0.9
 
-    @awaited
     async def test_revising_does_not_bring_a_retired_memory_back(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         await store.set_status(READER, memory.id, Status.RETIRED, at=LATER)
         await store.revise(SCOPE, saying(memory, "two"), expected_revision=1, at=LATER)
         after = await one(store, memory.id)
         assert (after.text, after.status, after.retired_at) == ("two", Status.RETIRED, LATER)
 
-    @awaited
     async def test_revising_adds_to_the_provenance(self, store: Store) -> None:
         first, second, memory = an_event("first"), replace(an_event("second"), seq=2), a_memory("one")
         await store.append(SCOPE, [Entry(first), Entry(second)])
@@ -370,139 +332,108 @@ class ReviseContract(StoreSuite):
         await store.revise(SCOPE, saying(memory, "two", event_ids=[first.id, second.id]), expected_revision=1, at=LATER)
         assert await store.provenance(READER, memory.id) == (first, second)
 
-    @awaited
     async def test_revising_to_another_memory_s_topic_is_a_conflict(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory), indexed(replace(a_memory("other"), topic_key="t")))
-        before = await exported(store)
-        with pytest.raises(Conflict):
+        await remember(store, memory, replace(a_memory("other"), topic_key="t"))
+        async with refused(store, Conflict):
             await store.revise(SCOPE, saying(replace(memory, topic_key="t"), "two"), expected_revision=1, at=LATER)
-        assert await exported(store) == before
 
-    @awaited
     async def test_revising_for_another_workspace_is_refused(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         foreign = replace(memory, scope=replace(SCOPE, workspace="rival"))
         with pytest.raises(InvalidInput, match="rival"):
             await store.revise(SCOPE, saying(foreign, "two"), expected_revision=1, at=LATER)
 
-    @awaited
     async def test_revising_from_an_unknown_event_changes_nothing(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
-        before = await exported(store)
-        with pytest.raises(NotFound):
+        await remember(store, memory)
+        async with refused(store, NotFound):
             await store.revise(SCOPE, saying(memory, "two", event_ids=[UUID(int=404)]), expected_revision=1, at=LATER)
-        assert await exported(store) == before
 
-    @awaited
-    async def test_a_memory_never_revised_has_no_revisions(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert await store.revisions(READER, a_memory().id) == ()
-        assert await store.revisions(READER, UUID(int=404)) == ()
+    async def test_a_memory_never_revised_has_no_revisions(self, remembered: Store) -> None:
+        assert await remembered.revisions(READER, a_memory().id) == ()
+        assert await remembered.revisions(READER, UUID(int=404)) == ()
 
-
-class StatusContract(StoreSuite):
-    @awaited
-    async def test_retiring_says_since_when(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_retiring_says_since_when(self, remembered: Store) -> None:
         expected = replace(a_memory(), status=Status.RETIRED, retired_at=LATER)
-        assert await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER) == expected
-        assert await one(store, a_memory().id) == expected
+        assert await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=LATER) == expected
+        assert await one(remembered, a_memory().id) == expected
 
-    @awaited
-    async def test_a_retired_memory_can_become_active_again(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
-        assert await store.set_status(READER, a_memory().id, Status.ACTIVE, at=LATER) == a_memory()
-        assert await listed(store) == [a_memory().text]
+    async def test_a_retired_memory_can_become_active_again(self, remembered: Store) -> None:
+        await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
+        assert await remembered.set_status(READER, a_memory().id, Status.ACTIVE, at=LATER) == a_memory()
+        assert await listed(remembered) == [a_memory().text]
 
-    @awaited
-    async def test_retiring_again_does_not_move_the_time(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
-        again = await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER + timedelta(days=9))
+    async def test_retiring_again_does_not_move_the_time(self, remembered: Store) -> None:
+        await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
+        again = await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=LATER + timedelta(days=9))
         assert again.retired_at == LATER
 
-    @awaited
     async def test_a_memory_that_is_not_there_is_not_found(self, store: Store) -> None:
         with pytest.raises(NotFound):
             await store.set_status(READER, UUID(int=404), Status.RETIRED, at=LATER)
 
-    @awaited
     async def test_no_memory_becomes_active_while_another_holds_its_topic(self, store: Store) -> None:
         first = replace(a_memory("one"), topic_key="t")
-        await remember(store, indexed(first))
+        await remember(store, first)
         await store.set_status(READER, first.id, Status.RETIRED, at=LATER)
-        await remember(store, indexed(replace(a_memory("two"), topic_key="t")))
+        await remember(store, replace(a_memory("two"), topic_key="t"))
         with pytest.raises(Conflict):
             await store.set_status(READER, first.id, Status.ACTIVE, at=LATER)
         assert (await one(store, first.id)).status is Status.RETIRED
 
-
-class ListContract(StoreSuite):
-    @awaited
     async def test_memories_come_newest_first(self, store: Store) -> None:
-        await remember(store, *(indexed(memory) for memory in spread([a_memory("old"), a_memory("new")])))
+        await remember(store, *spread([a_memory("old"), a_memory("new")]))
         assert await listed(store) == ["new", "old"]
 
-    @awaited
     async def test_memories_come_oldest_first_when_asked(self, store: Store) -> None:
-        await remember(store, *(indexed(memory) for memory in spread([a_memory("old"), a_memory("new")])))
+        await remember(store, *spread([a_memory("old"), a_memory("new")]))
         assert await listed(store, oldest_first=True) == ["old", "new"]
 
-    @awaited
     async def test_the_end_of_the_span_decides(self, store: Store) -> None:
         long = replace(a_memory("long"), occurred_from=NOW - timedelta(days=9), occurred_to=LATER)
-        await remember(store, indexed(long), indexed(a_memory("short")))
+        await remember(store, long, a_memory("short"))
         assert await listed(store) == ["long", "short"]
 
-    @awaited
     async def test_memories_of_one_moment_come_by_id(self, store: Store) -> None:
         await remember(store, *(indexed(a_memory(f"{n}", memory_id=UUID(int=n))) for n in (2, 1, 3)))
         assert await listed(store) == ["1", "2", "3"]
         assert await listed(store, oldest_first=True) == ["1", "2", "3"]
 
-    @awaited
     async def test_times_differ_by_the_microsecond(self, store: Store) -> None:
         memories = spread([a_memory("old"), a_memory("new")], step=timedelta(microseconds=1))
-        await remember(store, *(indexed(memory) for memory in memories))
+        await remember(store, *memories)
         assert await listed(store) == ["new", "old"]
 
-    @awaited
     async def test_times_before_1970_are_kept(self, store: Store) -> None:
         old = moved(a_memory("old"), NOW.replace(year=1905, microsecond=123_457))
-        await remember(store, indexed(old))
+        await remember(store, old)
         assert await one(store, old.id) == old
 
-    @awaited
     async def test_a_limit_keeps_the_first(self, store: Store) -> None:
         memories = spread([a_memory(f"{n}") for n in range(5)])
-        await remember(store, *(indexed(memory) for memory in memories))
+        await remember(store, *memories)
         assert await listed(store, limit=2) == ["4", "3"]
 
-    @awaited
     async def test_pages_end_to_end_are_the_whole_list(self, store: Store) -> None:
         memories = spread([a_memory(f"{n}", memory_id=UUID(int=9 - n)) for n in range(4)])
         twins = [moved(a_memory(f"t{n}", memory_id=UUID(int=20 + n)), NOW + timedelta(minutes=1)) for n in range(3)]
-        await remember(store, *(indexed(memory) for memory in (*memories, *twins)))
+        await remember(store, *(*memories, *twins))
         for oldest_first in (False, True):
             for size in (1, 2, 3):
                 assert await paged(store, size, oldest_first) == await listed(store, oldest_first=oldest_first)
 
-    @awaited
     async def test_what_is_remembered_between_pages_moves_none_of_them(self, store: Store) -> None:
-        await remember(store, *(indexed(memory) for memory in spread([a_memory("old"), a_memory("new")])))
+        await remember(store, *spread([a_memory("old"), a_memory("new")]))
         (newest,) = await store.memories(READER, EVERYTHING, limit=1)
-        await remember(store, indexed(moved(a_memory("newer"), LATER)))
+        await remember(store, moved(a_memory("newer"), LATER))
         rest = await store.memories(READER, EVERYTHING, limit=9, after=MemoryPlace.of(newest))
         assert [memory.text for memory in rest] == ["old"]
 
-    @awaited
     async def test_a_page_goes_on_behind_a_memory_that_has_gone(self, store: Store) -> None:
         several = spread([a_memory("old"), a_memory("middle"), a_memory("new")])
-        await remember(store, *(indexed(memory) for memory in several))
+        await remember(store, *several)
         await store.set_status(READER, several[1].id, Status.RETIRED, at=LATER)
         for oldest_first, behind in ((False, ["old"]), (True, ["new"])):
             place = MemoryPlace.of(several[1])
@@ -511,7 +442,6 @@ class ListContract(StoreSuite):
 
 
 class StatsContract(StoreSuite):
-    @awaited
     async def test_an_empty_store_counts_nothing(self, store: Store) -> None:
         stats = await store.stats(READER)
         assert (stats.events, sum(stats.memories.values()), stats.cues, sum(stats.vectors.values())) == (
@@ -522,12 +452,11 @@ class StatsContract(StoreSuite):
         )
         assert (stats.truncated, stats.relations, stats.oldest, stats.newest) == (0, 0, None, None)
 
-    @awaited
     async def test_everything_is_counted(self, store: Store) -> None:
         event, retired = an_event("said", at=NOW - timedelta(days=3)), a_memory("retired")
         kept = replace(a_memory("kept"), occurred_from=NOW - timedelta(days=1), occurred_to=LATER)
         await store.append(SCOPE, [Entry(event)])
-        await remember(store, indexed(kept, "turn one", "turn two"), indexed(retired))
+        await remember(store, indexed(kept, "turn one", "turn two"), retired)
         await store.set_status(READER, retired.id, Status.RETIRED, at=LATER)
         await give_vectors(store, {"turn one": a_vector(1, 0), "turn two": a_vector(0, 1)})
         edge = Relation(kept.id, retired.id, RelationKind.SIMILAR, 1.0, NOW)
@@ -541,26 +470,21 @@ class StatsContract(StoreSuite):
         assert (stats.events, stats.cues, stats.truncated, stats.relations) == (1, 3, 0, 1)
         assert (stats.oldest, stats.newest) == (kept.occurred_from, kept.occurred_to)
 
-    @awaited
     async def test_the_size_is_a_number_of_bytes(self, store: Store) -> None:
         assert (await store.stats(READER)).bytes >= 0
 
 
 class LifeContract(StoreSuite):
-    @awaited
-    async def test_a_healthy_store_has_no_fault(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await give_vectors(store, {a_memory().text: a_vector(1, 0)})
-        findings = await store.check(SCOPE, MODEL)
+    async def test_a_healthy_store_has_no_fault(self, remembered: Store) -> None:
+        await give_vectors(remembered, {a_memory().text: a_vector(1, 0)})
+        findings = await remembered.check(SCOPE, MODEL)
         assert findings
         assert [finding for finding in findings if not finding.ok] == []
 
-    @awaited
     async def test_closing_twice_is_closing_once(self, store: Store) -> None:
         await store.close()
         await store.close()
 
-    @awaited
     async def test_a_closed_store_is_unavailable(self, store: Store) -> None:
         await store.close()
         with pytest.raises(StoreUnavailable):

@@ -18,15 +18,7 @@ from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.formation import Formation, memory_of_event, turn_cue
 from remembrancer.ports.journal import Entry
 from remembrancer.testing.contract.base import EVERYTHING
-from remembrancer.testing.contract.finding import (
-    BM25_TOLERANCE,
-    Finder,
-    IndexSuite,
-    VectoredRequest,
-    finding,
-    needs,
-    request,
-)
+from remembrancer.testing.contract.finding import BM25_TOLERANCE, Finder, IndexSuite, VectoredRequest, needs, request
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, an_indexed_cue, indexed
 
 if TYPE_CHECKING:
@@ -88,7 +80,6 @@ def close(values: dict[str, float]) -> object:
 
 @needs("context", "bm25")
 class NearbyContract(IndexSuite):
-    @finding
     async def test_a_word_counts_whole_in_the_next_turn_and_less_in_the_one_after(self, finder: Finder) -> None:
         await say(finder, "heron", "barn", "owl", "kestrel", "roof", "nest", "wall")
         nearby = await ask(finder, "nearby", about("kestrel"))
@@ -96,22 +87,18 @@ class NearbyContract(IndexSuite):
             {"barn": finder.rules.next_but_one, "owl": 1, "kestrel": 0, "roof": 1, "nest": finder.rules.next_but_one}
         )
 
-    @finding
     async def test_a_turn_s_own_words_are_not_around_it(self, finder: Finder) -> None:
         await say(finder, "kestrel left", "kestrel right")
         assert await ask(finder, "nearby", about("kestrel")) == {"kestrel left": 0, "kestrel right": 0}
 
-    @finding
     async def test_a_word_on_both_sides_counts_once(self, finder: Finder) -> None:
         await say(finder, "kestrel left", "owl", "kestrel right")
         assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
 
-    @finding
     async def test_a_word_beside_and_farther_counts_as_beside(self, finder: Finder) -> None:
         await say(finder, "kestrel far", "kestrel near", "owl")
         assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
 
-    @finding
     async def test_words_count_by_their_idf(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl", "roof")
         await say(finder, "kestrel again", scope=ELSEWHERE["session"])
@@ -124,7 +111,6 @@ class NearbyContract(IndexSuite):
             "kestrel again": 0,
         })  # fmt: skip
 
-    @finding
     async def test_a_word_that_nobody_said_lowers_the_share(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         nearby = await ask(finder, "nearby", about("kestrel", "walrus"))
@@ -132,29 +118,23 @@ class NearbyContract(IndexSuite):
             finder.idf(2, 1) / (finder.idf(2, 1) + finder.idf(2, 0)), rel=BM25_TOLERANCE
         )
 
-    @finding
     async def test_turns_of_the_longest_gap_belong_together(self, finder: Finder) -> None:
         await say(finder, "kestrel")
         await say(finder, "owl", start=finder.rules.gap)
         assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
 
-    @finding
     async def test_a_longer_gap_parts_them_and_all_beyond(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         await say(finder, "barn", "roof", start=MINUTE + finder.rules.gap + timedelta(microseconds=1))
         assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
     @pytest.mark.parametrize("other", ELSEWHERE)
-    def test_turns_of_another_stream_are_not_around(self, finder: Finder, other: str) -> None:
-        async def try_it() -> None:
-            await say(finder, "kestrel")
-            await say(finder, "owl", "barn", scope=ELSEWHERE[other])
-            await say(finder, "roof", start=MINUTE)
-            assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "roof": 1})
+    async def test_turns_of_another_stream_are_not_around(self, finder: Finder, other: str) -> None:
+        await say(finder, "kestrel")
+        await say(finder, "owl", "barn", scope=ELSEWHERE[other])
+        await say(finder, "roof", start=MINUTE)
+        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "roof": 1})
 
-        self.runner.run(try_it())
-
-    @finding
     async def test_turns_stand_in_the_order_of_their_stream_whenever_they_were_said(self, finder: Finder) -> None:
         for text, minute in (("kestrel", 2), ("owl", 0), ("barn", 1)):
             await say(finder, text, start=minute * MINUTE)
@@ -162,13 +142,11 @@ class NearbyContract(IndexSuite):
             {"kestrel": 0, "owl": 1, "barn": finder.rules.next_but_one}
         )
 
-    @finding
     async def test_an_event_that_no_memory_holds_is_no_turn(self, finder: Finder) -> None:
         first, passed, last = turns("kestrel", "hm", "owl")
         await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(passed), Entry(last, memory_of(last))])
         assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
-    @finding
     async def test_an_event_that_becomes_a_memory_late_takes_its_place(self, finder: Finder) -> None:
         first, late, last = turns("kestrel", "barn", "owl")
         await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(late), Entry(last, memory_of(last))])
@@ -178,14 +156,12 @@ class NearbyContract(IndexSuite):
             {"kestrel": 0, "barn": 1, "owl": finder.rules.next_but_one}
         )
 
-    @finding
     async def test_a_new_turn_counts_at_once(self, finder: Finder) -> None:
         await say(finder, "kestrel")
         assert await ask(finder, "nearby", about("kestrel")) == {"kestrel": 0}
         await say(finder, "owl", start=MINUTE)
         assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
-    @finding
     async def test_what_other_memories_of_an_event_say_is_said_in_the_same_turn(self, finder: Finder) -> None:
         event, after = turns("seen at noon", "roof")
         await finder.store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
@@ -194,7 +170,6 @@ class NearbyContract(IndexSuite):
         nearby = await ask(finder, "nearby", about("kestrel", "owl"))
         assert nearby == close({"kestrel owl": 0, "kestrel barn": 0, "roof": 1})
 
-    @finding
     async def test_a_memory_whose_words_change_leaves_its_turn(self, finder: Finder) -> None:
         said = await say(finder, "kestrel", "barn", "owl")
         assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(finder.rules.next_but_one)
@@ -202,7 +177,6 @@ class NearbyContract(IndexSuite):
         await finder.store.revise(SCOPE, indexed(summary), expected_revision=1, at=NOW)
         assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
-    @finding
     async def test_a_memory_may_come_back_to_its_turn(self, finder: Finder) -> None:
         said = await say(finder, "kestrel", "barn", "owl")
         memory = memory_of(said[1]).memory
@@ -213,7 +187,6 @@ class NearbyContract(IndexSuite):
             {"kestrel": 0, "barn": 1, "owl": finder.rules.next_but_one}
         )
 
-    @finding
     async def test_a_turn_stands_while_any_memory_of_its_event_does(self, finder: Finder) -> None:
         first, middle, last = turns("kestrel", "seen at noon", "owl")
         await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(middle), Entry(last, memory_of(last))])
@@ -224,7 +197,6 @@ class NearbyContract(IndexSuite):
         nearby = await ask(finder, "nearby", about("kestrel"))
         assert nearby == close({"kestrel": 0, "roof": 1, "owl": finder.rules.next_but_one})
 
-    @finding
     async def test_of_several_turns_of_a_memory_the_one_with_the_words_tells(self, finder: Finder) -> None:
         said = turns("heron", "kestrel", "owl", "wall", "wall again")
         await finder.store.append(SCOPE, [Entry(event) for event in said])
@@ -236,7 +208,6 @@ class NearbyContract(IndexSuite):
         half = finder.idf(3, 1) / (2 * finder.idf(3, 1))
         assert nearby == close({"the whole of it": half, "owl": half})
 
-    @finding
     async def test_what_a_long_turn_says_is_around_nobody(self, finder: Finder) -> None:
         brief = " ".join(["kestrel", *(f"brief{n}" for n in range(finder.rules.brief_terms - len(HEADING) - 1))])
         await say(finder, brief, "owl")
@@ -244,7 +215,6 @@ class NearbyContract(IndexSuite):
         nearby = await ask(finder, "nearby", about("kestrel"))
         assert nearby == close({brief: 0, "owl": 1, f"{brief} longer": 0})
 
-    @finding
     async def test_a_long_turn_keeps_its_place_and_its_own_words(self, finder: Finder) -> None:
         long = " ".join(["kestrel", *(f"long{n}" for n in range(finder.rules.brief_terms))])
         await say(finder, "kestrel", long, "owl")
@@ -252,7 +222,6 @@ class NearbyContract(IndexSuite):
             {"kestrel": 0, long: 0, "owl": finder.rules.next_but_one}
         )
 
-    @finding
     async def test_around_a_note_there_is_nothing(self, finder: Finder) -> None:
         await finder.store.insert(SCOPE, indexed(a_memory("owl note")))
         await say(finder, "kestrel")
@@ -283,27 +252,20 @@ class HiddenNeighboursContract(IndexSuite):
         return BEN if way == "out of sight" else READER, request("kestrel", where=where, surroundings=True)
 
     @pytest.mark.parametrize("way", HIDDEN)
-    def test_the_words_of_a_hidden_turn_are_around_nobody(self, finder: Finder, way: str) -> None:
-        async def try_it() -> None:
-            reader, asked = await self._hide(finder, way, an_event("kestrel"))
-            await say(finder, "owl", "barn", start=MINUTE)
-            assert await ask(finder, "nearby", asked, reader=reader) == {}
-
-        self.runner.run(try_it())
+    async def test_the_words_of_a_hidden_turn_are_around_nobody(self, finder: Finder, way: str) -> None:
+        reader, asked = await self._hide(finder, way, an_event("kestrel"))
+        await say(finder, "owl", "barn", start=MINUTE)
+        assert await ask(finder, "nearby", asked, reader=reader) == {}
 
     @pytest.mark.parametrize("way", HIDDEN)
-    def test_a_hidden_turn_keeps_its_place(self, finder: Finder, way: str) -> None:
-        async def try_it() -> None:
-            await say(finder, "kestrel")
-            reader, asked = await self._hide(finder, way, an_event("heron", at=NOW + MINUTE))
-            await say(finder, "owl", "barn", start=2 * MINUTE)
-            assert await ask(finder, "nearby", asked, reader=reader) == close(
-                {"kestrel": 0, "owl": finder.rules.next_but_one}
-            )
+    async def test_a_hidden_turn_keeps_its_place(self, finder: Finder, way: str) -> None:
+        await say(finder, "kestrel")
+        reader, asked = await self._hide(finder, way, an_event("heron", at=NOW + MINUTE))
+        await say(finder, "owl", "barn", start=2 * MINUTE)
+        assert await ask(finder, "nearby", asked, reader=reader) == close(
+            {"kestrel": 0, "owl": finder.rules.next_but_one}
+        )
 
-        self.runner.run(try_it())
-
-    @finding
     async def test_of_two_memories_of_a_turn_only_the_one_in_sight_adds_words(self, finder: Finder) -> None:
         event, after = turns("seen at noon", "roof")
         await finder.store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])

@@ -12,7 +12,7 @@ from remembrancer.domain.scope import Reach, Reader
 from remembrancer.policies.admission.formation import Formation, memory_of_event
 from remembrancer.ports.journal import Entry
 from remembrancer.testing.contract.base import EVERYTHING, MODEL
-from remembrancer.testing.contract.finding import Finder, IndexSuite, finding
+from remembrancer.testing.contract.finding import Finder, IndexSuite
 from remembrancer.testing.doubles import NOW, READER, SCOPE, an_event
 
 
@@ -26,37 +26,29 @@ async def speaking(finder: Finder, reader: Reader = READER) -> frozenset[str]:
 
 
 class ParticipantsContract(IndexSuite):
-    @finding
     async def test_nobody_speaks_in_an_empty_store(self, finder: Finder) -> None:
         assert await speaking(finder) == frozenset()
 
-    @finding
     async def test_each_speaker_is_named_once(self, finder: Finder) -> None:
         for actor, text in (("Ana", "one"), ("Ben Ito", "two"), ("Ana", "three")):
             await say(finder, actor, text)
         assert await speaking(finder) == {"Ana", "Ben Ito"}
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
-    def test_what_is_not_a_person_or_an_agent_does_not_speak(self, finder: Finder, role: Role) -> None:
-        async def try_it() -> None:
-            await say(finder, "deploy", "finished", role=role)
-            await say(finder, "Sorrel", "noted", role=Role.ASSISTANT)
-            assert await speaking(finder) == {"Sorrel"}
+    async def test_what_is_not_a_person_or_an_agent_does_not_speak(self, finder: Finder, role: Role) -> None:
+        await say(finder, "deploy", "finished", role=role)
+        await say(finder, "Sorrel", "noted", role=Role.ASSISTANT)
+        assert await speaking(finder) == {"Sorrel"}
 
-        self.runner.run(try_it())
-
-    @finding
     async def test_an_event_without_an_actor_names_nobody(self, finder: Finder) -> None:
         await say(finder, None, "one")
         assert await speaking(finder) == frozenset()
 
-    @finding
     async def test_a_speaker_out_of_reach_is_not_named(self, finder: Finder) -> None:
         await say(finder, "Ana", "mine")
         await say(finder, "Ben", "another agent's", agent="ben")
         assert await speaking(finder, Reader(SCOPE, Reach.OWN)) == {"Ana"}
 
-    @finding
     async def test_a_speaker_whose_turns_are_all_retired_is_not_named(self, finder: Finder) -> None:
         await say(finder, "Ana", "one")
         (memory,) = await finder.store.memories(READER, EVERYTHING, limit=2)

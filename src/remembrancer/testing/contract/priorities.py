@@ -18,7 +18,7 @@ from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited, exported
+from remembrancer.testing.contract.base import StoreSuite, exported, holding, unchanged
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
 
 LATER: Final = NOW + timedelta(days=2)
@@ -30,7 +30,7 @@ PINNED: Final = PriorityChange(
 EVERYTHING_AGED: Final = Aged(types=frozenset({"*"}), keep=frozenset({Priority.PERMANENT}), before=LATER)
 
 
-def unchanged(memory: Memory, _before: Sequence[Event], _after: Sequence[Event]) -> Strength:
+def as_it_was(memory: Memory, _before: Sequence[Event], _after: Sequence[Event]) -> Strength:
     return memory.strength
 
 
@@ -48,78 +48,60 @@ async def mark(
     at: datetime = LATER,
     reader: Reader = READER,
 ) -> PriorityChange:
-    return await store.set_priority(reader, event.id, priority, by="LEAD bo", reason="keep it", at=at, change=unchanged)
+    return await store.set_priority(reader, event.id, priority, by="LEAD bo", reason="keep it", at=at, change=as_it_was)
 
 
 class PriorityContract(StoreSuite):
-    @awaited
-    async def test_an_event_takes_the_priority(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(EVENT)])
-        assert await mark(store) == PINNED
-        assert await store.events(READER, EventFilter(), limit=9) == (replace(EVENT, priority=Priority.PIN),)
-        assert await store.count_events(READER, EventFilter(priorities=frozenset({Priority.PIN}))) == 1
+    recorded = holding(lambda store: store.append(SCOPE, [Entry(EVENT)]))
 
-    @awaited
-    async def test_each_change_is_kept_oldest_first(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(EVENT)])
-        back = await mark(store, priority=Priority.NORMAL, at=LATER + timedelta(hours=1))
-        first = await mark(store)
-        second = await mark(store, priority=Priority.NORMAL, at=LATER + timedelta(hours=2))
-        assert await store.priority_changes(READER, EVENT.id) == (first, second)
+    async def test_an_event_takes_the_priority(self, recorded: Store) -> None:
+        assert await mark(recorded) == PINNED
+        assert await recorded.events(READER, EventFilter(), limit=9) == (replace(EVENT, priority=Priority.PIN),)
+        assert await recorded.count_events(READER, EventFilter(priorities=frozenset({Priority.PIN}))) == 1
+
+    async def test_each_change_is_kept_oldest_first(self, recorded: Store) -> None:
+        back = await mark(recorded, priority=Priority.NORMAL, at=LATER + timedelta(hours=1))
+        first = await mark(recorded)
+        second = await mark(recorded, priority=Priority.NORMAL, at=LATER + timedelta(hours=2))
+        assert await recorded.priority_changes(READER, EVENT.id) == (first, second)
         assert not back.is_change
 
-    @awaited
     async def test_the_priority_it_has_already_changes_nothing(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(OTHER)])
-        before = await exported(store)
-        assert (await mark(store, OTHER, Priority.HIGH)).previous is Priority.HIGH
-        assert await exported(store) == before
+        async with unchanged(store):
+            assert (await mark(store, OTHER, Priority.HIGH)).previous is Priority.HIGH
 
-    @awaited
-    async def test_what_never_changed_has_no_changes(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(EVENT)])
-        assert await store.priority_changes(READER, EVENT.id) == ()
+    async def test_what_never_changed_has_no_changes(self, recorded: Store) -> None:
+        assert await recorded.priority_changes(READER, EVENT.id) == ()
 
-    @awaited
-    async def test_a_changed_priority_takes_no_new_position(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(EVENT)])
-        await mark(store)
-        stretch = await store.recorded(READER, EventFilter(), after=0, limit=9)
+    async def test_a_changed_priority_takes_no_new_position(self, recorded: Store) -> None:
+        await mark(recorded)
+        stretch = await recorded.recorded(READER, EventFilter(), after=0, limit=9)
         assert [(one.position, one.event.priority) for one in stretch.entries] == [(1, Priority.PIN)]
 
-    @awaited
     async def test_an_unknown_event_is_not_found(self, store: Store) -> None:
         with pytest.raises(NotFound):
             await mark(store)
         assert await store.priority_changes(READER, EVENT.id) == ()
 
-    @awaited
-    async def test_an_event_out_of_reach_is_not_found(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(EVENT)])
+    async def test_an_event_out_of_reach_is_not_found(self, recorded: Store) -> None:
         other = Reader(replace(SCOPE, agent="bob"), Reach.OWN)
         with pytest.raises(NotFound):
-            await mark(store, reader=other)
-        await mark(store)
-        assert await store.priority_changes(other, EVENT.id) == ()
+            await mark(recorded, reader=other)
+        await mark(recorded)
+        assert await recorded.priority_changes(other, EVENT.id) == ()
 
-    @awaited
-    async def test_what_is_in_the_archive_keeps_its_priority(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(EVENT)])
-        await mark(store, at=NOW)
-        await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
+    async def test_what_is_in_the_archive_keeps_its_priority(self, recorded: Store) -> None:
+        await mark(recorded, at=NOW)
+        await recorded.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
         with pytest.raises(Conflict, match="archive"):
-            await mark(store, priority=Priority.NORMAL)
-        assert [one.priority for one in await store.priority_changes(READER, EVENT.id)] == [Priority.PIN]
+            await mark(recorded, priority=Priority.NORMAL)
+        assert [one.priority for one in await recorded.priority_changes(READER, EVENT.id)] == [Priority.PIN]
 
-    @awaited
-    async def test_what_became_permanent_is_not_archived(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(EVENT)])
-        await mark(store, priority=Priority.PERMANENT)
-        assert await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9) == 0
+    async def test_what_became_permanent_is_not_archived(self, recorded: Store) -> None:
+        await mark(recorded, priority=Priority.PERMANENT)
+        assert await recorded.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9) == 0
 
-
-class MarkedMemoriesContract(StoreSuite):
-    @awaited
     async def test_a_memory_takes_the_strength_that_follows_from_all_its_events(self, store: Store) -> None:
         memory = a_memory()
         await store.append(SCOPE, [Entry(EVENT), Entry(OTHER, indexed(memory, event_ids=[EVENT.id, OTHER.id]))])
@@ -134,7 +116,6 @@ class MarkedMemoriesContract(StoreSuite):
         kept = (await store.get(READER, [memory.id]))[memory.id].strength
         assert kept == Strength(importance=0.25, importance_floor=0.125)
 
-    @awaited
     async def test_every_memory_formed_from_it_is_told_whatever_its_status_and_visibility(self, store: Store) -> None:
         hidden = replace(a_memory("hidden", scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
         retired = a_memory("retired")
@@ -145,14 +126,12 @@ class MarkedMemoriesContract(StoreSuite):
         strengths = [row["importance"] for row in await exported(store) if row["record"] == "memory"]
         assert strengths == [0.1, 0.1]
 
-    @awaited
     async def test_other_memories_stay_as_they_are(self, store: Store) -> None:
         other = a_memory("other")
         await store.append(SCOPE, [Entry(EVENT), Entry(OTHER, indexed(other, event_ids=[OTHER.id]))])
         await store.set_priority(READER, EVENT.id, Priority.PIN, by="LEAD", reason="", at=LATER, change=floored)
         assert await store.get(READER, [other.id]) == {other.id: other}
 
-    @awaited
     async def test_a_change_that_raises_leaves_everything(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(EVENT, indexed(a_memory(), event_ids=[EVENT.id]))])
         before = await exported(store)
@@ -166,7 +145,6 @@ class MarkedMemoriesContract(StoreSuite):
 
 
 class PriorityTransferContract(StoreSuite):
-    @awaited
     async def test_an_export_carries_the_priority_and_its_changes(self, store: Store) -> None:
         async with self.another_store() as source:
             await source.append(SCOPE, [Entry(EVENT)])
@@ -176,7 +154,6 @@ class PriorityTransferContract(StoreSuite):
         assert (await store.events(READER, EventFilter(), limit=9))[0].priority is Priority.PIN
         assert await store.priority_changes(READER, EVENT.id) == (PINNED,)
 
-    @awaited
     async def test_an_event_that_is_there_keeps_the_priority_it_has_here(self, store: Store) -> None:
         async with self.another_store() as source:
             await source.append(SCOPE, [Entry(EVENT)])
@@ -187,7 +164,6 @@ class PriorityTransferContract(StoreSuite):
         assert (await store.events(READER, EventFilter(), limit=9))[0].priority is Priority.NORMAL
         assert await store.priority_changes(READER, EVENT.id) == (PINNED,)
 
-    @awaited
     async def test_the_changes_of_an_archived_event_go_with_it(self, store: Store) -> None:
         async with self.another_store() as source:
             await source.append(SCOPE, [Entry(EVENT)])
@@ -197,14 +173,13 @@ class PriorityTransferContract(StoreSuite):
         await store.import_rows(SCOPE, rows)
         assert await exported(store) == rows
 
-    @awaited
     async def test_a_change_by_someone_of_a_long_name_comes_back(self, store: Store) -> None:
         scope = Scope(workspace="acme", agent="a" * 200)
         event = an_event(event_id=UUID(int=7), scope=scope)
         async with self.another_store() as source:
             await source.append(SCOPE, [Entry(event)])
             long = f"{'L' * 200} {'a' * 200}"
-            await source.set_priority(READER, event.id, Priority.PIN, by=long, reason="", at=NOW, change=unchanged)
+            await source.set_priority(READER, event.id, Priority.PIN, by=long, reason="", at=NOW, change=as_it_was)
             rows = await exported(source)
         await store.import_rows(SCOPE, rows)
         assert [one.by for one in await store.priority_changes(READER, event.id)] == [long]

@@ -16,7 +16,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.language.lexical import every_word
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited, exported
+from remembrancer.testing.contract.base import StoreSuite, exported
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
 
 ANY: Final = EventFilter()
@@ -44,43 +44,36 @@ def turns(count: int, *, apart: timedelta = timedelta(minutes=1)) -> list[Event]
     return [an_event(f"turn {n}", event_id=UUID(int=n + 1), at=NOW + n * apart) for n in range(count)]
 
 
-class ChosenEventsContract(StoreSuite):
-    @awaited
+class ReadingContract(StoreSuite):
     async def test_events_are_chosen_by_severity(self, store: Store) -> None:
         await append(store, *(replace(an_event(f"{severity}"), severity=severity) for severity in Severity))
         where = EventFilter(severities=frozenset({Severity.WARN, Severity.ERROR}))
         assert sorted(await texts(store, where)) == ["error", "warn"]
 
-    @awaited
     async def test_events_are_chosen_by_the_usual_severity(self, store: Store) -> None:
         await append(store, *(replace(an_event(f"{severity}"), severity=severity) for severity in Severity))
         where = EventFilter(severities=frozenset({Severity.INFO, Severity.ERROR}))
         assert sorted(await texts(store, where)) == ["error", "info"]
 
-    @awaited
     async def test_events_are_chosen_by_priority(self, store: Store) -> None:
         await append(store, *(replace(an_event(f"{priority}"), priority=priority) for priority in Priority))
         where = EventFilter(priorities=frozenset({Priority.PIN, Priority.PERMANENT}))
         assert sorted(await texts(store, where)) == ["permanent", "pin"]
 
-    @awaited
     async def test_events_are_chosen_by_the_usual_priority(self, store: Store) -> None:
         await append(store, *(replace(an_event(f"{priority}"), priority=priority) for priority in Priority))
         assert await texts(store, EventFilter(priorities=frozenset({Priority.NORMAL}))) == ["normal"]
 
-    @awaited
     async def test_events_are_chosen_by_role(self, store: Store) -> None:
         await append(store, *(replace(an_event(f"{role}"), role=role) for role in Role))
         assert sorted(await texts(store, EventFilter(roles=frozenset({Role.TOOL, Role.USER})))) == ["tool", "user"]
 
-    @awaited
     async def test_events_are_chosen_by_actor(self, store: Store) -> None:
         await append(
             store, replace(an_event("hers"), actor="Ana"), replace(an_event("his"), actor="Bo"), an_event("it")
         )
         assert await texts(store, EventFilter(actor="Ana")) == ["hers"]
 
-    @awaited
     async def test_events_are_chosen_by_project_and_by_crew(self, store: Store) -> None:
         await append(
             store,
@@ -92,7 +85,6 @@ class ChosenEventsContract(StoreSuite):
         assert await texts(store, EventFilter(project="web"), reader) == ["web"]
         assert await texts(store, EventFilter(crew="data")) == ["data"]
 
-    @awaited
     async def test_events_are_chosen_by_any_of_several_crews_or_agents(self, store: Store) -> None:
         await append(
             store,
@@ -104,7 +96,6 @@ class ChosenEventsContract(StoreSuite):
         assert await texts(store, EventFilter(agents=frozenset({"bob", "eve"}))) == ["bob"]
         assert await texts(store, EventFilter(crews=frozenset())) == []
 
-    @awaited
     async def test_all_that_is_asked_for_must_hold(self, store: Store) -> None:
         both = replace(an_event("both"), severity=Severity.ERROR, actor="Ana")
         await append(
@@ -112,19 +103,14 @@ class ChosenEventsContract(StoreSuite):
         )
         assert await texts(store, EventFilter(severities=frozenset({Severity.ERROR}), actor="Ana")) == ["both"]
 
-    @awaited
     async def test_choosing_among_no_severity_finds_nothing(self, store: Store) -> None:
         await append(store, an_event())
         assert await texts(store, EventFilter(severities=frozenset())) == []
 
-    @awaited
     async def test_what_is_chosen_stays_within_reach(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
         assert await texts(store, EventFilter(agent="bob"), Reader(SCOPE, Reach.OWN)) == []
 
-
-class DaysOfEventsContract(StoreSuite):
-    @awaited
     async def test_events_are_counted_by_the_day_in_utc_that_they_happened_on(self, store: Store) -> None:
         midnight = datetime(2026, 3, 4, tzinfo=UTC)
         at = (midnight, midnight - timedelta(microseconds=1), midnight + timedelta(hours=23))
@@ -132,27 +118,22 @@ class DaysOfEventsContract(StoreSuite):
         days = await store.events_by_day(READER, ANY)
         assert list(days.items()) == [(date(2026, 3, 3), 1), (date(2026, 3, 4), 2)]
 
-    @awaited
     async def test_days_before_1970_are_days_too(self, store: Store) -> None:
         midnight = datetime(1969, 12, 31, tzinfo=UTC)
         await append(store, an_event(at=midnight), an_event(event_id=UUID(int=9), at=midnight + timedelta(hours=23)))
         assert await store.events_by_day(READER, ANY) == {date(1969, 12, 31): 2}
 
-    @awaited
     async def test_what_is_archived_counts_for_its_day_where_it_is_asked_for(self, store: Store) -> None:
         await append(store, an_event())
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
         assert await store.events_by_day(READER, ANY) == {}
         assert await store.events_by_day(READER, EventFilter(archived=True)) == {NOW.date(): 1}
 
-    @awaited
     async def test_days_count_what_is_chosen_and_within_reach(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
         assert await store.events_by_day(Reader(SCOPE, Reach.OWN), ANY) == {NOW.date(): 1}
         assert await store.events_by_day(READER, EventFilter(agent="nobody")) == {}
 
-
-class WordsOfEventsContract(StoreSuite):
     @pytest.mark.parametrize(
         ("question", "found"),
         [
@@ -167,49 +148,42 @@ class WordsOfEventsContract(StoreSuite):
             ("kestrel", []),
         ],
     )
-    def test_events_are_found_that_hold_every_word(self, store: Store, question: str, found: list[str]) -> None:
+    async def test_events_are_found_that_hold_every_word(self, store: Store, question: str, found: list[str]) -> None:
         slow = replace(an_event("Checkout is slow"), payload={"hosts": ["node-7", "node-8"], "status": 503})
-        self.runner.run(append(store, an_event("The deploy failed twice"), slow, an_event("支付失败了")))
-        assert self.runner.run(texts(store, about(question))) == found
+        await append(store, an_event("The deploy failed twice"), slow, an_event("支付失败了"))
+        assert await texts(store, about(question)) == found
 
-    @awaited
     async def test_an_event_given_with_its_tokens_is_found_by_them(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(an_event("said"), None, ("said", "kestrel"))])
         assert await texts(store, about("said")) == ["said"]
 
-    @awaited
     async def test_a_word_in_any_of_its_forms_is_enough(self, store: Store) -> None:
         await append(store, an_event("owl"), an_event("kestrel"), an_event("heron"))
         where = EventFilter(words=(frozenset({"owl", "heron"}),))
         assert sorted(await texts(store, where)) == ["heron", "owl"]
 
-    @awaited
     async def test_events_without_a_memory_are_found_too(self, store: Store) -> None:
         said = an_event("the deploy failed")
         await store.append(SCOPE, [Entry(said, indexed(a_memory(), event_ids=[said.id])), Entry(an_event("a deploy"))])
         assert sorted(await texts(store, about("deploy"))) == ["a deploy", "the deploy failed"]
 
-    @awaited
     async def test_words_and_other_choices_hold_together(self, store: Store) -> None:
         await append(store, replace(an_event("a loud owl"), severity=Severity.ERROR), an_event("an owl"))
         where = replace(about("owl"), severities=frozenset({Severity.ERROR}))
         assert await texts(store, where) == ["a loud owl"]
 
-    @awaited
     async def test_a_refused_batch_leaves_no_words(self, store: Store) -> None:
         await append(store, an_event("an owl", event_id=UUID(int=1)))
         with pytest.raises(InvalidInput):
             await append(store, an_event("an owl again"), an_event("x", scope=replace(SCOPE, workspace="rival")))
         assert await texts(store, about("owl")) == ["an owl"]
 
-    @awaited
     async def test_what_is_archived_is_found_by_what_is_left_of_it(self, store: Store) -> None:
         await append(store, an_event(f"an owl {'x ' * 400} a kestrel"))
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
         asked = [about("owl"), about("owl", archived=True), about("kestrel", archived=True)]
         assert [await store.count_events(READER, where) for where in asked] == [0, 1, 0]
 
-    @awaited
     async def test_what_comes_back_from_the_archive_is_found_whole(self, store: Store) -> None:
         await append(store, an_event(f"an owl {'x ' * 400} a kestrel"))
         rows = await exported(store)
@@ -218,15 +192,12 @@ class WordsOfEventsContract(StoreSuite):
         asked = [about("kestrel"), about("owl", archived=True)]
         assert [await store.count_events(READER, where) for where in asked] == [1, 1]
 
-    @awaited
     async def test_imported_events_are_found_by_their_words(self, store: Store) -> None:
         async with self.another_store() as source:
             await append(source, an_event("an owl"))
             await store.import_rows(SCOPE, await exported(source))
         assert await texts(store, about("owls")) == ["an owl"]
 
-
-class PageContract(StoreSuite):
     async def pages(self, store: Store, where: EventFilter, *, size: int, oldest_first: bool) -> list[list[str]]:
         found: list[list[str]] = []
         after: ListingPosition | None = None
@@ -237,18 +208,14 @@ class PageContract(StoreSuite):
 
     @pytest.mark.parametrize("oldest_first", [True, False])
     @pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
-    def test_pages_together_are_the_whole_listing(self, store: Store, size: int, oldest_first: bool) -> None:
-        async def compare() -> None:
-            twins = [an_event(f"twin {n}", scope=replace(SCOPE, session=f"s{n}"), at=NOW) for n in range(4)]
-            await append(store, *turns(4), *twins)
-            whole = await store.events(READER, ANY, limit=100, oldest_first=oldest_first)
-            pages = await self.pages(store, ANY, size=size, oldest_first=oldest_first)
-            assert [text for page in pages for text in page] == [event.text for event in whole]
-            assert all(len(page) == size for page in pages[:-1])
+    async def test_pages_together_are_the_whole_listing(self, store: Store, size: int, oldest_first: bool) -> None:
+        twins = [an_event(f"twin {n}", scope=replace(SCOPE, session=f"s{n}"), at=NOW) for n in range(4)]
+        await append(store, *turns(4), *twins)
+        whole = await store.events(READER, ANY, limit=100, oldest_first=oldest_first)
+        pages = await self.pages(store, ANY, size=size, oldest_first=oldest_first)
+        assert [text for page in pages for text in page] == [event.text for event in whole]
+        assert all(len(page) == size for page in pages[:-1])
 
-        self.runner.run(compare())
-
-    @awaited
     async def test_what_is_recorded_meanwhile_moves_no_page(self, store: Store) -> None:
         await append(store, *turns(4))
         first = await store.events(READER, ANY, limit=2)
@@ -256,7 +223,6 @@ class PageContract(StoreSuite):
         second = await store.events(READER, ANY, limit=2, after=ListingPosition.of(first[-1]))
         assert [event.text for event in second] == ["turn 1", "turn 0"]
 
-    @awaited
     async def test_a_page_goes_on_from_where_nothing_stands_any_more(self, store: Store) -> None:
         await append(store, *turns(4))
         first = await store.events(READER, ANY, limit=2, oldest_first=OLDEST_FIRST)
@@ -266,31 +232,25 @@ class PageContract(StoreSuite):
         )
         assert [event.text for event in second] == ["turn 2", "turn 3"]
 
-    @awaited
     async def test_pages_go_through_the_archive_too(self, store: Store) -> None:
         await append(store, *turns(5))
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=3)
         pages = await self.pages(store, EventFilter(archived=True), size=2, oldest_first=False)
         assert pages == [["turn 4", "turn 3"], ["turn 2", "turn 1"], ["turn 0"]]
 
-    @awaited
     async def test_a_page_holds_only_what_is_chosen_and_is_full(self, store: Store) -> None:
         await append(store, *(replace(event, type=f"type-{n % 2}") for n, event in enumerate(turns(8))))
         pages = await self.pages(store, EventFilter(types=frozenset({"type-1"})), size=2, oldest_first=True)
         assert pages == [["turn 1", "turn 3"], ["turn 5", "turn 7"]]
 
-
-class RecordedContract(StoreSuite):
     async def since(self, store: Store, after: int | None, where: EventFilter = ANY, *, limit: int = 9) -> list[str]:
         stretch = await store.recorded(READER, where, after=after, limit=limit)
         return [one.event.text for one in stretch.entries]
 
-    @awaited
     async def test_nothing_recorded_is_the_position_0(self, store: Store) -> None:
         for after in (None, 0):
             assert await store.recorded(READER, ANY, after=after, limit=9) == Stretch((), 0)
 
-    @awaited
     async def test_positions_count_what_was_recorded(self, store: Store) -> None:
         events = turns(3)
         await append(store, *events)
@@ -298,12 +258,10 @@ class RecordedContract(StoreSuite):
         recorded = [Recorded(n, replace(event, seq=n)) for n, event in enumerate(events, start=1)]
         assert stretch == Stretch(tuple(recorded), 3)
 
-    @awaited
     async def test_entries_come_in_the_order_of_recording_whenever_they_happened(self, store: Store) -> None:
         await append(store, an_event("new", at=NOW), an_event("old", at=NOW - timedelta(days=9)))
         assert await self.since(store, 0) == ["new", "old"]
 
-    @awaited
     async def test_a_stretch_goes_on_behind_the_last(self, store: Store) -> None:
         await append(store, *turns(5))
         first = await store.recorded(READER, ANY, after=0, limit=2)
@@ -311,48 +269,40 @@ class RecordedContract(StoreSuite):
         assert [one.event.text for one in (*first.entries, *second.entries)] == [f"turn {n}" for n in range(4)]
         assert (first.position, second.position) == (2, 4)
 
-    @awaited
     async def test_what_was_recorded_last_comes_in_its_order_too(self, store: Store) -> None:
         await append(store, *turns(5))
         assert await self.since(store, None, limit=2) == ["turn 3", "turn 4"]
 
-    @awaited
     async def test_asking_for_none_tells_where_the_journal_ends(self, store: Store) -> None:
         await append(store, *turns(5))
         assert await store.recorded(READER, ANY, limit=0) == Stretch((), 5)
         assert await store.recorded(READER, ANY, after=2, limit=0) == Stretch((), 2)
 
-    @awaited
     async def test_a_stretch_passes_over_what_is_not_chosen(self, store: Store) -> None:
         await append(store, *turns(3), an_event("theirs", scope=OF_BOB))
         assert await store.recorded(READER, EventFilter(agent="bob"), after=4, limit=9) == Stretch((), 4)
         assert await store.recorded(READER, EventFilter(agent="carl"), after=1, limit=9) == Stretch((), 4)
 
-    @awaited
     async def test_a_stretch_is_chosen_by_words(self, store: Store) -> None:
         await append(store, an_event("an owl"), an_event("a kestrel"), an_event("two owls"))
         assert await self.since(store, 0, about("owl")) == ["an owl", "two owls"]
 
-    @awaited
     async def test_what_is_out_of_reach_is_not_among_them(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
         stretch = await store.recorded(Reader(SCOPE, Reach.OWN), ANY, after=0, limit=9)
         assert [one.event.text for one in stretch.entries] == ["mine"]
 
-    @awaited
     async def test_a_key_recorded_again_takes_no_position(self, store: Store) -> None:
         for _ in range(2):
             await append(store, an_event("said", key="k"))
         assert (await store.recorded(READER, ANY, limit=9)).position == 1
 
-    @awaited
     async def test_a_refused_batch_takes_no_position(self, store: Store) -> None:
         with pytest.raises(InvalidInput):
             await append(store, an_event("fine"), an_event("x", scope=replace(SCOPE, workspace="rival")))
         await append(store, an_event("next"))
         assert (await store.recorded(READER, ANY, limit=9)).position == 1
 
-    @awaited
     async def test_positions_are_not_given_again(self, store: Store) -> None:
         await append(store, *turns(3))
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
@@ -360,13 +310,11 @@ class RecordedContract(StoreSuite):
         stretch = await store.recorded(READER, ANY, after=3, limit=9)
         assert [(one.position, one.event.text) for one in stretch.entries] == [(4, "next")]
 
-    @awaited
     async def test_what_has_been_archived_is_not_among_them(self, store: Store) -> None:
         await append(store, *turns(3))
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=2)
         assert await self.since(store, 0, EventFilter(archived=True)) == ["turn 2"]
 
-    @awaited
     async def test_imported_events_are_recorded_when_they_are_imported(self, store: Store) -> None:
         await append(store, an_event("here"))
         async with self.another_store() as source:
@@ -375,7 +323,7 @@ class RecordedContract(StoreSuite):
         assert await self.since(store, 1) == ["from elsewhere"]
 
     @pytest.mark.parametrize("after", [-1, 4])
-    def test_a_position_that_was_never_given_is_refused(self, store: Store, after: int) -> None:
-        self.runner.run(append(store, *turns(3)))
+    async def test_a_position_that_was_never_given_is_refused(self, store: Store, after: int) -> None:
+        await append(store, *turns(3))
         with pytest.raises(InvalidInput, match="after"):
-            self.runner.run(store.recorded(READER, ANY, after=after, limit=9))
+            await store.recorded(READER, ANY, after=after, limit=9)

@@ -15,9 +15,16 @@ from remembrancer.errors import EmbedderMismatch, NotFound
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited, exported, remember
+from remembrancer.testing.contract.base import (
+    EVERYTHING,
+    MODEL,
+    StoreSuite,
+    holding,
+    remember,
+    unchanged,
+)
 from remembrancer.testing.contract.memories import LATER
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector
 
 HUB, LEFT, RIGHT = (a_memory(text) for text in ("hub", "left", "right"))
 
@@ -28,15 +35,14 @@ def edge(
     return Relation(source.id, target.id, kind, weight, NOW)
 
 
-async def three(store: Store) -> None:
-    await remember(store, *(indexed(memory) for memory in (HUB, LEFT, RIGHT)))
+class LinkedSuite(StoreSuite):
+    linked = holding(lambda store: remember(store, HUB, LEFT, RIGHT))
 
 
-class RelationContract(StoreSuite):
-    @awaited
+class RelationContract(LinkedSuite):
     async def test_edges_from_and_to_a_memory_come_oldest_first(self, store: Store) -> None:
         hub, left, right = (a_memory(text) for text in ("hub", "left", "right"))
-        await remember(store, *(indexed(memory) for memory in (hub, left, right)))
+        await remember(store, *(hub, left, right))
         edges = (
             Relation(hub.id, left.id, RelationKind.SIMILAR, 0.25, NOW),
             Relation(right.id, hub.id, RelationKind.SUPPORTS, 1.0, NOW + timedelta(seconds=1)),
@@ -45,150 +51,104 @@ class RelationContract(StoreSuite):
         await store.import_rows(SCOPE, [record_to_row(edge) for edge in (edges[1], other, edges[0])])
         assert await store.relations(READER, [hub.id]) == edges
 
-    @awaited
-    async def test_a_memory_without_edges_has_none(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert await store.relations(READER, [a_memory().id]) == ()
-        assert await store.relations(READER, [UUID(int=404)]) == ()
+    async def test_a_memory_without_edges_has_none(self, remembered: Store) -> None:
+        assert await remembered.relations(READER, [a_memory().id]) == ()
+        assert await remembered.relations(READER, [UUID(int=404)]) == ()
 
-    @awaited
-    async def test_edges_of_several_memories_come_together(self, store: Store) -> None:
-        await three(store)
+    async def test_edges_of_several_memories_come_together(self, linked: Store) -> None:
         edges = (edge(), replace(edge(LEFT, RIGHT), created_at=LATER))
-        await store.relate(READER, edges)
-        assert await store.relations(READER, [HUB.id, RIGHT.id]) == edges
+        await linked.relate(READER, edges)
+        assert await linked.relations(READER, [HUB.id, RIGHT.id]) == edges
 
-    @awaited
-    async def test_hubs_are_those_with_the_most_edges_first_and_ties_go_by_id(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge(), edge(HUB, RIGHT)])
+    async def test_hubs_are_those_with_the_most_edges_first_and_ties_go_by_id(self, linked: Store) -> None:
+        await linked.relate(READER, [edge(), edge(HUB, RIGHT)])
         one, other = sorted((LEFT.id, RIGHT.id))
-        assert list((await store.hubs(READER, EVERYTHING, limit=9)).items()) == [(HUB.id, 2), (one, 1), (other, 1)]
+        assert list((await linked.hubs(READER, EVERYTHING, limit=9)).items()) == [(HUB.id, 2), (one, 1), (other, 1)]
 
-    @awaited
-    async def test_as_many_hubs_come_as_are_asked_for(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge(), edge(HUB, RIGHT)])
-        assert await store.hubs(READER, EVERYTHING, limit=1) == {HUB.id: 2}
+    async def test_as_many_hubs_come_as_are_asked_for(self, linked: Store) -> None:
+        await linked.relate(READER, [edge(), edge(HUB, RIGHT)])
+        assert await linked.hubs(READER, EVERYTHING, limit=1) == {HUB.id: 2}
 
-    @awaited
-    async def test_edges_to_what_the_filter_leaves_out_make_no_hub(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge(), edge(HUB, RIGHT)])
-        await store.set_status(READER, LEFT.id, Status.RETIRED, at=NOW)
+    async def test_edges_to_what_the_filter_leaves_out_make_no_hub(self, linked: Store) -> None:
+        await linked.relate(READER, [edge(), edge(HUB, RIGHT)])
+        await linked.set_status(READER, LEFT.id, Status.RETIRED, at=NOW)
         where = Filter(current_at=LATER)
-        assert await store.hubs(READER, where, limit=9) == {HUB.id: 1, RIGHT.id: 1}
+        assert await linked.hubs(READER, where, limit=9) == {HUB.id: 1, RIGHT.id: 1}
 
-    @awaited
-    async def test_an_edge_between_two_of_the_memories_comes_once(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge()])
-        assert await store.relations(READER, [HUB.id, LEFT.id, HUB.id]) == (edge(),)
+    async def test_an_edge_between_two_of_the_memories_comes_once(self, linked: Store) -> None:
+        await linked.relate(READER, [edge()])
+        assert await linked.relations(READER, [HUB.id, LEFT.id, HUB.id]) == (edge(),)
 
-    @awaited
-    async def test_edges_of_one_moment_come_by_their_ends(self, store: Store) -> None:
-        await three(store)
+    async def test_edges_of_one_moment_come_by_their_ends(self, linked: Store) -> None:
         edges = [edge(HUB, RIGHT), edge(LEFT, HUB), edge(HUB, LEFT), edge(HUB, LEFT, RelationKind.CONTRADICTS)]
-        await store.relate(READER, edges)
+        await linked.relate(READER, edges)
         expected = sorted(edges, key=lambda one: (one.source, one.target, one.kind))
-        assert await store.relations(READER, [HUB.id]) == tuple(expected)
+        assert await linked.relations(READER, [HUB.id]) == tuple(expected)
 
-    @awaited
-    async def test_no_memory_has_no_edge(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge()])
-        assert await store.relations(READER, []) == ()
+    async def test_no_memory_has_no_edge(self, linked: Store) -> None:
+        await linked.relate(READER, [edge()])
+        assert await linked.relations(READER, []) == ()
 
-    @awaited
-    async def test_edges_of_very_many_memories_can_be_asked_for(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge()])
-        assert await store.relations(READER, [*(UUID(int=n) for n in range(40_000)), HUB.id]) == (edge(),)
+    async def test_edges_of_very_many_memories_can_be_asked_for(self, linked: Store) -> None:
+        await linked.relate(READER, [edge()])
+        assert await linked.relations(READER, [*(UUID(int=n) for n in range(40_000)), HUB.id]) == (edge(),)
 
-
-class RelateContract(StoreSuite):
-    @awaited
-    async def test_a_new_edge_is_counted_and_kept_whole(self, store: Store) -> None:
-        await three(store)
+    async def test_a_new_edge_is_counted_and_kept_whole(self, linked: Store) -> None:
         said = Relation(RIGHT.id, HUB.id, RelationKind.DERIVED_FROM, 0.123456789, NOW + timedelta(microseconds=7))
-        assert await store.relate(READER, [said, edge()]) == 2
-        assert set(await store.relations(READER, [HUB.id])) == {said, edge()}
+        assert await linked.relate(READER, [said, edge()]) == 2
+        assert set(await linked.relations(READER, [HUB.id])) == {said, edge()}
 
-    @awaited
-    async def test_an_edge_that_is_there_takes_the_new_weight(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge()])
-        assert await store.relate(READER, [replace(edge(weight=0.25), created_at=LATER)]) == 0
-        assert await store.relations(READER, [HUB.id]) == (edge(weight=0.25),)
+    async def test_an_edge_that_is_there_takes_the_new_weight(self, linked: Store) -> None:
+        await linked.relate(READER, [edge()])
+        assert await linked.relate(READER, [replace(edge(weight=0.25), created_at=LATER)]) == 0
+        assert await linked.relations(READER, [HUB.id]) == (edge(weight=0.25),)
 
-    @awaited
-    async def test_an_edge_said_twice_at_once_is_one_with_the_last_weight(self, store: Store) -> None:
-        await three(store)
-        assert await store.relate(READER, [edge(weight=0.25), edge(weight=1.0)]) == 1
-        assert await store.relations(READER, [HUB.id]) == (edge(weight=1.0),)
+    async def test_an_edge_said_twice_at_once_is_one_with_the_last_weight(self, linked: Store) -> None:
+        assert await linked.relate(READER, [edge(weight=0.25), edge(weight=1.0)]) == 1
+        assert await linked.relations(READER, [HUB.id]) == (edge(weight=1.0),)
 
-    @awaited
-    async def test_edges_of_another_kind_or_direction_are_others(self, store: Store) -> None:
-        await three(store)
-        assert await store.relate(READER, [edge(), edge(LEFT, HUB), edge(kind=RelationKind.SUPPORTS)]) == 3
+    async def test_edges_of_another_kind_or_direction_are_others(self, linked: Store) -> None:
+        assert await linked.relate(READER, [edge(), edge(LEFT, HUB), edge(kind=RelationKind.SUPPORTS)]) == 3
 
-    @awaited
     async def test_relating_nothing_adds_nothing(self, store: Store) -> None:
         assert await store.relate(READER, []) == 0
 
     @pytest.mark.parametrize("missing", ["source", "target"])
-    def test_a_missing_end_is_not_found_and_nothing_is_written(self, store: Store, missing: str) -> None:
-        async def attempt() -> None:
-            await three(store)
-            before = await exported(store)
+    async def test_a_missing_end_is_not_found_and_nothing_is_written(self, linked: Store, missing: str) -> None:
+        async with unchanged(linked):
             astray = replace(edge(), **{missing: UUID(int=404)})
             with pytest.raises(NotFound):
-                await store.relate(READER, [edge(LEFT, RIGHT), astray])
-            assert await exported(store) == before
-
-        self.runner.run(attempt())
+                await linked.relate(READER, [edge(LEFT, RIGHT), astray])
 
 
-class LinkedVectorsContract(StoreSuite):
+class LinkedVectorsContract(LinkedSuite):
     async def _sweep(self, store: Store, *edges: Relation) -> int:
         pending = await store.pending(SCOPE, MODEL, limit=100, now=NOW)
         vectors = [CueVector(cue.ref, a_vector(1, 0), False) for cue in pending]
         return await store.put_vectors(SCOPE, MODEL, vectors, at=LATER, relations=edges)
 
-    @awaited
-    async def test_edges_are_stored_with_vectors(self, store: Store) -> None:
-        await three(store)
-        assert await self._sweep(store, edge()) == 3
-        assert await store.relations(READER, [HUB.id]) == (edge(),)
+    async def test_edges_are_stored_with_vectors(self, linked: Store) -> None:
+        assert await self._sweep(linked, edge()) == 3
+        assert await linked.relations(READER, [HUB.id]) == (edge(),)
 
-    @awaited
-    async def test_edges_may_come_without_a_vector(self, store: Store) -> None:
-        await three(store)
-        assert await store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[edge()]) == 0
-        assert await store.relations(READER, [HUB.id]) == (edge(),)
+    async def test_edges_may_come_without_a_vector(self, linked: Store) -> None:
+        assert await linked.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[edge()]) == 0
+        assert await linked.relations(READER, [HUB.id]) == (edge(),)
 
-    @awaited
-    async def test_an_edge_that_is_there_keeps_its_weight(self, store: Store) -> None:
-        await three(store)
-        await store.relate(READER, [edge(weight=1.0)])
-        await self._sweep(store, edge(weight=0.25))
-        assert await store.relations(READER, [HUB.id]) == (edge(weight=1.0),)
+    async def test_an_edge_that_is_there_keeps_its_weight(self, linked: Store) -> None:
+        await linked.relate(READER, [edge(weight=1.0)])
+        await self._sweep(linked, edge(weight=0.25))
+        assert await linked.relations(READER, [HUB.id]) == (edge(weight=1.0),)
 
     @pytest.mark.parametrize("gone", ["source", "target"])
-    def test_an_edge_whose_end_has_gone_is_left_and_the_others_are_not(self, store: Store, gone: str) -> None:
-        async def sweep() -> None:
-            await three(store)
-            astray = replace(edge(), **{gone: UUID(int=404)})
-            assert await self._sweep(store, astray, edge(LEFT, RIGHT)) == 3
-            assert await store.relations(READER, [HUB.id, LEFT.id]) == (edge(LEFT, RIGHT),)
+    async def test_an_edge_whose_end_has_gone_is_left_and_the_others_are_not(self, linked: Store, gone: str) -> None:
+        astray = replace(edge(), **{gone: UUID(int=404)})
+        assert await self._sweep(linked, astray, edge(LEFT, RIGHT)) == 3
+        assert await linked.relations(READER, [HUB.id, LEFT.id]) == (edge(LEFT, RIGHT),)
 
-        self.runner.run(sweep())
-
-    @awaited
-    async def test_refused_vectors_leave_no_edge(self, store: Store) -> None:
-        await three(store)
-        one, *_ = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+    async def test_refused_vectors_leave_no_edge(self, linked: Store) -> None:
+        one, *_ = await linked.pending(SCOPE, MODEL, limit=9, now=NOW)
         unequal = [CueVector(one.ref, a_vector(1, 0), False), CueVector(one.ref, a_vector(1, 0, 0), False)]
         with pytest.raises(EmbedderMismatch):
-            await store.put_vectors(SCOPE, MODEL, unequal, at=LATER, relations=[edge()])
-        assert await store.relations(READER, [HUB.id]) == ()
+            await linked.put_vectors(SCOPE, MODEL, unequal, at=LATER, relations=[edge()])
+        assert await linked.relations(READER, [HUB.id]) == ()

@@ -13,10 +13,10 @@ from remembrancer.domain.review import Evidence, Rating
 from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited, exported, remember
+from remembrancer.testing.contract.base import StoreSuite, exported, holding, remember
 from remembrancer.testing.contract.memories import LATER
 from remembrancer.testing.contract.world import a_review
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory
 
 ONE, TWO, THREE = (a_memory(text, memory_id=UUID(int=n)) for n, text in enumerate(("one", "two", "three"), start=1))
 MATE: Final = replace(SCOPE, agent="bob")
@@ -49,13 +49,13 @@ async def review(store: Store, memory: Memory, *, until: int, minutes: int = 99)
     await store.commit(SCOPE, Effect(reviewed=(given,)), at=LATER)
 
 
-class EvidenceContract(StoreSuite):
-    @awaited
-    async def test_evidence_tells_when_it_was_retrieved_and_asked_what_oldest_first(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await retrieve(store, ONE, 7, "which bird?", session="tuesday")
-        await retrieve(store, ONE, 3, "what flew by?", session="monday")
-        assert await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (
+class ReviewContract(StoreSuite):
+    known = holding(lambda store: remember(store, ONE))
+
+    async def test_evidence_tells_when_it_was_retrieved_and_asked_what_oldest_first(self, known: Store) -> None:
+        await retrieve(known, ONE, 7, "which bird?", session="tuesday")
+        await retrieve(known, ONE, 3, "what flew by?", session="monday")
+        assert await known.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (
             Evidence(
                 memory_id=ONE.id,
                 at=(after(3), after(7)),
@@ -64,64 +64,51 @@ class EvidenceContract(StoreSuite):
             ),
         )
 
-    @awaited
-    async def test_a_question_and_a_session_may_be_unknown(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await retrieve(store, ONE, 3)
-        assert await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (
+    async def test_a_question_and_a_session_may_be_unknown(self, known: Store) -> None:
+        await retrieve(known, ONE, 3)
+        assert await known.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (
             Evidence(memory_id=ONE.id, at=(after(3),), queries=("",)),
         )
 
-    @awaited
-    async def test_what_was_never_exposed_does_not_wait(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        assert await waiting(store) == []
+    async def test_what_was_never_exposed_does_not_wait(self, known: Store) -> None:
+        assert await waiting(known) == []
 
-    @awaited
     async def test_only_exposures_of_that_kind_count(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO))
+        await remember(store, ONE, TWO)
         await retrieve(store, ONE, 1)
         await retrieve(store, TWO, 1, kind=Exposure.USED)
         assert await waiting(store) == [ONE.id]
         assert await waiting(store, Exposure.USED) == [TWO.id]
         assert await waiting(store, Exposure.SHOWN) == []
 
-    @awaited
-    async def test_what_a_review_has_answered_waits_no_more(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await retrieve(store, ONE, 3)
-        await review(store, ONE, until=3)
-        assert await waiting(store) == []
+    async def test_what_a_review_has_answered_waits_no_more(self, known: Store) -> None:
+        await retrieve(known, ONE, 3)
+        await review(known, ONE, until=3)
+        assert await waiting(known) == []
 
-    @awaited
-    async def test_what_came_after_the_evidence_of_a_review_waits_for_the_next(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
+    async def test_what_came_after_the_evidence_of_a_review_waits_for_the_next(self, known: Store) -> None:
         for minutes in (3, 4, 5):
-            await retrieve(store, ONE, minutes, f"question {minutes}")
-        await review(store, ONE, until=4, minutes=9)
-        (evidence,) = await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9)
+            await retrieve(known, ONE, minutes, f"question {minutes}")
+        await review(known, ONE, until=4, minutes=9)
+        (evidence,) = await known.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9)
         assert (evidence.at, evidence.queries) == ((after(5),), ("question 5",))
 
-    @awaited
-    async def test_the_farthest_of_all_reviews_counts(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await retrieve(store, ONE, 3)
+    async def test_the_farthest_of_all_reviews_counts(self, known: Store) -> None:
+        await retrieve(known, ONE, 3)
         first = a_review(ONE.id, at=after(8), evidence_until=after(5))
         again = a_review(ONE.id, at=after(9), evidence_until=after(2), previous=first.at)
-        await store.commit(SCOPE, Effect(reviewed=(first, again)), at=LATER)
-        assert await waiting(store) == []
+        await known.commit(SCOPE, Effect(reviewed=(first, again)), at=LATER)
+        assert await waiting(known) == []
 
-    @awaited
     async def test_reviews_of_one_memory_answer_for_no_other(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO))
+        await remember(store, ONE, TWO)
         await retrieve(store, ONE, 3)
         await retrieve(store, TWO, 3)
         await review(store, ONE, until=9)
         assert await waiting(store) == [TWO.id]
 
-    @awaited
     async def test_who_waits_longest_comes_first_then_by_id(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO), indexed(THREE))
+        await remember(store, ONE, TWO, THREE)
         await retrieve(store, THREE, 1)
         await retrieve(store, THREE, 9)
         await retrieve(store, TWO, 2)
@@ -129,82 +116,65 @@ class EvidenceContract(StoreSuite):
         assert await waiting(store) == [THREE.id, ONE.id, TWO.id]
         assert await waiting(store, limit=2) == [THREE.id, ONE.id]
 
-    @awaited
     async def test_what_is_out_of_recall_does_not_wait(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO), indexed(THREE))
+        await remember(store, ONE, TWO, THREE)
         for memory in (ONE, TWO, THREE):
             await retrieve(store, memory, 3)
         await store.set_status(READER, ONE.id, Status.COMPACTED, at=NOW)
         await store.supersede(READER, TWO.id, THREE.id, at=NOW)
         assert await waiting(store) == [THREE.id]
 
-    @awaited
     async def test_what_only_its_owner_sees_waits_too(self, store: Store) -> None:
-        await remember(store, indexed(HIDDEN))
+        await remember(store, HIDDEN)
         await retrieve(store, HIDDEN, 3)
         assert await waiting(store) == [HIDDEN.id]
 
-
-class ReviewLogContract(StoreSuite):
-    @awaited
-    async def test_reviews_come_whole_and_oldest_first(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
+    async def test_reviews_come_whole_and_oldest_first(self, known: Store) -> None:
         first = replace(a_review(ONE.id, at=after(1)), rating=Rating.AGAIN, by="policy")
         second = a_review(ONE.id, at=after(2), previous=first.at)
         for given in (first, second):
-            await store.commit(SCOPE, Effect(reviewed=(given,)), at=LATER)
-        assert await store.reviews(READER, ONE.id) == (first, second)
+            await known.commit(SCOPE, Effect(reviewed=(given,)), at=LATER)
+        assert await known.reviews(READER, ONE.id) == (first, second)
 
-    @awaited
     async def test_a_memory_has_its_own_reviews_alone(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO))
+        await remember(store, ONE, TWO)
         await review(store, ONE, until=3)
         assert await store.reviews(READER, TWO.id) == ()
 
-    @awaited
     async def test_what_is_not_there_has_none(self, store: Store) -> None:
         assert await store.reviews(READER, UUID(int=404)) == ()
 
-    @awaited
     async def test_a_reader_sees_no_reviews_of_what_it_does_not_see(self, store: Store) -> None:
-        await remember(store, indexed(HIDDEN))
+        await remember(store, HIDDEN)
         await review(store, HIDDEN, until=3)
         assert await store.reviews(READER, HIDDEN.id) == ()
         assert len(await store.reviews(Reader(MATE), HIDDEN.id)) == 1
 
-    @awaited
-    async def test_reviews_go_out_and_come_back_the_same(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await retrieve(store, ONE, 3)
-        await review(store, ONE, until=3)
-        rows = await exported(store)
+    async def test_reviews_go_out_and_come_back_the_same(self, known: Store) -> None:
+        await retrieve(known, ONE, 3)
+        await review(known, ONE, until=3)
+        rows = await exported(known)
         async with self.another_store() as other:
             assert await other.import_rows(SCOPE, rows) == len(rows)
             assert await exported(other) == rows
             assert await waiting(other) == []
 
-    @awaited
-    async def test_a_review_that_is_there_stays_as_it_is(self, store: Store) -> None:
-        await remember(store, indexed(ONE))
-        await review(store, ONE, until=3)
-        rows = [{**row, "rating": 1} for row in await exported(store) if row["record"] == "review"]
-        assert await store.import_rows(SCOPE, rows) == 0
-        (kept,) = await store.reviews(READER, ONE.id)
+    async def test_a_review_that_is_there_stays_as_it_is(self, known: Store) -> None:
+        await review(known, ONE, until=3)
+        rows = [{**row, "rating": 1} for row in await exported(known) if row["record"] == "review"]
+        assert await known.import_rows(SCOPE, rows) == 0
+        (kept,) = await known.reviews(READER, ONE.id)
         assert kept.rating is Rating.GOOD
 
-
-class ExposedInContract(StoreSuite):
-    @awaited
     async def test_the_memories_of_a_session_come_once_each_by_id(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO), indexed(THREE))
+        await remember(store, ONE, TWO, THREE)
         for memory, minutes in ((TWO, 1), (ONE, 2), (TWO, 3)):
             await retrieve(store, memory, minutes, session="monday")
         await retrieve(store, THREE, 1, session="tuesday")
         assert await store.exposed_in(SCOPE, "monday", Exposure.RETRIEVED) == (ONE.id, TWO.id)
 
-    @awaited
     async def test_what_was_exposed_otherwise_does_not_count(self, store: Store) -> None:
-        await remember(store, indexed(ONE), indexed(TWO))
+        await remember(store, ONE, TWO)
         await retrieve(store, ONE, 1, session="monday", kind=Exposure.SHOWN)
         await retrieve(store, TWO, 1)
         assert await store.exposed_in(SCOPE, "monday", Exposure.RETRIEVED) == ()

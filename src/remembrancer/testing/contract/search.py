@@ -27,7 +27,6 @@ from remembrancer.testing.contract.finding import (
     VectoredRequest,
     assert_same_answer,
     by_id,
-    finding,
     needs,
     request,
 )
@@ -61,7 +60,6 @@ def order(answer: Candidates, ranks: NDArray[np.int32]) -> list[int]:
 @needs("lexical")
 class LexicalContract(IndexSuite):
     @needs("bm25")
-    @finding
     async def test_bm25_is_robertson_s_over_the_visible_cues(self, finder: Finder) -> None:
         short, long, other = numbered(3)
         await remember(
@@ -81,7 +79,6 @@ class LexicalContract(IndexSuite):
         assert answer.bm25_bound == close(2 * both * (finder.bm25.k1 + 1))
 
     @needs("bm25")
-    @finding
     async def test_hidden_and_filtered_cues_count_for_nothing(self, finder: Finder) -> None:
         seen, filtered = numbered(2)
         await remember(
@@ -96,7 +93,6 @@ class LexicalContract(IndexSuite):
         assert answer.bm25_bound == close(finder.idf(1, 1) * (finder.bm25.k1 + 1))
 
     @needs("bm25")
-    @finding
     async def test_an_unknown_word_raises_the_bound(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "kestrel nest"))
@@ -105,7 +101,6 @@ class LexicalContract(IndexSuite):
         assert answer.coverage[0] == close(finder.idf(1, 1) / (finder.idf(1, 1) + finder.idf(1, 0)))
 
     @needs("bm25")
-    @finding
     async def test_coverage_is_the_share_of_the_question_s_idf(self, finder: Finder) -> None:
         both, one = numbered(2)
         await remember(finder.store, indexed(both, "kestrel owl"), indexed(one, "kestrel roof"))
@@ -117,21 +112,18 @@ class LexicalContract(IndexSuite):
         }
 
     @needs("bm25")
-    @finding
     async def test_the_idf_of_each_word_comes_in_the_order_asked(self, finder: Finder) -> None:
         for text in ("kestrel", "kestrel owl", "roof"):
-            await remember(finder.store, indexed(a_memory(text)))
+            await remember(finder.store, a_memory(text))
         answer = await finder.search(READER, request("walrus", "kestrel", "owl"))
         assert answer.idf is not None
         assert answer.idf.dtype == np.float64
         assert answer.idf.tolist() == [close(finder.idf(3, holding)) for holding in (0, 2, 1)]
 
-    @finding
     async def test_words_are_matched_whole(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("the harbour master")))
+        await remember(finder.store, a_memory("the harbour master"))
         assert await finder.found("harb") == set()
 
-    @finding
     async def test_words_of_any_script_and_shape_are_found(self, finder: Finder) -> None:
         shapes = ["c++", "user@host.example", "src/app/main.py", "部署", "🚀", "v1.2.3", "o'brien", "50%_x*"]
         for number, shape in enumerate(shapes):
@@ -142,13 +134,11 @@ class LexicalContract(IndexSuite):
         for number, shape in enumerate(shapes):
             assert await finder.found(shape) == {f"shape {number}"}, shape
 
-    @finding
     async def test_query_syntax_is_only_text(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("kestrel")))
+        await remember(finder.store, a_memory("kestrel"))
         for hostile in ('"', "*", "kestrel*", "NEAR(", "AND", "kestrel OR", "'; DROP TABLE memories; --", "^"):
             assert await finder.found(hostile) == set(), hostile
 
-    @finding
     async def test_a_memory_without_the_words_is_no_lexical_candidate(self, finder: Finder) -> None:
         one, _ = numbered(2)
         await remember(finder.store, indexed(one, "kestrel"), indexed(numbered(2)[1], "owl"))
@@ -156,7 +146,6 @@ class LexicalContract(IndexSuite):
         assert (answer.ids, answer.visible) == ((one.id,), 2)
 
     @needs("bm25")
-    @finding
     async def test_the_best_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "kestrel roof roof", "owl", "kestrel owl"))
@@ -166,14 +155,12 @@ class LexicalContract(IndexSuite):
         assert answer.bm25[0] == close(2 * finder.idf(3, 2) * finder.weight(1, 2, mean))
         assert answer.coverage[0] == close(1.0)
 
-    @finding
     async def test_equal_cues_give_the_first(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "owl", "kestrel", "kestrel"))
         answer = await finder.search(READER, request("kestrel"))
         assert answer.cue.tolist() == [1]
 
-    @finding
     async def test_lexical_ranks_fall_with_the_score(self, finder: Finder) -> None:
         weak, strong, middle = numbered(3)
         await remember(
@@ -185,7 +172,6 @@ class LexicalContract(IndexSuite):
         answer = await finder.search(READER, request("kestrel"))
         assert order(answer, answer.lexical_rank) == [strong.id.int, middle.id.int, weak.id.int]
 
-    @finding
     async def test_equal_scores_rank_the_newest_first_then_by_id(self, finder: Finder) -> None:
         memories = numbered(4)
         memories[2] = moved(memories[2], NOW + timedelta(seconds=1))
@@ -194,7 +180,6 @@ class LexicalContract(IndexSuite):
         assert order(answer, answer.lexical_rank) == [3, 1, 2, 4]
 
     @needs("phrases")
-    @finding
     async def test_a_phrase_matches_words_next_to_each_other(self, finder: Finder) -> None:
         apart, together, reversed_, inside = numbered(4)
         await remember(
@@ -210,7 +195,6 @@ class LexicalContract(IndexSuite):
         assert answer.bm25_bound == 1.0
 
     @needs("phrases")
-    @finding
     async def test_a_phrase_names_the_cue_that_holds_it(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "be", "who is to be", "to be"))
@@ -218,13 +202,11 @@ class LexicalContract(IndexSuite):
         assert (answer.cue.tolist(), answer.lexical_rank.tolist()) == ([1], [1])
 
     @needs("phrases")
-    @finding
     async def test_a_phrase_does_not_run_over_the_end_of_a_cue(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "where to", "be there"))
         assert (await finder.search(READER, request(phrase=("to", "be")))).ids == ()
 
-    @finding
     async def test_an_empty_question_asks_nothing(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "kestrel"))
@@ -238,7 +220,6 @@ class LexicalContract(IndexSuite):
 
 @needs("dense")
 class DenseContract(IndexSuite):
-    @finding
     async def test_similarity_is_the_cosine(self, finder: Finder) -> None:
         same, half, opposite = numbered(3)
         await remember(finder.store, indexed(same, "one"), indexed(half, "two"), indexed(opposite, "three"))
@@ -253,7 +234,6 @@ class DenseContract(IndexSuite):
         }
         assert order(answer, answer.dense_rank) == [1, 2, 3]
 
-    @finding
     async def test_the_nearest_of_many_are_brought(self, finder: Finder) -> None:
         random = np.random.default_rng(7)
         vectors = [a_vector(*random.normal(size=384)) for _ in range(300)]
@@ -277,7 +257,6 @@ class DenseContract(IndexSuite):
         missed = max(value for memory_id, value in exact.items() if memory_id not in brought)
         assert missed <= min(brought.values()) + 2 * COSINE_TOLERANCE
 
-    @finding
     async def test_where_there_is_no_vector_after_all_words_alone_are_searched(self, finder: Finder) -> None:
         one, two = numbered(2)
         await remember(finder.store, indexed(one, "kestrel"), indexed(two, "owl"))
@@ -286,7 +265,6 @@ class DenseContract(IndexSuite):
         assert (answer.ids, answer.dense_rank.tolist()) == ((one.id,), [0])
         assert np.isnan(answer.similarity).all()
 
-    @finding
     async def test_the_nearest_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "far", "near", "farther"))
@@ -294,15 +272,13 @@ class DenseContract(IndexSuite):
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([1], [similar(1.0)])
 
-    @finding
-    async def test_equal_cues_give_the_first(self, finder: Finder) -> None:
+    async def test_equally_near_cues_give_the_first(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "far", "near", "as near"))
         same = a_vector(3, 4, 12)
         await give_vectors(finder.store, {"far": a_vector(1, 0, 0), "near": same, "as near": same})
         assert (await finder.search(READER, request(vector=a_vector(0, 0, 1)))).cue.tolist() == [1]
 
-    @finding
     async def test_cues_against_the_question_give_the_first(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "opposite", "less so"))
@@ -310,7 +286,6 @@ class DenseContract(IndexSuite):
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([0], [similar(-(0.5**0.5))])
 
-    @finding
     async def test_equal_similarities_rank_the_newest_first_then_by_id(self, finder: Finder) -> None:
         memories = numbered(4)
         memories[2] = moved(memories[2], NOW + timedelta(seconds=1))
@@ -319,15 +294,13 @@ class DenseContract(IndexSuite):
         answer = await finder.search(READER, request(vector=a_vector(1, 2, 2)))
         assert order(answer, answer.dense_rank) == [3, 1, 2, 4]
 
-    @finding
     async def test_a_memory_without_a_vector_is_no_dense_candidate(self, finder: Finder) -> None:
         with_, without = numbered(2)
-        await remember(finder.store, indexed(with_), indexed(without))
+        await remember(finder.store, with_, without)
         await give_vectors(finder.store, {with_.text: a_vector(1, 0)})
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.visible, answer.without_vector) == ((with_.id,), 2, 1)
 
-    @finding
     async def test_a_memory_awaits_vectors_until_every_cue_has_one(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "one", "two"))
@@ -335,34 +308,29 @@ class DenseContract(IndexSuite):
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.without_vector) == ((memory.id,), 1)
 
-    @finding
     async def test_only_visible_memories_are_counted_as_awaiting(self, finder: Finder) -> None:
         one, two = numbered(2)
-        await remember(finder.store, indexed(one), indexed(replace(two, kind="noise")))
+        await remember(finder.store, one, replace(two, kind="noise"))
         where = replace(EVERYTHING, kinds=frozenset({"note"}))
         answer = await finder.search(READER, request("memory", model=MODEL, where=where))
         assert (answer.visible, answer.without_vector) == (1, 1)
 
-    @finding
     async def test_without_a_model_no_memory_awaits_a_vector(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory()))
+        await remember(finder.store, a_memory())
         assert (await finder.search(READER, request("deploy"))).without_vector == 0
 
-    @finding
     async def test_vectors_of_another_model_are_not_compared(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory()))
+        await remember(finder.store, a_memory())
         await give_vectors(finder.store, {a_memory().text: a_vector(1, 0)}, model="model-b")
         answer = await finder.search(READER, request(vector=a_vector(1, 0, 0), model=MODEL))
         assert (answer.ids, answer.without_vector) == ((), 1)
 
-    @finding
     async def test_a_question_of_another_dimension_is_a_mismatch(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory()))
+        await remember(finder.store, a_memory())
         await give_vectors(finder.store, {a_memory().text: a_vector(1, 0)})
         with pytest.raises(EmbedderMismatch):
             await finder.search(READER, request(vector=a_vector(1, 0, 0)))
 
-    @finding
     async def test_a_vector_without_its_model_is_refused(self, finder: Finder) -> None:
         asked = VectoredRequest(SearchRequest(where=EVERYTHING, depth=5), a_vector(1, 0))
         with pytest.raises(InvalidInput, match="model"):
@@ -371,7 +339,6 @@ class DenseContract(IndexSuite):
 
 @needs("dense", "lexical")
 class UnionContract(IndexSuite):
-    @finding
     async def test_an_empty_store_answers_with_empty_columns(self, finder: Finder) -> None:
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert (answer.ids, answer.visible, answer.without_vector) == ((), 0, 0)
@@ -386,44 +353,38 @@ class UnionContract(IndexSuite):
         assert {name: getattr(answer, name).dtype for name in columns} == columns
         assert {getattr(answer, name).shape for name in columns} == {(0,)}
 
-    @finding
     async def test_asking_no_leg_counts_and_brings_nothing(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory()))
+        await remember(finder.store, a_memory())
         answer = await finder.search(READER, request())
         assert (answer.ids, answer.visible, answer.bm25_bound) == ((), 1, 0.0)
 
-    @finding
     async def test_what_happened_at_a_time_comes_whatever_it_says(self, finder: Finder) -> None:
         hour = timedelta(hours=1)
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - n * 24 * hour) for n in range(1, 6)]
         lasting = replace(a_memory("lasting", memory_id=UUID(int=6), at=NOW), occurred_from=days[4].occurred_from)
-        await remember(finder.store, *map(indexed, [*days, lasting]))
+        await remember(finder.store, *[*days, lasting])
         at = ((days[3].occurred_to, days[2].occurred_from), (days[0].occurred_to, days[0].occurred_to + hour))
         answer = await finder.search(READER, request(any_at=at))
         assert [identifier.int for identifier in answer.ids] == [6, 1, 4]
 
-    @finding
     async def test_what_happened_at_a_time_has_its_scores_and_no_place_in_a_leg(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("owl")), indexed(a_memory("kestrel", at=NOW - timedelta(days=1))))
+        await remember(finder.store, a_memory("owl"), a_memory("kestrel", at=NOW - timedelta(days=1)))
         answer = await finder.search(READER, request("kestrel", any_at=((NOW, NOW + timedelta(hours=1)),)))
         assert (answer.lexical_rank.tolist(), answer.bm25[0]) == ([0, 1], 0.0)
 
-    @finding
     async def test_of_what_happened_at_a_time_as_many_come_as_a_leg_brings(self, finder: Finder) -> None:
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - timedelta(days=n)) for n in range(1, 6)]
-        await remember(finder.store, *map(indexed, days))
+        await remember(finder.store, *days)
         answer = await finder.search(READER, request(any_at=((NOW - timedelta(days=9), NOW),), depth=2))
         assert [identifier.int for identifier in answer.ids] == [1, 2]
 
-    @finding
     async def test_what_the_filter_leaves_out_does_not_come_for_its_time(self, finder: Finder) -> None:
         fact = replace(a_memory("owl"), kind="fact")
-        await remember(finder.store, indexed(a_memory("kestrel")), indexed(fact))
+        await remember(finder.store, a_memory("kestrel"), fact)
         where = replace(EVERYTHING, kinds=frozenset({"fact"}))
         answer = await finder.search(READER, request(where=where, any_at=((NOW, NOW + timedelta(hours=1)),)))
         assert answer.ids == (fact.id,)
 
-    @finding
     async def test_candidates_are_the_union_of_the_legs(self, finder: Finder) -> None:
         dense, lexical, neither = numbered(3)
         await remember(finder.store, indexed(dense, "owl"), indexed(lexical, "kestrel"), indexed(neither, "heron"))
@@ -432,9 +393,8 @@ class UnionContract(IndexSuite):
         assert set(answer.ids) == {dense.id, lexical.id}
         assert (order(answer, answer.dense_rank), order(answer, answer.lexical_rank)) == ([1], [2])
 
-    @finding
     async def test_a_leg_that_was_not_asked_is_nan(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("kestrel")))
+        await remember(finder.store, a_memory("kestrel"))
         await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
         by_words = await finder.search(READER, request("kestrel"))
         by_vector = await finder.search(READER, request(vector=a_vector(1, 0)))
@@ -443,22 +403,19 @@ class UnionContract(IndexSuite):
         assert np.isnan(by_vector.coverage).all()
         assert (by_words.dense_rank.tolist(), by_vector.lexical_rank.tolist()) == ([0], [0])
 
-    @finding
     async def test_a_leg_that_found_nothing_in_a_row_is_zero(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("kestrel")))
+        await remember(finder.store, a_memory("kestrel"))
         await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
         answer = await finder.search(READER, request("walrus", vector=a_vector(1, 0)))
         assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([0.0], [0.0])
         assert answer.lexical_rank.tolist() == [0]
 
-    @finding
     async def test_a_row_without_a_vector_has_no_similarity(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("kestrel")))
+        await remember(finder.store, a_memory("kestrel"))
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert np.isnan(answer.similarity).all()
         assert answer.dense_rank.tolist() == [0]
 
-    @finding
     async def test_each_leg_brings_its_depth_and_both_score_every_row(self, finder: Finder) -> None:
         dense, lexical, last = numbered(3)
         await remember(
@@ -482,7 +439,6 @@ class UnionContract(IndexSuite):
         assert answer.similarity.tolist() == [similar(1.0), similar(0.5**0.5)]
 
     @needs("bm25")
-    @finding
     async def test_the_best_cue_is_best_by_both_legs_together(self, finder: Finder) -> None:
         (memory,) = numbered(1)
         await remember(finder.store, indexed(memory, "owl", "kestrel", "kestrel owl"))
@@ -494,7 +450,6 @@ class UnionContract(IndexSuite):
         assert answer.similarity.tolist() == [similar(1.0)]
         assert answer.bm25[0] == close(finder.idf(3, 2) * finder.weight(1, 1, 4 / 3))
 
-    @finding
     async def test_candidates_come_newest_first_then_by_id(self, finder: Finder) -> None:
         memories = numbered(4)
         memories[2] = moved(memories[2], NOW + timedelta(microseconds=1))
@@ -502,11 +457,10 @@ class UnionContract(IndexSuite):
         answer = await finder.search(READER, request("memory"))
         assert [memory_id.int for memory_id in answer.ids] == [3, 1, 2, 4]
 
-    @finding
     async def test_candidates_carry_what_the_signals_need(self, finder: Finder) -> None:
         memory = replace(moved(a_memory("kestrel"), NOW + timedelta(microseconds=5)), occurred_from=NOW)
         strength = replace(memory.strength, importance=0.75, confidence=0.25, priority=9)
-        await remember(finder.store, indexed(replace(memory, strength=strength)))
+        await remember(finder.store, replace(memory, strength=strength))
         answer = await finder.search(READER, request("kestrel"))
         assert (
             answer.states.importance.tolist(),
@@ -519,7 +473,6 @@ class UnionContract(IndexSuite):
         )
         assert answer.states.occurred_at.tolist() == [int(NOW.timestamp()) * 1_000_000 + 5]
 
-    @finding
     async def test_filters_leave_a_page_full(self, finder: Finder) -> None:
         memories = numbered(30)
         noise = [replace(memory, kind="noise") for memory in memories[:25]]
@@ -539,7 +492,6 @@ class UnionContract(IndexSuite):
             answer = await finder.search(READER, asked)
             assert (len(answer.ids), answer.visible) == (5, 5)
 
-    @finding
     async def test_a_search_may_be_ended_after_others_were_begun(self, finder: Finder) -> None:
         one, two = numbered(2)
         await remember(finder.store, indexed(one, "kestrel"), indexed(two, "owl"))
@@ -553,7 +505,6 @@ class UnionContract(IndexSuite):
 
         assert_same_answer(await finder.store.read(both), await finder.search(READER, asked))
 
-    @finding
     async def test_the_same_question_has_the_same_answer(self, finder: Finder) -> None:
         await remember(finder.store, *(indexed(memory) for memory in numbered(9)))
         await give_vectors(finder.store, {memory.text: a_vector(1, 1) for memory in numbered(9)})
@@ -568,58 +519,51 @@ class UnionContract(IndexSuite):
 class FreshnessContract(IndexSuite):
     """Each test searches before it writes as well: whatever the store keeps ready must be brought up to date."""
 
-    @finding
     async def test_an_appended_memory_is_found_at_once(self, finder: Finder) -> None:
         assert await finder.found("kestrel") == set()
         await finder.store.append(SCOPE, [Entry(an_event("said"), indexed(a_memory("kestrel")))])
         assert await finder.found("kestrel") == {"kestrel"}
 
-    @finding
     async def test_an_inserted_memory_is_found_at_once(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("kestrel roof")))
+        await remember(finder.store, a_memory("kestrel roof"))
         assert await finder.found("kestrel") == {"kestrel roof"}
-        await remember(finder.store, indexed(a_memory("kestrel barn")))
+        await remember(finder.store, a_memory("kestrel barn"))
         assert await finder.found("kestrel") == {"kestrel roof", "kestrel barn"}
 
-    @finding
     async def test_a_revised_memory_is_found_by_its_new_words_alone(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(finder.store, indexed(memory))
+        await remember(finder.store, memory)
         assert await finder.found("kestrel") == {"kestrel"}
         await finder.store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
         assert (await finder.found("kestrel"), await finder.found("owl")) == (set(), {"owl"})
 
-    @finding
     async def test_a_revised_memory_is_found_by_no_old_vector(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(finder.store, indexed(memory))
+        await remember(finder.store, memory)
         await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
         assert len((await finder.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
         await finder.store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.without_vector) == ((), 1)
 
-    @finding
     async def test_a_retired_memory_is_gone_at_once_and_comes_back(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(finder.store, indexed(memory))
+        await remember(finder.store, memory)
         assert await finder.found("kestrel") == {"kestrel"}
         await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
         assert await finder.found("kestrel") == set()
         await finder.store.set_status(READER, memory.id, Status.ACTIVE, at=NOW)
         assert await finder.found("kestrel") == {"kestrel"}
 
-    @finding
     async def test_a_memory_retired_since_is_found_as_of_before(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(finder.store, indexed(memory))
+        await remember(finder.store, memory)
         await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW + timedelta(hours=2))
         before = Filter(current_at=NOW + timedelta(hours=1))
         assert await finder.found("kestrel", where=before) == {"kestrel"}
 
-    @finding
     async def test_a_new_vector_counts_at_once(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("kestrel")), indexed(a_memory("owl")))
+        await remember(finder.store, a_memory("kestrel"), a_memory("owl"))
         await give_vectors(finder.store, {"owl": a_vector(0, 1)})
         assert len((await finder.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
         await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
@@ -629,10 +573,9 @@ class FreshnessContract(IndexSuite):
             str(a_memory("owl").id): similar(0.0),
         }
 
-    @finding
     async def test_an_adjusted_strength_counts_at_once(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(finder.store, indexed(memory))
+        await remember(finder.store, memory)
         await finder.search(READER, request("kestrel"))
         await finder.store.adjust(
             READER,
@@ -652,35 +595,24 @@ class FreshnessContract(IndexSuite):
         )
 
     @needs("bm25")
-    @finding
     async def test_a_new_row_moves_the_scores_of_the_others_at_once(self, finder: Finder) -> None:
-        await remember(finder.store, indexed(a_memory("kestrel")))
+        await remember(finder.store, a_memory("kestrel"))
         first = await finder.search(READER, request("kestrel"))
         await remember(finder.store, *(indexed(memory, "owl roof") for memory in numbered(3)))
         second = await finder.search(READER, request("kestrel"))
         assert first.bm25[0] == close(finder.idf(1, 1) * finder.weight(1, 1, 1.0))
         assert second.bm25[0] == close(finder.idf(4, 1) * finder.weight(1, 1, 7 / 4))
 
-    @finding
     async def test_imported_rows_are_found_at_once(self, finder: Finder) -> None:
         assert await finder.found("kestrel") == set()
         async with self.another_store() as other:
-            await remember(other, *(indexed(memory) for memory in spread([a_memory("kestrel")])))
+            await remember(other, *spread([a_memory("kestrel")]))
             await give_vectors(other, {"kestrel": a_vector(1, 0)})
             rows = await exported(other)
         await finder.store.import_rows(SCOPE, rows)
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert (answer.dense_rank.tolist(), answer.lexical_rank.tolist()) == ([1], [1])
 
-    @finding
-    async def test_an_import_answers_as_its_source_did(self, finder: Finder) -> None:
-        asked = request("deploy", "memory", vector=a_vector(1, 0, 0))
-        async with self.another_finder() as source:
-            await populate(source.store, SCOPE)
-            await finder.store.import_rows(SCOPE, await exported(source.store))
-            assert_same_answer(await finder.search(READER, asked), await source.search(READER, asked))
-
-    @finding
     async def test_finding_writes_nothing(self, finder: Finder) -> None:
         await populate(finder.store, SCOPE)
         before = await exported(finder.store)
@@ -689,3 +621,12 @@ class FreshnessContract(IndexSuite):
         await finder.participants(READER, EVERYTHING, model=MODEL)
         await finder.token_embeddings_of({OLD: 0}, model=OTHER_MODEL)
         assert await exported(finder.store) == before
+
+
+class FoundAfterImportContract(IndexSuite):
+    async def test_an_import_is_found_as_its_source_was(self, finder: Finder) -> None:
+        asked = request("deploy", "memory", vector=a_vector(1, 0, 0))
+        async with self.another_finder() as source:
+            await populate(source.store, SCOPE)
+            await finder.store.import_rows(SCOPE, await exported(source.store))
+            assert_same_answer(await finder.search(READER, asked), await source.search(READER, asked))

@@ -13,7 +13,7 @@ from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, assert_same_states, awaited, remember
+from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, assert_same_states, remember
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
 
 LIVED = Strength(
@@ -35,7 +35,6 @@ LIVED = Strength(
 
 
 class StatesContract(StoreSuite):
-    @awaited
     async def test_the_states_of_all_memories_come_by_id(self, store: Store) -> None:
         memories = [
             replace(a_memory("lived", memory_id=UUID(int=1)), strength=LIVED),
@@ -47,29 +46,25 @@ class StatesContract(StoreSuite):
         assert ids == tuple(memory.id for memory in memories)
         assert_same_states(states, states_of(memories))
 
-    @awaited
     async def test_an_empty_store_has_no_states(self, store: Store) -> None:
         ids, states = await store.states(READER, EVERYTHING)
         assert ids == ()
         assert_same_states(states, states_of([]))
 
-    @awaited
     async def test_only_what_is_current_has_a_state(self, store: Store) -> None:
         kept, retired, expired = a_memory("kept"), a_memory("retired"), a_memory("expired")
-        await remember(store, indexed(kept), indexed(retired), indexed(replace(expired, valid_until=NOW)))
+        await remember(store, kept, retired, replace(expired, valid_until=NOW))
         await store.set_status(READER, retired.id, Status.RETIRED, at=NOW)
         assert (await store.states(READER, EVERYTHING))[0] == (kept.id,)
 
-    @awaited
     async def test_states_are_those_of_what_the_filter_keeps(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("note")), indexed(replace(a_memory("fact"), kind="fact")))
+        await remember(store, a_memory("note"), replace(a_memory("fact"), kind="fact"))
         where = Filter(current_at=EVERYTHING.current_at, kinds=frozenset({"fact"}))
         assert (await store.states(READER, where))[0] == (a_memory("fact").id,)
 
-    @awaited
     async def test_states_are_those_of_what_the_reader_sees(self, store: Store) -> None:
         other = replace(SCOPE, agent="bob")
-        await remember(store, indexed(a_memory("mine")), indexed(a_memory("theirs", scope=other)))
+        await remember(store, a_memory("mine"), a_memory("theirs", scope=other))
         assert (await store.states(Reader(SCOPE, Reach.OWN), EVERYTHING))[0] == (a_memory("mine").id,)
 
 

@@ -18,8 +18,8 @@ from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
-from remembrancer.testing.contract.base import StoreSuite, assert_same_states, awaited, exported, remember
-from remembrancer.testing.contract.finding import Finder, IndexSuite, finding, needs, request
+from remembrancer.testing.contract.base import StoreSuite, assert_same_states, exported, remember, unchanged
+from remembrancer.testing.contract.finding import Finder, IndexSuite, needs, request
 from remembrancer.testing.contract.memories import FULL, LATER, one, used_once
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
 
@@ -41,40 +41,32 @@ async def logged(store: Store) -> list[ExportRow]:
     return [row for row in await exported(store) if row["record"] == "exposure"]
 
 
-class AdjustContract(StoreSuite):
-    @awaited
+class StrengthContract(StoreSuite):
     async def test_adjusting_returns_and_keeps_the_new_strength(self, store: Store) -> None:
         memory = replace(a_memory(), strength=FULL.strength)
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         expected = Strength(importance=0.25, priority=1, confidence=0.75, surprise=0.5, usage=Usage(harmed=1))
         assert await store.adjust(READER, [memory.id], lambda _: Adjustment(expected), at=LATER) == {
             memory.id: expected
         }
         assert await one(store, memory.id) == replace(memory, strength=expected)
 
-    @awaited
-    async def test_every_use_is_counted(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_every_use_is_counted(self, remembered: Store) -> None:
         for _ in range(3):
-            await store.adjust(READER, [a_memory().id], used_once, at=LATER)
-        assert (await one(store, a_memory().id)).strength.usage.used == 3
+            await remembered.adjust(READER, [a_memory().id], used_once, at=LATER)
+        assert (await one(remembered, a_memory().id)).strength.usage.used == 3
 
-    @awaited
-    async def test_a_memory_named_twice_is_adjusted_once(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [a_memory().id, a_memory().id], used_once, at=LATER)
-        assert (await one(store, a_memory().id)).strength.usage.used == 1
+    async def test_a_memory_named_twice_is_adjusted_once(self, remembered: Store) -> None:
+        await remembered.adjust(READER, [a_memory().id, a_memory().id], used_once, at=LATER)
+        assert (await one(remembered, a_memory().id)).strength.usage.used == 1
 
-    @awaited
-    async def test_one_missing_memory_leaves_all_as_they_were(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_one_missing_memory_leaves_all_as_they_were(self, remembered: Store) -> None:
         with pytest.raises(NotFound):
-            await store.adjust(READER, [a_memory().id, UUID(int=404)], used_once, at=LATER)
-        assert await one(store, a_memory().id) == a_memory()
+            await remembered.adjust(READER, [a_memory().id, UUID(int=404)], used_once, at=LATER)
+        assert await one(remembered, a_memory().id) == a_memory()
 
-    @awaited
     async def test_a_change_that_raises_leaves_all_as_they_were(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
+        await remember(store, a_memory("one"), a_memory("two"))
         seen: list[Strength] = []
 
         def fails_on_the_second(strength: Strength) -> Adjustment:
@@ -88,64 +80,49 @@ class AdjustContract(StoreSuite):
         for text in ("one", "two"):
             assert await one(store, a_memory(text).id) == a_memory(text)
 
-    @awaited
     async def test_adjusting_nothing_returns_nothing(self, store: Store) -> None:
         assert await store.adjust(READER, [], used_once, at=LATER) == {}
 
-    @awaited
-    async def test_retired_memories_can_be_adjusted(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
-        assert set(await store.adjust(READER, [a_memory().id], used_once, at=LATER)) == {a_memory().id}
+    async def test_retired_memories_can_be_adjusted(self, remembered: Store) -> None:
+        await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
+        assert set(await remembered.adjust(READER, [a_memory().id], used_once, at=LATER)) == {a_memory().id}
 
-
-class RetireByAdjustingContract(StoreSuite):
-    @awaited
-    async def test_an_adjustment_that_says_so_retires_the_memory(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [a_memory().id], wearing, at=LATER)
+    async def test_an_adjustment_that_says_so_retires_the_memory(self, remembered: Store) -> None:
+        await remembered.adjust(READER, [a_memory().id], wearing, at=LATER)
         expected = replace(
             a_memory(),
             status=Status.RETIRED,
             retired_at=LATER,
             strength=Strength(importance=0.25, usage=Usage(harmed=1)),
         )
-        assert await one(store, a_memory().id) == expected
+        assert await one(remembered, a_memory().id) == expected
 
-    @awaited
-    async def test_the_audit_says_why_an_adjustment_retired_a_memory(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [a_memory().id], wearing, at=LATER)
-        assert await store.audit(READER, a_memory().id) == (Audited(a_memory().id, "retired", WEARY, LATER),)
+    async def test_the_audit_says_why_an_adjustment_retired_a_memory(self, remembered: Store) -> None:
+        await remembered.adjust(READER, [a_memory().id], wearing, at=LATER)
+        assert await remembered.audit(READER, a_memory().id) == (Audited(a_memory().id, "retired", WEARY, LATER),)
 
-    @awaited
-    async def test_an_adjustment_that_retires_nothing_leaves_no_line(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [a_memory().id], used_once, at=LATER)
-        assert await store.audit(READER, a_memory().id) == ()
+    async def test_an_adjustment_that_retires_nothing_leaves_no_line(self, remembered: Store) -> None:
+        await remembered.adjust(READER, [a_memory().id], used_once, at=LATER)
+        assert await remembered.audit(READER, a_memory().id) == ()
 
-    @awaited
-    async def test_what_is_retired_already_is_retired_since_then(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.set_status(READER, a_memory().id, Status.ARCHIVED, at=NOW)
-        await store.adjust(READER, [a_memory().id], wearing, at=LATER)
-        memory = await one(store, a_memory().id)
+    async def test_what_is_retired_already_is_retired_since_then(self, remembered: Store) -> None:
+        await remembered.set_status(READER, a_memory().id, Status.ARCHIVED, at=NOW)
+        await remembered.adjust(READER, [a_memory().id], wearing, at=LATER)
+        memory = await one(remembered, a_memory().id)
         assert (memory.status, memory.retired_at, memory.strength.usage.harmed) == (Status.ARCHIVED, NOW, 1)
-        assert await store.audit(READER, a_memory().id) == ()
+        assert await remembered.audit(READER, a_memory().id) == ()
 
-    @awaited
     async def test_a_memory_may_leave_its_reader_s_sight_as_it_is_retired(self, store: Store) -> None:
         mate = replace(SCOPE, agent="bob")
         memory = replace(a_memory(scope=mate), strength=Strength(importance=0.7))
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         reader = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
         adjusted = await store.adjust(reader, [memory.id], wearing, at=LATER)
         assert adjusted[memory.id].importance == 0.35
         assert (await one(store, memory.id, Reader(mate))).status is Status.RETIRED
 
-    @awaited
     async def test_a_change_that_raises_retires_and_logs_nothing(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
+        await remember(store, a_memory("one"), a_memory("two"))
         before = await exported(store)
         calls: list[Strength] = []
 
@@ -160,27 +137,20 @@ class RetireByAdjustingContract(StoreSuite):
             await store.adjust(READER, both, retires_the_first, at=LATER, exposed=[shown(one) for one in both])
         assert await exported(store) == before
 
-    @awaited
     async def test_the_audit_of_what_is_not_there_is_empty(self, store: Store) -> None:
         assert await store.audit(READER, UUID(int=404)) == ()
 
-    @awaited
-    async def test_the_audit_comes_oldest_first(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_the_audit_comes_oldest_first(self, remembered: Store) -> None:
         for at in (LATER + timedelta(days=1), LATER):
-            await store.adjust(READER, [a_memory().id], wearing, at=at)
-            await store.set_status(READER, a_memory().id, Status.ACTIVE, at=at)
-        times = [line.at for line in await store.audit(READER, a_memory().id)]
+            await remembered.adjust(READER, [a_memory().id], wearing, at=at)
+            await remembered.set_status(READER, a_memory().id, Status.ACTIVE, at=at)
+        times = [line.at for line in await remembered.audit(READER, a_memory().id)]
         assert times == [LATER, LATER + timedelta(days=1)]
 
-
-class ExposureContract(StoreSuite):
-    @awaited
-    async def test_an_exposure_is_logged_with_all_that_is_known_of_it(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_an_exposure_is_logged_with_all_that_is_known_of_it(self, remembered: Store) -> None:
         exposed = replace(shown(a_memory().id), query="which bird?", session="monday")
-        await store.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=[exposed])
-        assert await logged(store) == [
+        await remembered.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=[exposed])
+        assert await logged(remembered) == [
             {
                 "record": "exposure",
                 "memory_id": str(a_memory().id),
@@ -192,61 +162,46 @@ class ExposureContract(StoreSuite):
             }
         ]
 
-    @awaited
-    async def test_an_exposure_may_have_no_similarity(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id, None)])
-        assert [row["similarity"] for row in await logged(store)] == [None]
+    async def test_an_exposure_may_have_no_similarity(self, remembered: Store) -> None:
+        await remembered.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id, None)])
+        assert [row["similarity"] for row in await logged(remembered)] == [None]
 
-    @awaited
-    async def test_exposures_of_one_kind_at_one_moment_are_one(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
+    async def test_exposures_of_one_kind_at_one_moment_are_one(self, remembered: Store) -> None:
         twice = [shown(a_memory().id, 0.75), shown(a_memory().id, 0.25)]
-        await store.adjust(READER, [], used_once, at=LATER, exposed=twice)
-        assert [row["similarity"] for row in await logged(store)] == [0.75]
+        await remembered.adjust(READER, [], used_once, at=LATER, exposed=twice)
+        assert [row["similarity"] for row in await logged(remembered)] == [0.75]
 
     @pytest.mark.parametrize("other", ["kind", "memory", "time"])
-    def test_exposures_that_differ_are_told_apart(self, store: Store, other: str) -> None:
-        async def log() -> None:
-            await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
-            first = shown(a_memory("one").id)
-            second = {
-                "kind": replace(first, exposure=Exposure.USED),
-                "memory": replace(first, memory_id=a_memory("two").id),
-                "time": replace(first, at=first.at + timedelta(microseconds=1)),
-            }[other]
-            await store.adjust(READER, [], used_once, at=LATER, exposed=[first, second])
-            assert len(await logged(store)) == 2
+    async def test_exposures_that_differ_are_told_apart(self, store: Store, other: str) -> None:
+        await remember(store, a_memory("one"), a_memory("two"))
+        first = shown(a_memory("one").id)
+        second = {
+            "kind": replace(first, exposure=Exposure.USED),
+            "memory": replace(first, memory_id=a_memory("two").id),
+            "time": replace(first, at=first.at + timedelta(microseconds=1)),
+        }[other]
+        await store.adjust(READER, [], used_once, at=LATER, exposed=[first, second])
+        assert len(await logged(store)) == 2
 
-        self.runner.run(log())
+    async def test_an_exposure_alone_changes_no_strength(self, remembered: Store) -> None:
+        assert await remembered.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)]) == {}
+        assert await one(remembered, a_memory().id) == a_memory()
 
-    @awaited
-    async def test_an_exposure_alone_changes_no_strength(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert await store.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)]) == {}
-        assert await one(store, a_memory().id) == a_memory()
+    async def test_an_exposure_of_a_missing_memory_leaves_all_as_it_was(self, remembered: Store) -> None:
+        async with unchanged(remembered):
+            exposed = [shown(a_memory().id), shown(UUID(int=404))]
+            with pytest.raises(NotFound):
+                await remembered.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=exposed)
 
-    @awaited
-    async def test_an_exposure_of_a_missing_memory_leaves_all_as_it_was(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        before = await exported(store)
-        exposed = [shown(a_memory().id), shown(UUID(int=404))]
-        with pytest.raises(NotFound):
-            await store.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=exposed)
-        assert await exported(store) == before
-
-    @awaited
-    async def test_the_log_stays_when_what_a_memory_says_is_revised(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)])
-        before = await logged(store)
-        await store.revise(SCOPE, indexed(a_memory()), expected_revision=1, at=LATER)
-        assert await logged(store) == before
+    async def test_the_log_stays_when_what_a_memory_says_is_revised(self, remembered: Store) -> None:
+        await remembered.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)])
+        before = await logged(remembered)
+        await remembered.revise(SCOPE, indexed(a_memory()), expected_revision=1, at=LATER)
+        assert await logged(remembered) == before
 
 
 @needs("lexical")
 class FoundStatesContract(IndexSuite):
-    @finding
     async def test_a_search_brings_every_memory_s_state(self, finder: Finder) -> None:
         memory = replace(
             FULL,
@@ -260,20 +215,18 @@ class FoundStatesContract(IndexSuite):
             retired_at=None,
         )
         plain = a_memory("a kestrel")
-        await remember(finder.store, indexed(memory), indexed(plain))
+        await remember(finder.store, memory, plain)
         answer = await finder.search(Reader(FULL.scope), request("kestrel"))
         assert answer.ids == (plain.id, memory.id)
         assert_same_states(answer.states, states_of([plain, memory]))
 
-    @finding
     async def test_no_candidate_has_no_state(self, finder: Finder) -> None:
         answer = await finder.search(READER, request("kestrel"))
         assert_same_states(answer.states, states_of([]))
 
-    @finding
     async def test_what_an_adjustment_changed_is_brought_at_once(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(finder.store, indexed(memory))
+        await remember(finder.store, memory)
         await finder.search(READER, request("kestrel"))
         await finder.store.adjust(READER, [memory.id], lambda _: Adjustment(FULL.strength), at=LATER)
         answer = await finder.search(READER, request("kestrel"))
@@ -289,11 +242,8 @@ class FoundStatesContract(IndexSuite):
             (Scope(workspace="acme", project="web", session="monday"), Level.SESSION),
         ],
     )
-    def test_the_level_is_that_of_the_narrowest_part(self, finder: Finder, scope: Scope, level: Level) -> None:
-        async def compare() -> None:
-            await remember(finder.store, indexed(a_memory("kestrel", scope=scope)))
-            answer = await finder.search(Reader(Scope(workspace="acme")), request("kestrel"))
-            assert answer.states.level.tolist() == [level]
-            assert answer.states.level.dtype == np.int32
-
-        self.runner.run(compare())
+    async def test_the_level_is_that_of_the_narrowest_part(self, finder: Finder, scope: Scope, level: Level) -> None:
+        await remember(finder.store, a_memory("kestrel", scope=scope))
+        answer = await finder.search(Reader(Scope(workspace="acme")), request("kestrel"))
+        assert answer.states.level.tolist() == [level]
+        assert answer.states.level.dtype == np.int32

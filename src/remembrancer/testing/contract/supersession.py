@@ -15,7 +15,15 @@ from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, awaited, exported, found, remember
+from remembrancer.testing.contract.base import (
+    EVERYTHING,
+    StoreSuite,
+    found,
+    holding,
+    refused,
+    remember,
+    unchanged,
+)
 from remembrancer.testing.contract.memories import LATER, listed, one, saying
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
 
@@ -25,112 +33,78 @@ ABOUT = replace(OLD, topic_key="target")
 HIDDEN = replace(a_memory("hidden", scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
 
 
-async def three(store: Store) -> None:
-    await remember(store, *(indexed(memory) for memory in (OLD, NEW, NEWER)))
+class SupersessionContract(StoreSuite):
+    places = holding(lambda store: remember(store, OLD, NEW, NEWER))
 
-
-class SupersedeContract(StoreSuite):
-    @awaited
-    async def test_a_superseded_memory_names_its_successor(self, store: Store) -> None:
-        await three(store)
+    async def test_a_superseded_memory_names_its_successor(self, places: Store) -> None:
         expected = replace(OLD, superseded_by=NEW.id, superseded_at=LATER)
-        assert await store.supersede(READER, OLD.id, NEW.id, at=LATER) == expected
-        assert await one(store, OLD.id) == expected
+        assert await places.supersede(READER, OLD.id, NEW.id, at=LATER) == expected
+        assert await one(places, OLD.id) == expected
 
-    @awaited
-    async def test_the_successor_stays_as_it_was(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        assert await one(store, NEW.id) == NEW
+    async def test_the_successor_stays_as_it_was(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        assert await one(places, NEW.id) == NEW
 
-    @awaited
-    async def test_a_superseded_memory_is_listed_no_more(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        assert set(await listed(store)) == {NEW.text, NEWER.text}
+    async def test_a_superseded_memory_is_listed_no_more(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        assert set(await listed(places)) == {NEW.text, NEWER.text}
 
-    @awaited
-    async def test_a_superseded_memory_is_found_no_more(self, store: Store) -> None:
-        await three(store)
-        assert await found(store, "staging") == {OLD.text}
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        assert await found(store, "staging") == set()
+    async def test_a_superseded_memory_is_found_no_more(self, places: Store) -> None:
+        assert await found(places, "staging") == {OLD.text}
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        assert await found(places, "staging") == set()
 
-    @awaited
-    async def test_a_moment_before_it_was_superseded_it_is_still_believed(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        assert await found(store, "staging", where=Filter(current_at=LATER - INSTANT)) == {OLD.text}
-        assert await found(store, "staging", where=Filter(current_at=LATER)) == set()
+    async def test_a_moment_before_it_was_superseded_it_is_still_believed(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        assert await found(places, "staging", where=Filter(current_at=LATER - INSTANT)) == {OLD.text}
+        assert await found(places, "staging", where=Filter(current_at=LATER)) == set()
 
-    @awaited
-    async def test_an_edge_leads_from_the_new_to_the_old(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
+    async def test_an_edge_leads_from_the_new_to_the_old(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
         edge = Relation(NEW.id, OLD.id, RelationKind.SUPERSEDES, 1.0, LATER)
-        assert await store.relations(READER, [OLD.id]) == (edge,)
+        assert await places.relations(READER, [OLD.id]) == (edge,)
 
-    @awaited
-    async def test_an_edge_that_said_so_before_stays(self, store: Store) -> None:
-        await three(store)
+    async def test_an_edge_that_said_so_before_stays(self, places: Store) -> None:
         edge = Relation(NEW.id, OLD.id, RelationKind.SUPERSEDES, 0.5, NOW)
-        await store.relate(READER, [edge])
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        assert await store.relations(READER, [OLD.id]) == (edge,)
+        await places.relate(READER, [edge])
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        assert await places.relations(READER, [OLD.id]) == (edge,)
 
-    @awaited
-    async def test_the_audit_names_the_successor(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        assert await store.audit(READER, OLD.id) == (Audited(OLD.id, "superseded", f"by {NEW.id}", LATER),)
-        assert await store.audit(READER, NEW.id) == ()
+    async def test_the_audit_names_the_successor(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        assert await places.audit(READER, OLD.id) == (Audited(OLD.id, "superseded", f"by {NEW.id}", LATER),)
+        assert await places.audit(READER, NEW.id) == ()
 
-    @awaited
-    async def test_superseding_twice_is_superseding_once(self, store: Store) -> None:
-        await three(store)
-        first = await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        before = await exported(store)
-        assert await store.supersede(READER, OLD.id, NEW.id, at=LATER + timedelta(days=1)) == first
-        assert await exported(store) == before
+    async def test_superseding_twice_is_superseding_once(self, places: Store) -> None:
+        first = await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        async with unchanged(places):
+            assert await places.supersede(READER, OLD.id, NEW.id, at=LATER + timedelta(days=1)) == first
 
-    @awaited
-    async def test_a_second_successor_is_a_conflict(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        before = await exported(store)
-        with pytest.raises(Conflict):
-            await store.supersede(READER, OLD.id, NEWER.id, at=LATER)
-        assert await exported(store) == before
+    async def test_a_second_successor_is_a_conflict(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        async with refused(places, Conflict):
+            await places.supersede(READER, OLD.id, NEWER.id, at=LATER)
 
-    @awaited
-    async def test_a_successor_may_be_superseded_in_its_turn(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        await store.supersede(READER, NEW.id, NEWER.id, at=LATER)
-        assert await listed(store) == [NEWER.text]
+    async def test_a_successor_may_be_superseded_in_its_turn(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        await places.supersede(READER, NEW.id, NEWER.id, at=LATER)
+        assert await listed(places) == [NEWER.text]
 
-    @awaited
-    async def test_one_memory_may_take_the_place_of_several(self, store: Store) -> None:
-        await three(store)
+    async def test_one_memory_may_take_the_place_of_several(self, places: Store) -> None:
         for memory in (OLD, NEW):
-            await store.supersede(READER, memory.id, NEWER.id, at=LATER)
-        assert await listed(store) == [NEWER.text]
+            await places.supersede(READER, memory.id, NEWER.id, at=LATER)
+        assert await listed(places) == [NEWER.text]
 
     @pytest.mark.parametrize("back_to", ["itself", "its successor", "the one before that"])
-    def test_a_circle_is_a_conflict_and_changes_nothing(self, store: Store, back_to: str) -> None:
-        async def attempt() -> None:
-            await three(store)
-            await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-            if back_to == "the one before that":
-                await store.supersede(READER, NEW.id, NEWER.id, at=LATER)
-            ends = {"itself": (NEWER, NEWER), "its successor": (NEW, OLD), "the one before that": (NEWER, OLD)}
-            before = await exported(store)
+    async def test_a_circle_is_a_conflict_and_changes_nothing(self, places: Store, back_to: str) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        if back_to == "the one before that":
+            await places.supersede(READER, NEW.id, NEWER.id, at=LATER)
+        ends = {"itself": (NEWER, NEWER), "its successor": (NEW, OLD), "the one before that": (NEWER, OLD)}
+        async with unchanged(places):
             old, new = ends[back_to]
             with pytest.raises(Conflict):
-                await store.supersede(READER, old.id, new.id, at=LATER)
-            assert await exported(store) == before
-
-        self.runner.run(attempt())
+                await places.supersede(READER, old.id, new.id, at=LATER)
 
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -144,67 +118,48 @@ class SupersedeContract(StoreSuite):
         ],
         ids=["no such old", "no such new", "an unseen old", "an unseen new", "none to end", "an unseen one to end"],
     )
-    def test_what_the_reader_cannot_see_is_not_found(self, store: Store, old: UUID, new: UUID | None) -> None:
-        async def attempt() -> None:
-            await three(store)
-            await remember(store, indexed(HIDDEN))
-            before = await exported(store)
-            with pytest.raises(NotFound):
-                await store.supersede(READER, old, new, at=LATER)
-            assert await exported(store) == before
+    async def test_what_the_reader_cannot_see_is_not_found(self, places: Store, old: UUID, new: UUID | None) -> None:
+        await remember(places, HIDDEN)
+        async with refused(places, NotFound):
+            await places.supersede(READER, old, new, at=LATER)
 
-        self.runner.run(attempt())
-
-    @awaited
-    async def test_a_circle_is_refused_though_part_of_it_is_out_of_sight(self, store: Store) -> None:
-        await three(store)
-        await remember(store, indexed(HIDDEN))
+    async def test_a_circle_is_refused_though_part_of_it_is_out_of_sight(self, places: Store) -> None:
+        await remember(places, HIDDEN)
         owner = Reader(HIDDEN.scope)
-        await store.supersede(owner, NEW.id, HIDDEN.id, at=LATER)
-        await store.supersede(owner, HIDDEN.id, OLD.id, at=LATER)
+        await places.supersede(owner, NEW.id, HIDDEN.id, at=LATER)
+        await places.supersede(owner, HIDDEN.id, OLD.id, at=LATER)
         with pytest.raises(Conflict):
-            await store.supersede(READER, OLD.id, NEW.id, at=LATER)
+            await places.supersede(READER, OLD.id, NEW.id, at=LATER)
 
-    @awaited
-    async def test_what_is_superseded_is_revised_no_more(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        before = await exported(store)
-        with pytest.raises(Conflict):
-            await store.revise(SCOPE, saying(OLD, "testing"), expected_revision=1, at=LATER)
-        assert await exported(store) == before
+    async def test_what_is_superseded_is_revised_no_more(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        async with refused(places, Conflict):
+            await places.revise(SCOPE, saying(OLD, "testing"), expected_revision=1, at=LATER)
 
-
-class SupersededTopicContract(StoreSuite):
-    """A superseded memory has let go of its topic: told anew, the topic begins a memory of its own."""
-
+    # A superseded memory has let go of its topic: told anew, the topic begins a memory of its own.
     async def _superseded(self, store: Store) -> None:
-        await remember(store, indexed(ABOUT), indexed(NEW))
+        await remember(store, ABOUT, NEW)
         await store.supersede(READER, ABOUT.id, NEW.id, at=LATER)
 
     async def _told_anew(self, store: Store) -> tuple[Memory, bool]:
         return await store.insert(SCOPE, indexed(replace(NEWER, topic_key="target")))
 
-    @awaited
     async def test_a_superseded_memory_answers_to_no_topic(self, store: Store) -> None:
         await self._superseded(store)
         assert await store.by_topic(SCOPE, "target") is None
 
-    @awaited
     async def test_its_topic_is_free_for_another_memory(self, store: Store) -> None:
         await self._superseded(store)
         told, created = await self._told_anew(store)
         assert created
         assert await store.by_topic(SCOPE, "target") == told
 
-    @awaited
     async def test_a_successor_may_take_the_topic_over(self, store: Store) -> None:
         await self._superseded(store)
         after = replace(NEW, topic_key="target")
         revised = await store.revise(SCOPE, indexed(after), expected_revision=1, at=LATER)
         assert await store.by_topic(SCOPE, "target") == revised
 
-    @awaited
     async def test_a_superseded_memory_may_become_active_beside_the_one_that_has_its_topic(self, store: Store) -> None:
         await self._superseded(store)
         await self._told_anew(store)
@@ -212,77 +167,53 @@ class SupersededTopicContract(StoreSuite):
         again = await store.set_status(READER, ABOUT.id, Status.ACTIVE, at=LATER)
         assert (again.status, again.superseded_by) == (Status.ACTIVE, NEW.id)
 
-    @awaited
     async def test_an_ended_memory_keeps_its_topic(self, store: Store) -> None:
-        await remember(store, indexed(ABOUT))
+        await remember(store, ABOUT)
         ended = await store.supersede(READER, ABOUT.id, None, at=LATER)
         assert await store.by_topic(SCOPE, "target") == ended
 
-
-class InvalidateContract(StoreSuite):
-    @awaited
-    async def test_a_memory_may_end_without_a_successor(self, store: Store) -> None:
-        await three(store)
+    async def test_a_memory_may_end_without_a_successor(self, places: Store) -> None:
         expected = replace(OLD, valid_until=LATER)
-        assert await store.supersede(READER, OLD.id, None, at=LATER) == expected
-        assert await one(store, OLD.id) == expected
+        assert await places.supersede(READER, OLD.id, None, at=LATER) == expected
+        assert await one(places, OLD.id) == expected
 
-    @awaited
-    async def test_what_has_ended_is_believed_until_then(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, None, at=LATER)
-        assert await found(store, "staging", where=Filter(current_at=LATER - INSTANT)) == {OLD.text}
-        assert await found(store, "staging", where=Filter(current_at=LATER)) == set()
+    async def test_what_has_ended_is_believed_until_then(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, None, at=LATER)
+        assert await found(places, "staging", where=Filter(current_at=LATER - INSTANT)) == {OLD.text}
+        assert await found(places, "staging", where=Filter(current_at=LATER)) == set()
 
-    @awaited
-    async def test_the_audit_says_when_a_memory_was_ended(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, None, at=LATER)
-        assert await store.audit(READER, OLD.id) == (Audited(OLD.id, "invalidated", "", LATER),)
+    async def test_the_audit_says_when_a_memory_was_ended(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, None, at=LATER)
+        assert await places.audit(READER, OLD.id) == (Audited(OLD.id, "invalidated", "", LATER),)
 
-    @awaited
-    async def test_ending_leaves_no_edge(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, None, at=LATER)
-        assert await store.relations(READER, [OLD.id]) == ()
+    async def test_ending_leaves_no_edge(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, None, at=LATER)
+        assert await places.relations(READER, [OLD.id]) == ()
 
-    @awaited
     async def test_what_was_to_hold_longer_ends_now(self, store: Store) -> None:
-        await remember(store, indexed(replace(OLD, valid_until=LATER + INSTANT)))
+        await remember(store, replace(OLD, valid_until=LATER + INSTANT))
         assert (await store.supersede(READER, OLD.id, None, at=LATER)).valid_until == LATER
 
     @pytest.mark.parametrize("ended", [LATER, LATER - timedelta(days=1)])
-    def test_what_has_ended_already_stays_as_it_is(self, store: Store, ended: object) -> None:
-        async def attempt() -> None:
-            await remember(store, indexed(replace(OLD, valid_until=ended)))
-            before = await exported(store)
+    async def test_what_has_ended_already_stays_as_it_is(self, store: Store, ended: object) -> None:
+        await remember(store, replace(OLD, valid_until=ended))
+        async with unchanged(store):
             await store.supersede(READER, OLD.id, None, at=LATER)
-            assert await exported(store) == before
 
-        self.runner.run(attempt())
-
-    @awaited
-    async def test_what_is_superseded_already_stays_as_it_is(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, NEW.id, at=LATER)
-        before = await exported(store)
-        await store.supersede(READER, OLD.id, None, at=LATER)
-        assert await exported(store) == before
+    async def test_what_is_superseded_already_stays_as_it_is(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, NEW.id, at=LATER)
+        async with unchanged(places):
+            await places.supersede(READER, OLD.id, None, at=LATER)
 
     @pytest.mark.parametrize("begins", [LATER, LATER + timedelta(days=9)])
-    def test_what_was_to_hold_from_later_on_ends_as_it_begins(self, store: Store, begins: object) -> None:
-        async def attempt() -> None:
-            await remember(store, indexed(replace(OLD, valid_from=begins)))
-            memory = await store.supersede(READER, OLD.id, None, at=LATER)
-            assert memory.valid_from is not None
-            assert memory.valid_until == memory.valid_from + INSTANT
-            assert OLD.text not in await found(store, "staging", where=EVERYTHING)
+    async def test_what_was_to_hold_from_later_on_ends_as_it_begins(self, store: Store, begins: object) -> None:
+        await remember(store, replace(OLD, valid_from=begins))
+        memory = await store.supersede(READER, OLD.id, None, at=LATER)
+        assert memory.valid_from is not None
+        assert memory.valid_until == memory.valid_from + INSTANT
+        assert OLD.text not in await found(store, "staging", where=EVERYTHING)
 
-        self.runner.run(attempt())
-
-    @awaited
-    async def test_what_has_ended_may_be_superseded(self, store: Store) -> None:
-        await three(store)
-        await store.supersede(READER, OLD.id, None, at=LATER)
-        memory = await store.supersede(READER, OLD.id, NEW.id, at=LATER + INSTANT)
+    async def test_what_has_ended_may_be_superseded(self, places: Store) -> None:
+        await places.supersede(READER, OLD.id, None, at=LATER)
+        memory = await places.supersede(READER, OLD.id, NEW.id, at=LATER + INSTANT)
         assert (memory.valid_until, memory.superseded_by) == (LATER, NEW.id)

@@ -22,7 +22,6 @@ from remembrancer.testing.contract.finding import (
     IndexSuite,
     VectoredRequest,
     assert_same_answer,
-    finding,
     needs,
     request,
 )
@@ -34,7 +33,6 @@ from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector,
 class SessionContract(IndexSuite):
     """The greatest bm25 of any turn of the session, on each of them."""
 
-    @finding
     async def test_every_turn_has_the_best_of_its_session(self, finder: Finder) -> None:
         await say(finder, "kestrel", "kestrel and kestrel", "kestrel on a roof of a barn", "owl")
         answer = await finder.search(READER, about("kestrel"))
@@ -43,19 +41,15 @@ class SessionContract(IndexSuite):
         np.testing.assert_array_equal(answer.surroundings.session, np.full(4, answer.bm25.max()))
 
     @pytest.mark.parametrize("other", ["session", "agent", "crew", "project"])
-    def test_a_session_is_one_stream(self, finder: Finder, other: str) -> None:
-        async def try_it() -> None:
-            await say(finder, "kestrel and kestrel", "kestrel")
-            await say(finder, "kestrel on a roof of a barn", scope=ELSEWHERE[other])
-            answer = await finder.search(READER, about("kestrel"))
-            own = dict(zip(answer.ids, answer.bm25.tolist(), strict=True))
-            (alone,) = (one.id for one in (await finder.store.get(READER, answer.ids)).values() if "roof" in one.text)
-            session = await ask(finder, "session", about("kestrel"))
-            assert session["kestrel on a roof of a barn"] == own[alone] < session["kestrel"]
+    async def test_a_session_is_one_stream(self, finder: Finder, other: str) -> None:
+        await say(finder, "kestrel and kestrel", "kestrel")
+        await say(finder, "kestrel on a roof of a barn", scope=ELSEWHERE[other])
+        answer = await finder.search(READER, about("kestrel"))
+        own = dict(zip(answer.ids, answer.bm25.tolist(), strict=True))
+        (alone,) = (one.id for one in (await finder.store.get(READER, answer.ids)).values() if "roof" in one.text)
+        session = await ask(finder, "session", about("kestrel"))
+        assert session["kestrel on a roof of a barn"] == own[alone] < session["kestrel"]
 
-        self.runner.run(try_it())
-
-    @finding
     async def test_a_turn_without_a_session_has_its_own(self, finder: Finder) -> None:
         await say(finder, "kestrel", "kestrel and kestrel", "owl", scope=ELSEWHERE["no session"])
         answer = await finder.search(READER, about("kestrel"))
@@ -63,7 +57,6 @@ class SessionContract(IndexSuite):
         assert 0 in answer.bm25
         np.testing.assert_array_equal(answer.surroundings.session, answer.bm25)
 
-    @finding
     async def test_a_note_has_its_own(self, finder: Finder) -> None:
         note = a_memory("kestrel on a roof of a barn")
         await finder.store.insert(SCOPE, indexed(note))
@@ -72,7 +65,6 @@ class SessionContract(IndexSuite):
         assert answer.surroundings is not None
         np.testing.assert_array_equal(answer.surroundings.session, answer.bm25)
 
-    @finding
     async def test_what_the_reader_may_not_see_is_not_the_best(self, finder: Finder) -> None:
         (hidden,) = turns("kestrel and kestrel")
         write = memory_of(hidden)
@@ -90,18 +82,14 @@ class StreamContract(IndexSuite):
     """Which candidates are turns of one session."""
 
     @pytest.mark.parametrize("other", ["session", "agent", "crew", "project"])
-    def test_turns_of_one_session_have_one_number(self, finder: Finder, other: str) -> None:
-        async def try_it() -> None:
-            await say(finder, "kestrel one", "kestrel two")
-            await say(finder, "kestrel three", "kestrel four", scope=ELSEWHERE[other])
-            stream = await ask(finder, "stream", about("kestrel"))
-            assert stream["kestrel one"] == stream["kestrel two"] >= 0
-            assert stream["kestrel three"] == stream["kestrel four"] >= 0
-            assert stream["kestrel one"] != stream["kestrel three"]
+    async def test_turns_of_one_session_have_one_number(self, finder: Finder, other: str) -> None:
+        await say(finder, "kestrel one", "kestrel two")
+        await say(finder, "kestrel three", "kestrel four", scope=ELSEWHERE[other])
+        stream = await ask(finder, "stream", about("kestrel"))
+        assert stream["kestrel one"] == stream["kestrel two"] >= 0
+        assert stream["kestrel three"] == stream["kestrel four"] >= 0
+        assert stream["kestrel one"] != stream["kestrel three"]
 
-        self.runner.run(try_it())
-
-    @finding
     async def test_what_is_in_no_session_has_none(self, finder: Finder) -> None:
         await finder.store.insert(SCOPE, indexed(a_memory("kestrel note")))
         await say(finder, "kestrel turn", scope=ELSEWHERE["no session"])
@@ -131,20 +119,16 @@ class SpokenContract(IndexSuite):
             (set[str](), set[Role](), set[str]()),
         ],
     )
-    def test_a_turn_is_spoken_by_one_of_those_asked_about(
+    async def test_a_turn_is_spoken_by_one_of_those_asked_about(
         self, finder: Finder, speakers: set[str], roles: set[Role], expected: set[str]
     ) -> None:
-        async def try_it() -> None:
-            await self._talk(finder)
-            asked = request("kestrel", surroundings=True, speakers=speakers, roles=roles)
-            spoken = await ask(finder, "spoken", asked)
-            assert spoken == {
-                f"kestrel {number}": float(number in expected) for number in ("one", "two", "three", "four", "note")
-            }
+        await self._talk(finder)
+        asked = request("kestrel", surroundings=True, speakers=speakers, roles=roles)
+        spoken = await ask(finder, "spoken", asked)
+        assert spoken == {
+            f"kestrel {number}": float(number in expected) for number in ("one", "two", "three", "four", "note")
+        }
 
-        self.runner.run(try_it())
-
-    @finding
     async def test_of_a_memory_of_several_turns_the_best_one_speaks(self, finder: Finder) -> None:
         said = [replace(event, actor=who) for event, who in zip(turns("owl", "kestrel"), ("Ana", "Ben"), strict=True)]
         whole = a_memory("the whole of it")
@@ -158,7 +142,6 @@ class SpokenContract(IndexSuite):
 
 @needs("context", "bm25")
 class MarksContract(IndexSuite):
-    @finding
     async def test_a_text_has_the_marks_it_was_stored_with(self, finder: Finder) -> None:
         marks = {"kestrel": Mark.NOTHING, "kestrel owl": Mark.QUESTION, "kestrel barn": Mark.TIME | Mark.NAME}
         for text, mark in marks.items():
@@ -166,7 +149,6 @@ class MarksContract(IndexSuite):
             await finder.store.insert(SCOPE, replace(write, cues=(replace(write.cues[0], marks=mark),)))
         assert await ask(finder, "marks", about("kestrel")) == {text: float(mark) for text, mark in marks.items()}
 
-    @finding
     async def test_the_best_text_of_a_memory_gives_its_marks(self, finder: Finder) -> None:
         write = indexed(a_memory("notes"), "owl", "kestrel")
         marked = (replace(write.cues[0], marks=Mark.NUMBER), replace(write.cues[1], marks=Mark.TIME))
@@ -174,7 +156,6 @@ class MarksContract(IndexSuite):
         assert await ask(finder, "marks", about("owl")) == {"notes": float(Mark.NUMBER)}
         assert await ask(finder, "marks", about("kestrel")) == {"notes": float(Mark.TIME)}
 
-    @finding
     async def test_a_revised_text_has_its_own_marks(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
         await finder.store.insert(SCOPE, indexed(memory))
@@ -187,7 +168,6 @@ class MarksContract(IndexSuite):
 
 @needs("context", "bm25")
 class ContextLegContract(IndexSuite):
-    @finding
     async def test_it_ranks_by_what_stands_in_a_turn_and_around_it(self, finder: Finder) -> None:
         await say(finder, "owl", "roof", "kestrel", "wall")
         # roof has both words of the question beside it, owl and kestrel one word and part of the other, wall one word.
@@ -195,7 +175,6 @@ class ContextLegContract(IndexSuite):
         assert (rank["roof"], rank["wall"]) == (1, 4)
         assert {rank["owl"], rank["kestrel"]} == {2, 3}
 
-    @finding
     async def test_equal_turns_rank_the_newest_first_then_by_id(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         same = [an_event(f"kestrel {n}", event_id=UUID(int=n), scope=ELSEWHERE["session"], at=NOW) for n in (3, 1)]
@@ -209,14 +188,12 @@ class ContextLegContract(IndexSuite):
         by_id = sorted([("kestrel", first), ("kestrel 1", UUID(int=1)), ("kestrel 3", UUID(int=3))], key=lambda x: x[1])
         assert sorted(rank, key=lambda text: rank[text]) == ["owl", *(text for text, _ in by_id)]
 
-    @finding
     async def test_it_brings_its_depth_and_the_others_theirs(self, finder: Finder) -> None:
         await say(finder, "kestrel and kestrel", scope=ELSEWHERE["session"])
         await say(finder, "kestrel", "owl", "barn", start=MINUTE)
         rank = await ask(finder, "rank", about("kestrel", depth=1))
         assert rank == {"owl": 1, "kestrel and kestrel": 0}
 
-    @finding
     async def test_what_it_brings_is_scored_by_the_other_legs(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         await give_vectors(finder.store, {"kestrel": a_vector(4, 3), "owl": a_vector(3, 4)})
@@ -228,12 +205,10 @@ class ContextLegContract(IndexSuite):
         assert answer.bm25[0] == answer.coverage[0] == 0
         assert answer.similarity.tolist() == pytest.approx([0.6, 0.8], abs=COSINE_TOLERANCE)
 
-    @finding
     async def test_nothing_is_brought_for_being_beside_what_does_not_answer(self, finder: Finder) -> None:
         await say(finder, "heron", "owl", "barn")
         assert await ask(finder, "rank", about("kestrel")) == {}
 
-    @finding
     async def test_a_memory_ranks_by_the_best_of_its_turns(self, finder: Finder) -> None:
         said = turns("owl", "roof", "kestrel", "wall", "heron")
         await finder.store.append(SCOPE, [Entry(event) for event in said])
@@ -250,13 +225,11 @@ class ContextLegContract(IndexSuite):
 
 @needs("context", "bm25")
 class AskedSurroundingsContract(IndexSuite):
-    @finding
     async def test_they_are_given_where_they_are_asked_for(self, finder: Finder) -> None:
         await say(finder, "kestrel")
         assert (await finder.search(READER, request("kestrel"))).surroundings is None
         assert (await finder.search(READER, about("kestrel"))).surroundings is not None
 
-    @finding
     async def test_without_a_word_there_is_nothing_to_look_for_around(self, finder: Finder) -> None:
         await say(finder, "to be")
         await give_vectors(finder.store, {"to be": a_vector(1, 0)})
@@ -266,14 +239,12 @@ class AskedSurroundingsContract(IndexSuite):
         for asked in (nothing, by_vector, by_phrase):
             assert (await finder.search(READER, asked)).surroundings is None
 
-    @finding
     async def test_where_nothing_counts_there_are_none(self, finder: Finder) -> None:
         assert (await finder.search(READER, about("kestrel"))).surroundings is None
         await say(finder, "kestrel")
         where = replace(EVERYTHING, kinds=frozenset({"noise"}))
         assert (await finder.search(READER, request("kestrel", where=where, surroundings=True))).surroundings is None
 
-    @finding
     async def test_their_columns_have_their_types(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         found = (await finder.search(READER, about("kestrel"))).surroundings
@@ -288,7 +259,6 @@ class AskedSurroundingsContract(IndexSuite):
         }
         assert {name: getattr(found, name).dtype for name in types} == types
 
-    @finding
     async def test_an_import_has_what_its_source_had_around(self, finder: Finder) -> None:
         async with self.another_finder() as source:
             await say(source, "kestrel", "owl", "barn", "Two of them?")
@@ -296,7 +266,6 @@ class AskedSurroundingsContract(IndexSuite):
             asked = request("kestrel", "owl", surroundings=True)
             assert_same_answer(await finder.search(READER, asked), await source.search(READER, asked))
 
-    @finding
     async def test_a_memory_that_takes_a_cue_by_import_takes_its_turn(self, finder: Finder) -> None:
         async with self.another_finder() as source:
             await say(source, "kestrel", "owl", "barn")
@@ -308,7 +277,6 @@ class AskedSurroundingsContract(IndexSuite):
             {"kestrel": 0, "owl": 1, "barn": finder.rules.next_but_one}
         )
 
-    @finding
     async def test_very_many_turns_have_theirs(self, finder: Finder) -> None:
         said = [an_event(f"turn {n}", event_id=UUID(int=n + 1), at=NOW + n * MINUTE) for n in range(1_000)]
         await finder.store.append(SCOPE, [Entry(event, memory_of(event)) for event in said])

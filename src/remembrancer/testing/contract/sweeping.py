@@ -14,7 +14,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, awaited, remember
+from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, remember
 from remembrancer.testing.contract.memories import LATER
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
 
@@ -33,22 +33,16 @@ async def swept(
 
 
 class SweepContract(StoreSuite):
-    @awaited
     async def test_the_oldest_come_first_then_by_id(self, store: Store) -> None:
-        await remember(
-            store,
-            *(indexed(memory) for memory in (numbered(4), numbered(2, hours=1), numbered(3), numbered(1, hours=2))),
-        )
+        await remember(store, *(numbered(4), numbered(2, hours=1), numbered(3), numbered(1, hours=2)))
         assert await swept(store) == ["3", "4", "2", "1"]
         assert await swept(store, limit=2) == ["3", "4"]
 
-    @awaited
     async def test_what_counts_is_the_end_of_what_it_tells_of(self, store: Store) -> None:
         long = replace(numbered(1, hours=-9), occurred_to=NOW + timedelta(hours=9))
-        await remember(store, indexed(long), indexed(numbered(2)))
+        await remember(store, long, numbered(2))
         assert await swept(store) == ["2", "1"]
 
-    @awaited
     async def test_every_visibility_and_owner_is_swept(self, store: Store) -> None:
         for number, visibility in enumerate(Visibility, start=1):
             theirs = Scope(workspace="acme", project="p", crew="data", agent=f"agent {number}", session="s")
@@ -56,18 +50,11 @@ class SweepContract(StoreSuite):
             await store.insert(theirs, indexed(memory))
         assert await swept(store) == ["1", "2", "3", "4"]
 
-    @awaited
     async def test_what_the_filter_leaves_out_is_not_swept(self, store: Store) -> None:
-        await remember(
-            store,
-            indexed(replace(numbered(1), kind="decision")),
-            indexed(replace(numbered(2), kind="episode")),
-            indexed(numbered(3)),
-        )
+        await remember(store, replace(numbered(1), kind="decision"), replace(numbered(2), kind="episode"), numbered(3))
         assert await swept(store, replace(EVERYTHING, without_kinds=frozenset({"episode"}))) == ["1", "3"]
         assert await swept(store, replace(EVERYTHING, kinds=frozenset({"episode"}))) == ["2"]
 
-    @awaited
     async def test_what_holds_no_more_is_not_swept(self, store: Store) -> None:
         await remember(store, *(indexed(numbered(number)) for number in (1, 2, 3, 4)))
         await store.set_status(READER, UUID(int=1), Status.RETIRED, at=NOW)
@@ -75,29 +62,22 @@ class SweepContract(StoreSuite):
         await store.supersede(READER, UUID(int=3), None, at=NOW)
         assert await swept(store, Filter(current_at=NOW)) == ["4"]
 
-    @awaited
     async def test_what_facts_were_drawn_from_is_left_out_when_asked(self, store: Store) -> None:
-        await remember(store, indexed(numbered(1)), indexed(numbered(2)))
+        await remember(store, numbered(1), numbered(2))
         await store.commit(SCOPE, Effect(consolidated=frozenset({UUID(int=1)})), at=LATER)
         assert await swept(store, unconsolidated=True) == ["2"]
         assert await swept(store) == ["1", "2"]
 
     @pytest.mark.parametrize("size", [1, 2, 3])
-    def test_a_sweep_goes_on_behind_the_last_it_had(self, store: Store, size: int) -> None:
-        async def page() -> None:
-            memories = [numbered(number, hours=number // 3) for number in range(1, 8)]
-            await remember(store, *(indexed(memory) for memory in reversed(memories)))
-            found: list[Memory] = []
-            while more := await store.workspace_memories(
-                ACME, EVERYTHING, limit=size, after=found[-1] if found else None
-            ):
-                assert len(more) <= size
-                found += more
-            assert found == memories
+    async def test_a_sweep_goes_on_behind_the_last_it_had(self, store: Store, size: int) -> None:
+        memories = [numbered(number, hours=number // 3) for number in range(1, 8)]
+        await remember(store, *(indexed(memory) for memory in reversed(memories)))
+        found: list[Memory] = []
+        while more := await store.workspace_memories(ACME, EVERYTHING, limit=size, after=found[-1] if found else None):
+            assert len(more) <= size
+            found += more
+        assert found == memories
 
-        self.runner.run(page())
-
-    @awaited
     async def test_a_sweep_goes_on_behind_what_is_gone_by_now(self, store: Store) -> None:
         await remember(store, *(indexed(numbered(number)) for number in (1, 2, 3)))
         await store.set_status(READER, UUID(int=2), Status.COMPACTED, at=NOW)

@@ -15,7 +15,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import Cursor, Tail
 from remembrancer.ports.journal import Aged, Entry
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import StoreSuite, awaited
+from remembrancer.testing.contract.base import StoreSuite, the_tail
 from remembrancer.testing.doubles import NOW, SCOPE, an_event
 
 ACME: Final = Scope(workspace="acme")
@@ -63,7 +63,6 @@ async def due(
 
 
 class TailContract(StoreSuite):
-    @awaited
     async def test_a_stream_nobody_read_is_all_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5, 9)
         assert await store.tail(MONDAY) == Tail(
@@ -76,7 +75,6 @@ class TailContract(StoreSuite):
             recorded_at=NOW + timedelta(minutes=9, seconds=30),
         )
 
-    @awaited
     async def test_what_was_read_is_no_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5, 9)
         await read(store, MONDAY, 2)
@@ -90,32 +88,26 @@ class TailContract(StoreSuite):
             recorded_at=NOW + timedelta(minutes=9, seconds=30),
         )
 
-    @awaited
     async def test_a_stream_read_to_its_end_has_no_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5)
         await read(store, MONDAY, 2)
         assert (await store.tail(MONDAY), await due(store)) == (None, [])
 
-    @awaited
     async def test_a_stream_that_goes_on_has_a_tail_again(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await read(store, MONDAY, 1)
         await say(store, MONDAY, 5)
-        tail = await store.tail(MONDAY)
-        assert tail is not None
+        tail = await the_tail(store, MONDAY)
         assert (tail.cursor, tail.events, tail.first_at) == (1, 1, NOW + timedelta(minutes=5))
 
-    @awaited
     async def test_a_stream_that_is_not_there_has_no_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         assert await store.tail(TUESDAY) is None
 
-    @awaited
     async def test_a_wider_scope_is_another_stream(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         assert await store.tail(replace(MONDAY, session=None)) is None
 
-    @awaited
     async def test_the_tail_of_a_list_is_that_of_its_stream(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5)
         note = Cursor(stream=MONDAY, expected=0, to=1, note={"topic": ["birds", 1.5, None]})
@@ -124,7 +116,6 @@ class TailContract(StoreSuite):
         assert listed == await store.tail(MONDAY)
         assert listed.note == note.note
 
-    @awaited
     async def test_a_stream_is_due_with_so_many_events(self, store: Store) -> None:
         await say(store, MONDAY, 0, 1, 2)
         await say(store, TUESDAY, 0, 1)
@@ -133,26 +124,22 @@ class TailContract(StoreSuite):
         await read(store, MONDAY, 2)
         assert await due(store, at_least=2) == [TUESDAY]
 
-    @awaited
     async def test_a_silent_stream_is_due_with_any(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5)
         last = NOW + timedelta(minutes=5, seconds=30)
         assert await due(store, at_least=99, silent_since=last - timedelta(microseconds=1)) == []
         assert await due(store, at_least=99, silent_since=last) == [MONDAY]
 
-    @awaited
     async def test_what_counts_is_when_it_was_recorded_and_not_when_it_happened(self, store: Store) -> None:
         told_late = replace(an_event("long ago", scope=MONDAY, at=NEVER), recorded_at=NOW)
         await store.append(MONDAY, [Entry(told_late)])
         assert await due(store, at_least=99, silent_since=NOW - timedelta(seconds=1)) == []
 
-    @awaited
     async def test_a_silent_stream_that_was_read_is_not_due(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5)
         await read(store, MONDAY, 2)
         assert await due(store, at_least=99, silent_since=NOW + timedelta(days=9)) == []
 
-    @awaited
     async def test_streams_come_in_the_order_of_their_scopes(self, store: Store) -> None:
         streams = [
             ACME,
@@ -169,27 +156,22 @@ class TailContract(StoreSuite):
         assert await due(store) == streams
 
     @pytest.mark.parametrize("size", [1, 2, 3])
-    def test_a_list_goes_on_behind_the_last_of_the_one_before(self, store: Store, size: int) -> None:
-        async def page() -> None:
-            streams = [replace(SCOPE, session=f"s{number}") for number in range(5)]
-            for stream in streams:
-                await say(store, stream, 0)
-            found: list[Scope] = []
-            while pages := await due(store, limit=size, after=found[-1] if found else None):
-                assert len(pages) <= size
-                found += pages
-            assert found == streams
+    async def test_a_list_goes_on_behind_the_last_of_the_one_before(self, store: Store, size: int) -> None:
+        streams = [replace(SCOPE, session=f"s{number}") for number in range(5)]
+        for stream in streams:
+            await say(store, stream, 0)
+        found: list[Scope] = []
+        while pages := await due(store, limit=size, after=found[-1] if found else None):
+            assert len(pages) <= size
+            found += pages
+        assert found == streams
 
-        self.runner.run(page())
-
-    @awaited
     async def test_a_list_goes_on_behind_a_stream_that_is_read_by_now(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await say(store, TUESDAY, 0)
         await read(store, MONDAY, 1)
         assert await due(store, after=MONDAY) == [TUESDAY]
 
-    @awaited
     async def test_what_is_archived_counts_no_more(self, store: Store) -> None:
         await say(store, MONDAY, 0, 1)
         await say(store, MONDAY, 2, 3, 4, kind="network.probe")
@@ -205,49 +187,39 @@ class TailContract(StoreSuite):
         )
         assert await due(store, at_least=3) == []
 
-    @awaited
     async def test_a_stream_of_which_all_is_archived_has_no_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0, 1)
         await archive(store, "message")
         assert (await store.tail(MONDAY), await due(store, silent_since=NOW + timedelta(days=9))) == (None, [])
 
-    @awaited
     async def test_the_cursor_passes_over_what_is_archived(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await say(store, MONDAY, 1, kind="network.probe")
         await archive(store, "network.*")
         await read(store, MONDAY, 2)
         await say(store, MONDAY, 5)
-        tail = await store.tail(MONDAY)
-        assert tail is not None
+        tail = await the_tail(store, MONDAY)
         assert (tail.cursor, tail.last_seq, tail.events) == (2, 3, 1)
 
-
-class StreamEventsContract(StoreSuite):
-    @awaited
     async def test_a_stream_s_events_come_in_its_order_whenever_they_happened(self, store: Store) -> None:
         await say(store, MONDAY, 9, 0, 5)
         events = await store.stream_events(MONDAY, after=0, limit=9)
         assert [(event.seq, event.text) for event in events] == [(1, "monday 9"), (2, "monday 0"), (3, "monday 5")]
 
-    @awaited
     async def test_they_begin_behind_a_place(self, store: Store) -> None:
         await say(store, MONDAY, 0, 1, 2, 3)
         assert [event.seq for event in await store.stream_events(MONDAY, after=2, limit=9)] == [3, 4]
 
-    @awaited
     async def test_there_are_no_more_than_were_asked_for(self, store: Store) -> None:
         await say(store, MONDAY, 0, 1, 2, 3)
         assert [event.seq for event in await store.stream_events(MONDAY, after=1, limit=2)] == [2, 3]
 
-    @awaited
     async def test_other_streams_have_no_part_in_them(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         for stream in (TUESDAY, replace(MONDAY, session=None), replace(MONDAY, crew=None)):
             await say(store, stream, 1)
         assert [event.scope for event in await store.stream_events(MONDAY, after=0, limit=9)] == [MONDAY]
 
-    @awaited
     async def test_what_is_archived_is_left_out(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await say(store, MONDAY, 1, kind="network.probe")

@@ -18,10 +18,11 @@ from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
     MODEL,
     StoreSuite,
-    awaited,
     exported,
     give_vectors,
+    holding,
     remember,
+    unchanged,
 )
 from remembrancer.testing.doubles import (
     NOW,
@@ -44,7 +45,8 @@ async def waiting(store: Store, *, model: str = MODEL, now: datetime = NOW) -> l
 
 
 class VectorContract(StoreSuite):
-    @awaited
+    cued = holding(lambda store: remember(store, indexed(a_memory(), "one")))
+
     async def test_new_cues_await_a_vector(self, store: Store) -> None:
         turn, memory = an_event("turn"), a_memory()
         cues = (
@@ -59,12 +61,10 @@ class VectorContract(StoreSuite):
             (memory.id, "at nine", "ana"),
         }
 
-    @awaited
     async def test_pending_cues_are_limited(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two", "three"))
         assert len(await refs(store, limit=2)) == 2
 
-    @awaited
     async def test_the_pending_cues_of_one_memory_come_by_ordinal(self, store: Store) -> None:
         other, mine = a_memory("other"), a_memory()
         await remember(store, indexed(other, "zero"), indexed(mine, "one", "two", "three"))
@@ -72,7 +72,6 @@ class VectorContract(StoreSuite):
         pending = await store.pending_of(SCOPE, MODEL, mine.id)
         assert [(cue.memory_id, cue.text) for cue in pending] == [(mine.id, "one"), (mine.id, "three")]
 
-    @awaited
     async def test_a_cue_that_failed_is_pending_with_its_memory_at_once(self, store: Store) -> None:
         mine = a_memory()
         await remember(store, indexed(mine, "one"))
@@ -81,35 +80,28 @@ class VectorContract(StoreSuite):
         assert [cue.ref for cue in await store.pending_of(SCOPE, MODEL, mine.id)] == [ref]
         assert await refs(store) == []
 
-    @awaited
     async def test_a_memory_that_is_not_there_has_no_pending_cues(self, store: Store) -> None:
         assert await store.pending_of(SCOPE, MODEL, a_memory().id) == ()
 
-    @awaited
     async def test_a_cue_with_a_vector_awaits_none(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         assert await give_vectors(store, {"one": a_vector(1, 0)}) == 1
         assert await waiting(store) == ["two"]
 
-    @awaited
-    async def test_each_model_has_its_own_vectors(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_vectors(store, {"one": a_vector(1, 0)})
-        assert await waiting(store, model="model-b") == ["one"]
-        assert await give_vectors(store, {"one": a_vector(1, 2, 3)}, model="model-b") == 1
-        stats = await store.stats(READER)
+    async def test_each_model_has_its_own_vectors(self, cued: Store) -> None:
+        await give_vectors(cued, {"one": a_vector(1, 0)})
+        assert await waiting(cued, model="model-b") == ["one"]
+        assert await give_vectors(cued, {"one": a_vector(1, 2, 3)}, model="model-b") == 1
+        stats = await cued.stats(READER)
         assert dict(stats.vectors) == {MODEL: 1, "model-b": 1}
 
-    @awaited
-    async def test_a_vector_once_stored_stays(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (ref,) = await refs(store)
-        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=NOW) == 1
-        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(0, 1), True)], at=NOW) == 0
-        vectors = await store.vectors(READER, MODEL, [a_memory().id])
+    async def test_a_vector_once_stored_stays(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
+        assert await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=NOW) == 1
+        assert await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(0, 1), True)], at=NOW) == 0
+        vectors = await cued.vectors(READER, MODEL, [a_memory().id])
         assert vectors[a_memory().id].tolist() == [1, 0]
 
-    @awaited
     async def test_the_vector_of_a_cue_that_has_gone_is_left(self, store: Store) -> None:
         memory = a_memory()
         await remember(store, indexed(memory, "one"))
@@ -119,7 +111,6 @@ class VectorContract(StoreSuite):
         assert await store.put_vectors(SCOPE, MODEL, vectors, at=NOW) == 0
         assert await waiting(store) == ["two"]
 
-    @awaited
     async def test_revised_cues_await_new_vectors(self, store: Store) -> None:
         memory = a_memory()
         await remember(store, indexed(memory, "one"))
@@ -128,26 +119,22 @@ class VectorContract(StoreSuite):
         assert await waiting(store) == ["one"]
         assert sum((await store.stats(READER)).vectors.values()) == 0
 
-    @awaited
     async def test_storing_no_vector_stores_none(self, store: Store) -> None:
         assert await store.put_vectors(SCOPE, MODEL, [], at=NOW) == 0
 
-    @awaited
     async def test_a_vector_of_another_dimension_is_refused_with_its_batch(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two", "three"))
         await give_vectors(store, {"one": a_vector(1, 0)})
-        before = await exported(store)
-        two, three = await refs(store)
-        with pytest.raises(EmbedderMismatch):
-            await store.put_vectors(
-                SCOPE,
-                MODEL,
-                [CueVector(two, a_vector(0, 1), False), CueVector(three, a_vector(1, 2, 3), False)],
-                at=NOW,
-            )
-        assert await exported(store) == before
+        async with unchanged(store):
+            two, three = await refs(store)
+            with pytest.raises(EmbedderMismatch):
+                await store.put_vectors(
+                    SCOPE,
+                    MODEL,
+                    [CueVector(two, a_vector(0, 1), False), CueVector(three, a_vector(1, 2, 3), False)],
+                    at=NOW,
+                )
 
-    @awaited
     async def test_a_first_batch_of_two_dimensions_is_refused(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         one, two = await refs(store)
@@ -160,39 +147,31 @@ class VectorContract(StoreSuite):
             )
         assert await waiting(store) == ["one", "two"]
 
-    @awaited
     async def test_a_truncated_text_is_counted(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         vectors = [CueVector(ref, a_vector(1, 0), n == 0) for n, ref in enumerate(await refs(store))]
         await store.put_vectors(SCOPE, MODEL, vectors, at=NOW)
         assert (await store.stats(READER)).truncated == 1
 
-    @awaited
-    async def test_the_caller_s_array_is_not_kept(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (ref,) = await refs(store)
+    async def test_the_caller_s_array_is_not_kept(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
         vector = a_vector(1, 0)
-        await store.put_vectors(SCOPE, MODEL, [CueVector(ref, vector, False)], at=NOW)
+        await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, vector, False)], at=NOW)
         vector[:] = np.array([0, 1], dtype=np.float32)
-        vectors = await store.vectors(READER, MODEL, [a_memory().id])
+        vectors = await cued.vectors(READER, MODEL, [a_memory().id])
         assert vectors[a_memory().id].tolist() == [1, 0]
 
-    @awaited
-    async def test_a_vector_is_kept_with_when_it_was_made(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (ref,) = await refs(store)
+    async def test_a_vector_is_kept_with_when_it_was_made(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
         at = NOW + timedelta(microseconds=9)
-        await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=at)
-        times = [row["indexed_at"] for row in await exported(store) if row["record"] == "vector"]
+        await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=at)
+        times = [row["indexed_at"] for row in await exported(cued) if row["record"] == "vector"]
         assert times == [at.isoformat(timespec="microseconds")]
 
-
-class ReadVectorsContract(StoreSuite):
     async def _read(self, store: Store, *ids: UUID, reader: Reader = READER) -> dict[UUID, list[float]]:
         vectors = await store.vectors(reader, MODEL, ids)
         return {memory_id: vector.tolist() for memory_id, vector in vectors.items()}
 
-    @awaited
     async def test_a_vector_comes_back_as_it_was_given(self, store: Store) -> None:
         vector = a_vector(*np.random.default_rng(3).normal(size=384))
         await remember(store, indexed(a_memory(), "one"))
@@ -200,20 +179,17 @@ class ReadVectorsContract(StoreSuite):
         (read,) = (await store.vectors(READER, MODEL, [a_memory().id])).values()
         np.testing.assert_array_equal(read, vector, strict=True)
 
-    @awaited
     async def test_the_first_cue_s_vector_is_the_memory_s(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         await give_vectors(store, {"two": a_vector(0, 1)})
         await give_vectors(store, {"one": a_vector(1, 0)})
         assert await self._read(store, a_memory().id) == {a_memory().id: [1.0, 0.0]}
 
-    @awaited
     async def test_a_cue_without_a_vector_is_passed_over(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two", "three"))
         await give_vectors(store, {"two": a_vector(0, 1), "three": a_vector(1, 0)})
         assert await self._read(store, a_memory().id) == {a_memory().id: [0.0, 1.0]}
 
-    @awaited
     async def test_memories_without_a_vector_of_the_model_are_left_out(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one"), indexed(a_memory("other"), "two"))
         await give_vectors(store, {"one": a_vector(1, 0)})
@@ -221,7 +197,6 @@ class ReadVectorsContract(StoreSuite):
         asked = [a_memory().id, a_memory("other").id, UUID(int=404)]
         assert set(await self._read(store, *asked)) == {a_memory().id}
 
-    @awaited
     async def test_vectors_of_what_the_reader_cannot_see_are_left_out(self, store: Store) -> None:
         hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
         await remember(store, indexed(hidden, "one"))
@@ -229,42 +204,32 @@ class ReadVectorsContract(StoreSuite):
         assert await self._read(store, hidden.id) == {}
         assert set(await self._read(store, hidden.id, reader=Reader(hidden.scope))) == {hidden.id}
 
-    @awaited
-    async def test_vectors_of_very_many_memories_can_be_asked_for(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_vectors(store, {"one": a_vector(1, 0)})
+    async def test_vectors_of_very_many_memories_can_be_asked_for(self, cued: Store) -> None:
+        await give_vectors(cued, {"one": a_vector(1, 0)})
         asked = [*(UUID(int=n) for n in range(40_000)), a_memory().id, a_memory().id]
-        assert set(await self._read(store, *asked)) == {a_memory().id}
+        assert set(await self._read(cued, *asked)) == {a_memory().id}
 
-    @awaited
     async def test_asking_for_no_memory_reads_no_vector(self, store: Store) -> None:
         assert await self._read(store) == {}
 
+    async def test_a_failed_cue_waits_thirty_seconds(self, cued: Store) -> None:
+        await cued.defer_vectors(SCOPE, MODEL, await refs(cued), error="no answer", now=NOW)
+        assert await waiting(cued, now=NOW + timedelta(seconds=29)) == []
+        assert await waiting(cued, now=NOW + timedelta(seconds=30)) == ["one"]
 
-class DeferContract(StoreSuite):
-    @awaited
-    async def test_a_failed_cue_waits_thirty_seconds(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
-        assert await waiting(store, now=NOW + timedelta(seconds=29)) == []
-        assert await waiting(store, now=NOW + timedelta(seconds=30)) == ["one"]
-
-    @awaited
-    async def test_the_wait_doubles_up_to_a_day(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (ref,) = await refs(store)
+    async def test_the_wait_doubles_up_to_a_day(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
         now = NOW
         waits: list[timedelta] = []
         for tries in range(40):
-            await store.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=now)
+            await cued.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=now)
             wait = min(timedelta(seconds=30) * 2 ** min(tries, 20), timedelta(days=1))
-            assert await waiting(store, now=now + wait - timedelta(microseconds=1)) == []
-            assert await waiting(store, now=now + wait) == ["one"]
+            assert await waiting(cued, now=now + wait - timedelta(microseconds=1)) == []
+            assert await waiting(cued, now=now + wait) == ["one"]
             waits.append(wait)
             now += wait
         assert waits[:3] == [timedelta(seconds=30), timedelta(seconds=60), timedelta(seconds=120)]
 
-    @awaited
     async def test_a_failing_cue_does_not_block_newer_ones(self, store: Store) -> None:
         await remember(store, indexed(a_memory("bad"), "bad"))
         await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
@@ -272,31 +237,24 @@ class DeferContract(StoreSuite):
         pending = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
         assert [cue.text for cue in pending] == ["good"]
 
-    @awaited
-    async def test_another_model_need_not_wait(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
-        assert await waiting(store, model="model-b") == ["one"]
+    async def test_another_model_need_not_wait(self, cued: Store) -> None:
+        await cued.defer_vectors(SCOPE, MODEL, await refs(cued), error="no answer", now=NOW)
+        assert await waiting(cued, model="model-b") == ["one"]
 
-    @awaited
-    async def test_a_deferred_cue_takes_its_vector_when_it_comes(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (ref,) = await refs(store)
-        await store.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=NOW)
-        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=NOW) == 1
-        assert await waiting(store, now=NOW + timedelta(days=9)) == []
+    async def test_a_deferred_cue_takes_its_vector_when_it_comes(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
+        await cued.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=NOW)
+        assert await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=NOW) == 1
+        assert await waiting(cued, now=NOW + timedelta(days=9)) == []
 
-    @awaited
     async def test_a_revised_cue_starts_anew(self, store: Store) -> None:
         memory = a_memory("one")
-        await remember(store, indexed(memory))
+        await remember(store, memory)
         await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
         await store.revise(SCOPE, indexed(replace(memory, text="two")), expected_revision=1, at=NOW)
         assert await waiting(store) == ["two"]
 
-    @awaited
-    async def test_deferring_a_cue_that_has_gone_does_nothing(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (ref,) = await refs(store)
-        await store.defer_vectors(SCOPE, MODEL, [ref + 1_000], error="no answer", now=NOW)
-        assert await waiting(store) == ["one"]
+    async def test_deferring_a_cue_that_has_gone_does_nothing(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
+        await cued.defer_vectors(SCOPE, MODEL, [ref + 1_000], error="no answer", now=NOW)
+        assert await waiting(cued) == ["one"]

@@ -19,14 +19,14 @@ from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
     MODEL,
     StoreSuite,
-    awaited,
     exported,
     give_vectors,
+    holding,
     refs_of,
     remember,
     stored_words,
 )
-from remembrancer.testing.contract.finding import Finder, IndexSuite, finding, needs
+from remembrancer.testing.contract.finding import Finder, IndexSuite, needs
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
 
 if TYPE_CHECKING:
@@ -61,93 +61,75 @@ async def found(
 
 
 class WordsContract(StoreSuite):
-    @awaited
-    async def test_words_come_back_as_they_were_given(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
+    worded = holding(lambda store: remember(store, indexed(a_memory(), "one")))
+
+    async def test_words_come_back_as_they_were_given(self, worded: Store) -> None:
         given = signs(0x1230, 0xFFF0, 0x0000)
-        await give_words(store, {"one": given})
-        (words,) = (await stored_words(store, {a_memory().id: 0})).values()
+        await give_words(worded, {"one": given})
+        (words,) = (await stored_words(worded, {a_memory().id: 0})).values()
         np.testing.assert_array_equal(words, given, strict=True)
 
-    @awaited
-    async def test_a_text_with_a_vector_alone_waits_for_its_words_where_they_count(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_words(store, {"one": None})
-        waiting = await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
-        assert await store.pending_of(SCOPE, MODEL, waiting[0].memory_id, words=True) == waiting[:1]
-        assert ([cue.text for cue in waiting], await store.pending(SCOPE, MODEL, limit=10, now=NOW)) == (["one"], ())
+    async def test_a_text_with_a_vector_alone_waits_for_its_words_where_they_count(self, worded: Store) -> None:
+        await give_words(worded, {"one": None})
+        waiting = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+        assert await worded.pending_of(SCOPE, MODEL, waiting[0].memory_id, words=True) == waiting[:1]
+        assert ([cue.text for cue in waiting], await worded.pending(SCOPE, MODEL, limit=10, now=NOW)) == (["one"], ())
 
-    @awaited
-    async def test_words_bring_the_vector_they_were_read_with(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_words(store, {"one": None})
-        (cue,) = await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+    async def test_words_bring_the_vector_they_were_read_with(self, worded: Store) -> None:
+        await give_words(worded, {"one": None})
+        (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
         later = a_vector(*range(DIM, 0, -1))
-        new = await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, later, False, signs(0x10))], at=NOW)
-        vectors = await store.vectors(READER, MODEL, [a_memory().id])
+        new = await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, later, False, signs(0x10))], at=NOW)
+        vectors = await worded.vectors(READER, MODEL, [a_memory().id])
         np.testing.assert_allclose(vectors[a_memory().id], later, rtol=1e-6)
-        assert (new, await read(store, {a_memory().id: 0})) == (1, {a_memory().id: [[0, 0x10]]})
+        assert (new, await read(worded, {a_memory().id: 0})) == (1, {a_memory().id: [[0, 0x10]]})
 
-    @awaited
-    async def test_a_text_with_words_keeps_them_and_waits_for_nothing(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (cue,) = await store.pending(SCOPE, MODEL, limit=10, now=NOW)
+    async def test_a_text_with_words_keeps_them_and_waits_for_nothing(self, worded: Store) -> None:
+        (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW)
         for each in (signs(0x10), signs(0x20)):
-            await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, each)], at=NOW)
-        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
-        assert await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
+            await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, each)], at=NOW)
+        assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
+        assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
 
-    @awaited
-    async def test_a_text_without_a_single_word_waits_for_none(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_words(store, {"one": signs()})
-        assert await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
+    async def test_a_text_without_a_single_word_waits_for_none(self, worded: Store) -> None:
+        await give_words(worded, {"one": signs()})
+        assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
 
-    @awaited
     async def test_each_text_of_a_memory_has_its_own(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         await give_words(store, {"one": signs(0x10), "two": signs(0x20, 0x30)})
         assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
         assert await read(store, {a_memory().id: 1}) == {a_memory().id: [[0, 0x20], [0, 0x30]]}
 
-    @awaited
-    async def test_a_text_that_is_not_there_has_none(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_words(store, {"one": signs(0x10)})
-        assert await store.read(lambda view: view.token_embeddings(SCOPE, MODEL, [10**9])) == {}
+    async def test_a_text_that_is_not_there_has_none(self, worded: Store) -> None:
+        await give_words(worded, {"one": signs(0x10)})
+        assert await worded.read(lambda view: view.token_embeddings(SCOPE, MODEL, [10**9])) == {}
 
-    @awaited
     async def test_a_text_whose_vector_came_without_words_has_none(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("plain")), indexed(a_memory("worded")))
+        await remember(store, a_memory("plain"), a_memory("worded"))
         await give_words(store, {"plain": None, "worded": signs(0x10)})
         asked = {a_memory("plain").id: 0, a_memory("worded").id: 0}
         assert set(await read(store, asked)) == {a_memory("worded").id}
 
-    @awaited
     async def test_a_text_without_a_word_has_none_of_them(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("…", memory_id=UUID(int=1))))
+        await remember(store, a_memory("…", memory_id=UUID(int=1)))
         await give_words(store, {"…": signs()})
         (words,) = (await stored_words(store, {UUID(int=1): 0})).values()
         assert words.shape == (0, 2)
 
-    @awaited
-    async def test_words_of_another_model_are_not_read(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_words(store, {"one": signs(0x10)}, model="model-b")
-        assert await read(store, {a_memory().id: 0}) == {}
-        await give_words(store, {"one": signs(0x20)})
-        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x20]]}
-        assert await read(store, {a_memory().id: 0}, model="model-b") == {a_memory().id: [[0, 0x10]]}
+    async def test_words_of_another_model_are_not_read(self, worded: Store) -> None:
+        await give_words(worded, {"one": signs(0x10)}, model="model-b")
+        assert await read(worded, {a_memory().id: 0}) == {}
+        await give_words(worded, {"one": signs(0x20)})
+        assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x20]]}
+        assert await read(worded, {a_memory().id: 0}, model="model-b") == {a_memory().id: [[0, 0x10]]}
 
-    @awaited
-    async def test_words_once_stored_stay_with_their_vector(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        (cue,) = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
+    async def test_words_once_stored_stay_with_their_vector(self, worded: Store) -> None:
+        (cue,) = await worded.pending(SCOPE, MODEL, limit=1, now=NOW)
         for words in (signs(0x10), signs(0x20)):
-            await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, words)], at=NOW)
-        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
+            await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, words)], at=NOW)
+        assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
 
-    @awaited
     async def test_the_words_of_a_revised_text_are_gone(self, store: Store) -> None:
         memory = a_memory()
         await remember(store, indexed(memory, "one"))
@@ -157,7 +139,6 @@ class WordsContract(StoreSuite):
         await give_words(store, {"one": signs(0x20)})
         assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
-    @awaited
     async def test_the_words_of_a_text_that_has_gone_are_left(self, store: Store) -> None:
         memory = a_memory()
         await remember(store, indexed(memory, "one"))
@@ -166,32 +147,24 @@ class WordsContract(StoreSuite):
         await store.put_vectors(SCOPE, MODEL, [CueVector(gone.ref, A_VECTOR, False, signs(0x10))], at=NOW)
         assert await read(store, {memory.id: 0}) == {}
 
-    @awaited
     async def test_words_of_very_many_texts_can_be_asked_for(self, store: Store) -> None:
         memories = [a_memory(f"note {number}", memory_id=UUID(int=number)) for number in range(1, 1202)]
-        await remember(store, *(indexed(memory) for memory in memories))
+        await remember(store, *memories)
         await give_words(store, {memory.text: signs(0x10) for memory in memories})
         refs = (await refs_of(store, {memory.id: 0 for memory in memories})).values()
         asked = [*refs, *range(10**9, 10**9 + 40_000)]
         assert set(await store.read(lambda view: view.token_embeddings(SCOPE, MODEL, asked))) == set(refs)
 
-    @awaited
     async def test_asking_for_no_memory_reads_no_words(self, store: Store) -> None:
         assert await read(store, {}) == {}
 
-    @awaited
-    async def test_the_caller_s_array_is_not_kept(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
+    async def test_the_caller_s_array_of_words_is_not_kept(self, worded: Store) -> None:
         words = signs(0x10)
-        await give_words(store, {"one": words})
+        await give_words(worded, {"one": words})
         words[:] = 0xFF
-        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
+        assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
 
-
-class MovedWordsContract(StoreSuite):
-    """Words go out and come in with their vectors."""
-
-    @awaited
+    # Words go out and come in with their vectors.
     async def test_words_go_out_and_come_in_the_same(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one", "two", "…"))
@@ -203,7 +176,6 @@ class MovedWordsContract(StoreSuite):
         assert await read(store, {a_memory().id: 1}) == {}
         assert await read(store, {a_memory().id: 2}) == {a_memory().id: []}
 
-    @awaited
     async def test_a_vector_that_is_there_keeps_its_words(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one"))
@@ -215,26 +187,22 @@ class MovedWordsContract(StoreSuite):
         assert await read(store, {a_memory().id: 0}) == {}
 
     @pytest.mark.parametrize("given", [b"\x10", b"\x10\x20\x30", "not base64", 7])
-    def test_words_cut_short_refuse_the_import(self, store: Store, given: bytes | str | int) -> None:
-        async def attempt() -> None:
-            async with self.another_store() as source:
-                await remember(source, indexed(a_memory(), "one"))
-                await give_words(source, {"one": signs(0x10)})
-                rows = await exported(source)
-            value = base64.b64encode(given).decode() if isinstance(given, bytes) else given
-            broken: list[ExportRow] = [{**row, "words": value} if row["record"] == "vector" else row for row in rows]
-            with pytest.raises(InvalidInput, match=r"^vector\.words: "):
-                await store.import_rows(SCOPE, broken)
-            assert await exported(store) == []
-
-        self.runner.run(attempt())
+    async def test_words_cut_short_refuse_the_import(self, store: Store, given: bytes | str | int) -> None:
+        async with self.another_store() as source:
+            await remember(source, indexed(a_memory(), "one"))
+            await give_words(source, {"one": signs(0x10)})
+            rows = await exported(source)
+        value = base64.b64encode(given).decode() if isinstance(given, bytes) else given
+        broken: list[ExportRow] = [{**row, "words": value} if row["record"] == "vector" else row for row in rows]
+        with pytest.raises(InvalidInput, match=r"^vector\.words: "):
+            await store.import_rows(SCOPE, broken)
+        assert await exported(store) == []
 
 
 @needs("token_embeddings")
 class FoundWordsContract(IndexSuite):
     """What an index gives of them: to those who may see the memory, as they are now."""
 
-    @finding
     async def test_words_of_what_the_reader_cannot_see_are_left_out(self, finder: Finder) -> None:
         hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
         await remember(finder.store, indexed(hidden, "one"))
@@ -242,7 +210,6 @@ class FoundWordsContract(IndexSuite):
         assert await found(finder, {hidden.id: 0}) == {}
         assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
 
-    @finding
     async def test_words_that_one_has_read_are_not_told_to_one_who_may_not(self, finder: Finder) -> None:
         hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
         await remember(finder.store, indexed(hidden, "one"))
@@ -250,7 +217,6 @@ class FoundWordsContract(IndexSuite):
         assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
         assert await found(finder, {hidden.id: 0}) == {}
 
-    @finding
     async def test_words_that_were_read_are_read_anew_once_the_text_has_changed(self, finder: Finder) -> None:
         memory = a_memory()
         await remember(finder.store, indexed(memory, "one"))
@@ -260,7 +226,6 @@ class FoundWordsContract(IndexSuite):
         await give_words(finder.store, {"two": signs(0x20)})
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
-    @finding
     async def test_words_that_were_read_are_given_again(self, finder: Finder) -> None:
         memory = a_memory()
         await remember(finder.store, indexed(memory, "one", "two"))
@@ -269,7 +234,6 @@ class FoundWordsContract(IndexSuite):
             assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
             assert await found(finder, {memory.id: 1}) == {memory.id: [[0, 0x20]]}
 
-    @finding
     async def test_words_that_come_after_their_vector_are_given(self, finder: Finder) -> None:
         memory = a_memory()
         await remember(finder.store, indexed(memory, "one"))
@@ -279,7 +243,6 @@ class FoundWordsContract(IndexSuite):
         await finder.store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, signs(0x10))], at=NOW)
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
 
-    @finding
     async def test_a_cue_that_is_not_there_has_none(self, finder: Finder) -> None:
         await remember(finder.store, indexed(a_memory(), "one"))
         await give_words(finder.store, {"one": signs(0x10)})

@@ -28,8 +28,8 @@ from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
-from remembrancer.testing.contract.base import give_vectors
-from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, an_indexed_cue, indexed
+from remembrancer.testing.contract.base import StoreSuite, give_vectors, holding
+from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, an_indexed_cue, indexed
 
 OTHER_MODEL: Final = "model-b"
 DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(101, 106))
@@ -85,6 +85,10 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     await _mark(store, scope, prefix)
     await _work(store, scope, prefix)
     await _access(store, scope, prefix)
+
+
+class WorldSuite(StoreSuite):
+    world = holding(lambda store: populate(store, SCOPE))
 
 
 async def _log(store: Store, scope: Scope, prefix: str) -> None:
