@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 
-def loaded_when_used(package: str, names: Collection[str]) -> Callable[[str], ModuleType]:
-    """The `__getattr__` of a package whose modules of these names need no import of their own.
+def loaded_when_used(package: str) -> Callable[[str], ModuleType]:
+    """The `__getattr__` of a package whose modules need no import of their own.
 
-    With `__getattr__ = loaded_when_used(__name__, __all__)` in `engine/__init__.py`, a module may say
+    With `__getattr__ = loaded_when_used(__name__)` in `engine/__init__.py`, a module may say
     `from remembrancer import engine`, which loads nothing, and `engine.erase.erase(...)`, which loads `engine.erase`.
     """
 
     def __getattr__(name: str) -> ModuleType:  # noqa: N807  what it becomes
-        if name not in names:
+        module = f"{package}.{name}"
+        if name.startswith("_") or find_spec(module) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return import_module(f"{package}.{name}")
+        return import_module(module)
 
     return __getattr__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from typing import Any, Final, cast
@@ -13,32 +14,6 @@ from remembrancer.domain.event import Origin
 from remembrancer.domain.memory import Status
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
-
-FIELDS: Final = (
-    "id",
-    "type",
-    "domain",
-    "importance",
-    "reinforcement_count",
-    "last_reinforced",
-    "status",
-    "phase",
-    "created_at",
-    "session_id",
-    "session_task",
-    "promoted_from",
-    "merged_from",
-    "title",
-    "tags",
-    "origin",
-    "confidence",
-    "topic_key",
-    "agent",
-    "session",
-    "valid_from",
-    "valid_until",
-)
-"""The fields of a header, in the order they are written."""
 
 
 class LearningType(StrEnum):
@@ -106,12 +81,16 @@ class Learning:
             raise InvalidInput("valid_until", self.valid_until.isoformat(), "a time after valid_from")
 
 
-def learning_of(fields: Mapping[str, object], text: str) -> Learning:
+FIELDS: Final = tuple(field.name for field in fields(Learning) if field.name != "text")
+"""The fields of a header, in the order they are written."""
+
+
+def learning_of(header: Mapping[str, object], text: str) -> Learning:
     """The learning of a header's fields, as YAML reads them, and the text below the header. None means not set.
 
     Raises InvalidInput naming the field.
     """
-    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in header.items() if value is not None}
     if "id" not in given:
         raise InvalidInput("id", None, "a UUID")
     given["id"] = validation.identifier("id", given["id"])

@@ -3,6 +3,7 @@
 `from remembrancer import engine` costs nothing: `engine.erase` is loaded when it is first used.
 """
 
+# pyright: reportUnusedImport=false
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from remembrancer.engine import (
+    from remembrancer.engine import (  # noqa: F401
         compare,
         consolidate,
         context,
@@ -38,31 +39,4 @@ if TYPE_CHECKING:
         vault,
     )
 
-__all__ = [
-    "compare",
-    "consolidate",
-    "context",
-    "end_session",
-    "erase",
-    "exchange",
-    "fading",
-    "forget",
-    "graph",
-    "health",
-    "inspect",
-    "journal",
-    "keys",
-    "learn",
-    "nudge",
-    "promote",
-    "recall",
-    "record",
-    "reinforce",
-    "relate",
-    "search_state",
-    "sleep",
-    "stages",
-    "update",
-    "vault",
-]
-__getattr__ = loaded_when_used(__name__, __all__)
+__getattr__ = loaded_when_used(__name__)

@@ -2,18 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.spending import ModelCall, Outcome
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
-from remembrancer.ports.language_model import Answer, ModelUsage, NoAnswer, Task
+from remembrancer.ports.language_model import Answer, JsonObject, ModelUsage, NoAnswer, Task
+
+T = TypeVar("T")
 
 # Nobody was called.
 _NOTHING: Final = ModelUsage(requests=0, input_tokens=0, output_tokens=0, cost=0.0)
+
+
+async def ask_for(
+    ctx: Context,
+    scope: Scope,
+    read: Callable[[JsonObject], T | str],
+    *,
+    purpose: str,
+    instructions: str,
+    material: str,
+    schema: JsonObject,
+    max_tokens: int = 2048,
+) -> T | str:
+    """Ask the model for a value. `read` returns the value of an answer, or text that says what is wrong with it; the
+    model is told so and asked again. Returns the value, or what was wrong with the last answer.
+
+    The other arguments are those of `Task`. Raises as `ask` does.
+    """
+
+    def check(value: JsonObject) -> str:
+        said = read(value)
+        return said if isinstance(said, str) else ""
+
+    answer = await ask(
+        ctx,
+        scope,
+        Task(
+            purpose=purpose,
+            instructions=instructions,
+            material=material,
+            schema=schema,
+            check=check,
+            max_tokens=max_tokens,
+        ),
+    )
+    return answer.problem if answer.value is None else read(answer.value)
 
 
 async def ask(ctx: Context, scope: Scope, task: Task) -> Answer:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.ask import ask
+from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import lexical_query
@@ -23,7 +23,6 @@ from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import EmbeddedQuestion, computing, word_embedder
 from remembrancer.ports.index import SearchRequest
-from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -70,24 +69,21 @@ async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
     if ctx.llm is None:
         return Keyed(degraded={KEY_TERMS: ctx.without_llm})
 
-    def check(answer: JsonObject) -> str:
-        found = prompt.key_terms(answer, settings.least, settings.most)
-        return found if isinstance(found, str) else ""
-
-    task = Task(
-        purpose="key terms",
-        instructions=prompt.instructions(settings.least, settings.most),
-        material=prompt.material(text, settings.read_chars),
-        schema=prompt.schema(settings.least, settings.most),
-        check=check,
-        max_tokens=prompt.MAX_TOKENS,
-    )
+    least, most = settings.least, settings.most
     start = ctx.stopwatch()
     try:
-        answer = await ask(ctx, scope, task)
+        found = await ask_for(
+            ctx,
+            scope,
+            lambda answer: prompt.read(answer, least, most),
+            purpose="key terms",
+            instructions=prompt.instructions(least, most),
+            material=prompt.material(text, settings.read_chars),
+            schema=prompt.schema(least, most),
+            max_tokens=prompt.MAX_TOKENS,
+        )
     except ModelUnavailable as error:
         return Keyed(took=_since(ctx, start), degraded={KEY_TERMS: f"language model down: {error}"})
-    found = answer.problem if answer.value is None else prompt.key_terms(answer.value, settings.least, settings.most)
     if isinstance(found, str):
         return Keyed(took=_since(ctx, start), degraded={KEY_TERMS: f"no usable answer: {found}"})
     return Keyed(found, _since(ctx, start))

@@ -15,13 +15,12 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.ask import ask
+from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.consolidation.condensing import id_of
 from remembrancer.policies.prompts import condense
 from remembrancer.policies.prompts.condense import HeadedMemory, Summary
-from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.values import dataclass
 
 PAGE: Final = 500
@@ -146,25 +145,21 @@ class Summaries:
         if sum(len(one.text) for one in several) > MAX_READ_CHARS:
             return Instead.STAND_IN
 
-        def check(value: JsonObject) -> str:
-            return condense.problem_with(value, several, max_chars=max_chars)
-
-        task = Task(
-            purpose=self._job,
-            instructions=condense.asked(instructions, max_chars=max_chars),
-            material=condense.material(several),
-            schema=condense.SCHEMA,
-            check=check,
-        )
         try:
-            answer = await ask(self._ctx, self._scope, task)
+            said = await ask_for(
+                self._ctx,
+                self._scope,
+                lambda value: condense.read(value, several, max_chars=max_chars),
+                purpose=self._job,
+                instructions=condense.asked(instructions, max_chars=max_chars),
+                material=condense.material(several),
+                schema=condense.SCHEMA,
+            )
         except ModelUnavailable as error:
             self._unanswered += 1
             return await self._failed(item, str(error))
         self._unanswered = 0
-        if answer.value is None:
-            return await self._failed(item, answer.problem)
-        return condense.summary_of(answer.value)
+        return await self._failed(item, said) if isinstance(said, str) else said
 
     async def done(self, item: str) -> None:
         """The piece of work waits no longer."""

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -22,7 +23,7 @@ from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.scope import Level, Reader, Scope
 from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonValue
-from remembrancer.engine.ask import ask
+from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.engine.record import event_of
 from remembrancer.engine.stages import current_stage
@@ -43,7 +44,6 @@ from remembrancer.policies.prompts import extraction as prompt
 from remembrancer.policies.prompts.extraction import Lesson
 from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.ports.journal import Entry, EventFilter
-from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.values import dataclass
 
 JOB: Final = "extract"
@@ -267,32 +267,22 @@ async def _lessons(
             continue
         read = prompt.with_file(about, window, stretch.passages, settings.window_chars // 2)
         tally.asked += 1
-        answer = await ask(ctx, common.stream, _task(about, read, settings.at_most))
-        turns = {passage.number for passage in read}
-        given = answer.problem if answer.value is None else prompt.lessons(answer.value, turns, settings.at_most)
+        given = await ask_for(
+            ctx,
+            common.stream,
+            partial(prompt.read, turns={passage.number for passage in read}, at_most=settings.at_most),
+            purpose=f"extract {about.value}",
+            instructions=prompt.instructions(about, settings.at_most),
+            material=prompt.material(read),
+            schema=prompt.schema(settings.at_most),
+            max_tokens=prompt.MAX_TOKENS,
+        )
         if isinstance(given, str):
             tally.failed[about] = tally.reason = given
             return None
         for lesson in given:
             lessons.setdefault(same_words("", None, lesson.text), lesson)
     return [lesson for said, lesson in lessons.items() if said not in common.recalled]
-
-
-def _task(about: ExtractionScope, read: Sequence[StreamPassage], at_most: int) -> Task:
-    turns = {passage.number for passage in read}
-
-    def check(answer: JsonObject) -> str:
-        given = prompt.lessons(answer, turns, at_most)
-        return given if isinstance(given, str) else ""
-
-    return Task(
-        purpose=f"extract {about.value}",
-        instructions=prompt.instructions(about, at_most),
-        material=prompt.material(read),
-        schema=prompt.schema(at_most),
-        check=check,
-        max_tokens=prompt.MAX_TOKENS,
-    )
 
 
 def _learning(

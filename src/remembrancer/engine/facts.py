@@ -20,7 +20,7 @@ from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Reach, Reader, Scope
-from remembrancer.engine.ask import ask
+from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
@@ -43,7 +43,6 @@ from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.index import SearchRequest
-from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ async def _draw(
     episodes = {f"e{number}": episode for number, episode in enumerate(told, start=1)}
     facts = {f"f{number}": fact for number, fact in enumerate(known.values(), start=1)}
     turns = {identifier: _turns(several) for identifier, several in events.items()}
-    said = await _said(ctx, scope, _task(episodes, turns, facts, policy), episodes) if episodes else ()
+    said = await _said(ctx, scope, episodes, turns, facts, policy) if episodes else ()
     if isinstance(said, str):
         await _defer(ctx, scope, batch, said)
         return replace(report, failed=report.failed + len(batch.episodes))
@@ -229,11 +228,25 @@ async def _draw(
 
 
 async def _said(
-    ctx: Context, scope: Scope, task: Task, episodes: Mapping[str, Memory]
+    ctx: Context,
+    scope: Scope,
+    episodes: Mapping[str, Memory],
+    turns: Mapping[UUID, Sequence[StreamTurn]],
+    facts: Mapping[str, Memory],
+    policy: Facts,
 ) -> tuple[prompt.FactEntry, ...] | str:
     """What the model says, or what is wrong with it. Raises ModelUnavailable."""
-    answer = await ask(ctx, scope, task)
-    return answer.problem if answer.value is None else prompt.read(answer.value, episodes)
+    told = {label: (episode, turns[episode.id]) for label, episode in episodes.items()}
+    return await ask_for(
+        ctx,
+        scope,
+        lambda answer: prompt.read(answer, episodes),
+        purpose=prompt.PURPOSE,
+        instructions=prompt.INSTRUCTIONS,
+        material=prompt.material(told, facts, chars=policy.chars),
+        schema=prompt.SCHEMA,
+        max_tokens=prompt.MAX_TOKENS,
+    )
 
 
 async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], limit: int) -> Mapping[UUID, Memory]:
@@ -291,27 +304,6 @@ def _turns(events: Sequence[Event]) -> list[StreamTurn]:
     return [
         StreamTurn(at=event.occurred_at, speaker=event.actor or event.role, text=text) for event, text in said if text
     ]
-
-
-def _task(
-    episodes: Mapping[str, Memory],
-    turns: Mapping[UUID, Sequence[StreamTurn]],
-    facts: Mapping[str, Memory],
-    policy: Facts,
-) -> Task:
-    def check(answer: JsonObject) -> str:
-        said = prompt.read(answer, episodes)
-        return said if isinstance(said, str) else ""
-
-    told = {label: (episode, turns[episode.id]) for label, episode in episodes.items()}
-    return Task(
-        purpose=prompt.PURPOSE,
-        instructions=prompt.INSTRUCTIONS,
-        material=prompt.material(told, facts, chars=policy.chars),
-        schema=prompt.SCHEMA,
-        check=check,
-        max_tokens=prompt.MAX_TOKENS,
-    )
 
 
 def _finding(said: prompt.FactEntry, facts: Mapping[str, UUID], episodes: Mapping[str, Memory]) -> FactFinding:

@@ -12,7 +12,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
-from remembrancer.engine.ask import ask
+from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
@@ -20,7 +20,6 @@ from remembrancer.policies.consolidation.rules import Owner, owner_of
 from remembrancer.policies.forgetting.reviewing import Reviewing
 from remembrancer.policies.prompts import review as prompt
 from remembrancer.ports.journal import EventFilter
-from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.values import dataclass
 
 JOB: Final = "review"
@@ -195,11 +194,20 @@ async def _said(
 async def _rate(ctx: Context, scope: Scope, policy: Reviewing, by: str, group: _Group, tally: _Tally) -> None:
     """Raises ModelUnavailable."""
     by_label = {f"m{number}": case for number, case in enumerate(group.cases, start=1)}
-    answer = await ask(ctx, scope, _task(by_label, group.said))
-    if answer.value is None:
-        await _defer(ctx, scope, [case.evidence for case in group.cases], answer.problem, tally)
+    looked_up = [prompt.LabelledMemory(label, case.memory, case.evidence.queries) for label, case in by_label.items()]
+    ratings = await ask_for(
+        ctx,
+        scope,
+        lambda answer: prompt.read(answer, frozenset(by_label)),
+        purpose=prompt.PURPOSE,
+        instructions=prompt.INSTRUCTIONS,
+        material=prompt.material(looked_up, group.said),
+        schema=prompt.SCHEMA,
+        max_tokens=prompt.MAX_TOKENS,
+    )
+    if isinstance(ratings, str):
+        await _defer(ctx, scope, [case.evidence for case in group.cases], ratings, tally)
         return
-    ratings = prompt.read(answer.value, frozenset(by_label)).by_label
     rated = [by_label[label] for label in ratings]
     unrated = [case.evidence for label, case in by_label.items() if label not in ratings]
     await _defer(ctx, scope, unrated, UNRATED, tally)
@@ -215,23 +223,6 @@ async def _rate(ctx: Context, scope: Scope, policy: Reviewing, by: str, group: _
         return
     tally.reviews += reviews
     await ctx.store.settle(scope, JOB, [str(case.memory.id) for case in rated if case.tried])
-
-
-def _task(by_label: Mapping[str, _Case], said: Sequence[Event]) -> Task:
-    labels = frozenset(by_label)
-
-    def check(answer: JsonObject) -> str:
-        return prompt.read(answer, labels).problem
-
-    looked_up = [prompt.LabelledMemory(label, case.memory, case.evidence.queries) for label, case in by_label.items()]
-    return Task(
-        purpose=prompt.PURPOSE,
-        instructions=prompt.INSTRUCTIONS,
-        material=prompt.material(looked_up, said),
-        schema=prompt.SCHEMA,
-        check=check,
-        max_tokens=prompt.MAX_TOKENS,
-    )
 
 
 async def _defer(ctx: Context, scope: Scope, evidence: Iterable[Evidence], error: str, tally: _Tally) -> None:

@@ -25,7 +25,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.validation import JsonValue
-from remembrancer.engine.ask import ask
+from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
@@ -34,7 +34,6 @@ from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, fo
 from remembrancer.policies.prompts import rules as prompt
 from remembrancer.policies.prompts.rules import Rule
 from remembrancer.ports.journal import Entry, EventFilter
-from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.values import dataclass
 
 JOB: Final = "rules"
@@ -166,11 +165,15 @@ async def _look(
         return
     if not force and await _was_told(ctx, owner, own, _Outcome.DONE):
         return
-    answer = await ask(ctx, scope, _task(policy, own))
-    given = (
-        answer.problem
-        if answer.value is None
-        else prompt.rules(answer.value, len(own), policy.evidence, policy.at_most)
+    given = await ask_for(
+        ctx,
+        scope,
+        lambda answer: prompt.read(answer, len(own), policy.evidence, policy.at_most),
+        purpose="rules",
+        instructions=prompt.instructions(policy.evidence, policy.at_most),
+        material=prompt.material(own, policy.entry_chars),
+        schema=prompt.schema(policy.evidence, policy.at_most),
+        max_tokens=prompt.MAX_TOKENS,
     )
     if isinstance(given, str):
         await _defer(ctx, scope, owner, own, given, tally)
@@ -314,21 +317,6 @@ async def _entries(
 
 def _suffice(ctx: Context, policy: Rules, own: Sequence[Memory], *, force: bool) -> bool:
     return len(own) >= policy.evidence and (force or policy.suffice(own, ctx.preset.formation.importance))
-
-
-def _task(policy: Rules, own: Sequence[Memory]) -> Task:
-    def check(answer: JsonObject) -> str:
-        given = prompt.rules(answer, len(own), policy.evidence, policy.at_most)
-        return given if isinstance(given, str) else ""
-
-    return Task(
-        purpose="rules",
-        instructions=prompt.instructions(policy.evidence, policy.at_most),
-        material=prompt.material(own, policy.entry_chars),
-        schema=prompt.schema(policy.evidence, policy.at_most),
-        check=check,
-        max_tokens=prompt.MAX_TOKENS,
-    )
 
 
 async def _defer(ctx: Context, scope: Scope, owner: Owner, own: Sequence[Memory], error: str, tally: _Tally) -> None:

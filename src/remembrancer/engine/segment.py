@@ -21,7 +21,7 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Cursor, Tail
-from remembrancer.engine.ask import ask
+from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import BATCH
 from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, RemembrancerError, StoreUnavailable
@@ -40,7 +40,6 @@ from remembrancer.policies.segmentation.segments import (
     StreamTurn,
 )
 from remembrancer.ports.embedder import word_embedder
-from remembrancer.ports.language_model import Task
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -307,16 +306,16 @@ class _Work:
         return segmenter.apply(read.turns, plan, await self._boundaries(read.turns, plan.question)), True
 
     async def _boundaries(self, turns: Sequence[StreamTurn], question: BoundaryQuestion) -> Boundaries | None:
-        task = Task(
+        said = await ask_for(
+            self._ctx,
+            self._stream,
+            lambda value: asking.read(value, question),
             purpose=asking.PURPOSE,
             instructions=asking.instructions(question),
             material=asking.material(turns, question),
             schema=asking.schema(question),
-            check=lambda value: asking.problem(value, question),
             max_tokens=asking.MAX_TOKENS,
         )
-        answer = await ask(self._ctx, self._stream, task)
-        said = None if answer.value is None else asking.read(answer.value, question)
         return None if isinstance(said, str) else said
 
     async def _tell(self, turns: Sequence[StreamTurn], segment: Segment) -> EpisodeTelling:
@@ -324,16 +323,16 @@ class _Work:
             by = self._ctx.llm.model_id
             if segment.title and segment.summary:
                 return EpisodeTelling(title=segment.title, summary=segment.summary, by=by)
-            task = Task(
+            told = await ask_for(
+                self._ctx,
+                self._stream,
+                telling.read,
                 purpose=telling.PURPOSE,
                 instructions=telling.INSTRUCTIONS,
                 material=telling.material(turns),
                 schema=telling.SCHEMA,
-                check=telling.problem,
             )
-            answer = await ask(self._ctx, self._stream, task)
-            if answer.value is not None:
-                told = telling.telling(answer.value)
+            if not isinstance(told, str):
                 return EpisodeTelling(title=told.title, summary=told.summary, by=by)
         return told_extractively([extractive.AttributedText(turn.speaker, turn.text) for turn in turns])
 

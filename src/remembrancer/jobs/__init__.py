@@ -3,6 +3,7 @@
 `from remembrancer import jobs` costs nothing: `jobs.worker` is loaded when it is first used.
 """
 
+# pyright: reportUnusedImport=false
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from remembrancer.jobs import arrivals, indexer, maintenance, overview, sweeps, worker
+    from remembrancer.jobs import arrivals, indexer, maintenance, overview, sweeps, worker  # noqa: F401
 
-__all__ = ["arrivals", "indexer", "maintenance", "overview", "sweeps", "worker"]
-__getattr__ = loaded_when_used(__name__, __all__)
+__getattr__ = loaded_when_used(__name__)

@@ -348,12 +348,22 @@ def _vector(*, dim: int, **fields: Any) -> VectorRecord:
 # ── the table of fields ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _fields(names: str, check: _Check) -> tuple[_Field, ...]:
+    """A field with this check for each of the names, which blanks separate."""
+    return tuple(_Field(name, check) for name in names.split())
+
+
 def _inside(owner: str, *fields: _Field) -> tuple[_Field, ...]:
     """The fields of a value that stands under this path in its record."""
     return tuple(replace(field, path=f"{owner}.{field.place}") for field in fields)
 
 
-_SCOPE: Final = tuple(_Field(part, validation.optional_name) for part in ("project", "crew", "agent", "session"))
+_SCOPE: Final = _fields("project crew agent session", validation.optional_name)
+_MEMORY_ID: Final = _Field("memory_id", validation.identifier)
+_ORDINAL: Final = _Field("ordinal", _whole(0))
+_REVISION: Final = _Field("revision", _whole(1))
+_AT: Final = _Field("at", _moment)
+_REASON: Final = _Field("reason", _text_or_empty)
 
 
 def _event_fields(text: _Check) -> tuple[_Field, ...]:
@@ -361,20 +371,57 @@ def _event_fields(text: _Check) -> tuple[_Field, ...]:
         _Field("id", validation.identifier),
         *_inside("scope", *_SCOPE),
         _Field("seq", _whole(1)),
-        _Field("occurred_at", _moment),
-        _Field("recorded_at", _moment),
+        *_fields("occurred_at recorded_at", _moment),
         _Field("type", validation.slug),
         _Field("severity", _choice(Severity)),
         _Field("priority", _choice(Priority)),
         _Field("actor", validation.optional_name),
         _Field("role", _choice(Role)),
         _Field("text", text),
-        _Field("payload", validation.json_object),
-        _Field("refs", validation.json_object),
+        *_fields("payload refs", validation.json_object),
         _Field("key", validation.optional_name),
         _Field("origin", _choice(Origin)),
     )
 
+
+_USAGE: Final = (
+    *_fields("retrieved shown used", _whole(0, _MAX_USES)),
+    _Field("helped", _whole(0)),
+    _Field("unhelpful", _whole(0), missing=0),
+    _Field("harmed", _whole(0)),
+    *_fields("last_retrieved_at last_shown_at last_used_at", _optional(_moment)),
+)
+_STRENGTH: Final = (
+    _Field("importance", validation.fraction),
+    _Field("importance_floor", validation.fraction, missing=0.0),
+    _Field("priority", _whole(1, 10)),
+    *_fields("confidence surprise", validation.fraction),
+    _Field("stability", _days, missing=INITIAL_STABILITY),
+    _Field("difficulty", _difficulty, missing=INITIAL_DIFFICULTY),
+    _Field("last_reviewed_at", _optional(_moment)),
+    *_inside("usage", *_USAGE),
+)
+_MEMORY: Final = (
+    _Field("id", validation.identifier),
+    *_inside("scope", *_SCOPE),
+    _Field("visibility", _choice(Visibility)),
+    _Field("tier", _choice(Tier)),
+    _Field("kind", validation.slug),
+    _Field("title", _title),
+    _Field("text", _text),
+    _Field("source", validation.optional_name),
+    _Field("origin", _choice(Origin)),
+    *_fields("occurred_from occurred_to recorded_at", _moment),
+    *_fields("valid_from valid_until", _optional(_moment)),
+    _Field("superseded_by", _optional(validation.identifier)),
+    *_fields("superseded_at retired_at consolidated_at", _optional(_moment)),
+    *_fields("topic_key key", validation.optional_name),
+    _REVISION,
+    _Field("tags", validation.tags),
+    _Field("metadata", validation.json_object),
+    _Field("status", _choice(Status)),
+    *_inside("strength", *_STRENGTH),
+)
 
 _ALL: Final[tuple[_Shape[Any], ...]] = (
     _Shape("event", Event, _event_fields(_text), scope="scope"),
@@ -390,11 +437,10 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
         PriorityChange,
         (
             _Field("event_id", validation.identifier),
-            _Field("previous", _choice(Priority)),
-            _Field("priority", _choice(Priority)),
+            *_fields("previous priority", _choice(Priority)),
             _Field("by", _role_and_name),
-            _Field("reason", _text_or_empty),
-            _Field("at", _moment),
+            _REASON,
+            _AT,
         ),
     ),
     _Shape(
@@ -411,59 +457,7 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
     _Shape(
         "memory",
         MemoryRecord,
-        (
-            *_inside(
-                "memory",
-                _Field("id", validation.identifier),
-                *_inside("scope", *_SCOPE),
-                _Field("visibility", _choice(Visibility)),
-                _Field("tier", _choice(Tier)),
-                _Field("kind", validation.slug),
-                _Field("title", _title),
-                _Field("text", _text),
-                _Field("source", validation.optional_name),
-                _Field("origin", _choice(Origin)),
-                _Field("occurred_from", _moment),
-                _Field("occurred_to", _moment),
-                _Field("recorded_at", _moment),
-                _Field("valid_from", _optional(_moment)),
-                _Field("valid_until", _optional(_moment)),
-                _Field("superseded_by", _optional(validation.identifier)),
-                _Field("superseded_at", _optional(_moment)),
-                _Field("retired_at", _optional(_moment)),
-                _Field("consolidated_at", _optional(_moment)),
-                _Field("topic_key", validation.optional_name),
-                _Field("key", validation.optional_name),
-                _Field("revision", _whole(1)),
-                _Field("tags", validation.tags),
-                _Field("metadata", validation.json_object),
-                _Field("status", _choice(Status)),
-                *_inside(
-                    "strength",
-                    _Field("importance", validation.fraction),
-                    _Field("importance_floor", validation.fraction, missing=0.0),
-                    _Field("priority", _whole(1, 10)),
-                    _Field("confidence", validation.fraction),
-                    _Field("surprise", validation.fraction),
-                    _Field("stability", _days, missing=INITIAL_STABILITY),
-                    _Field("difficulty", _difficulty, missing=INITIAL_DIFFICULTY),
-                    _Field("last_reviewed_at", _optional(_moment)),
-                    *_inside(
-                        "usage",
-                        _Field("retrieved", _whole(0, _MAX_USES)),
-                        _Field("shown", _whole(0, _MAX_USES)),
-                        _Field("used", _whole(0, _MAX_USES)),
-                        _Field("helped", _whole(0)),
-                        _Field("unhelpful", _whole(0), missing=0),
-                        _Field("harmed", _whole(0)),
-                        _Field("last_retrieved_at", _optional(_moment)),
-                        _Field("last_shown_at", _optional(_moment)),
-                        _Field("last_used_at", _optional(_moment)),
-                    ),
-                ),
-            ),
-            _Field("event_ids", _identifiers),
-        ),
+        (*_inside("memory", *_MEMORY), _Field("event_ids", _identifiers)),
         {"memory": _memory, "memory.strength": Strength, "memory.strength.usage": Usage},
         scope="memory.scope",
     ),
@@ -471,8 +465,8 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
         "cue",
         CueRecord,
         (
-            *_inside("cue", _Field("memory_id", validation.identifier), _Field("ordinal", _whole(0))),
-            _Field("revision", _whole(1)),
+            *_inside("cue", _MEMORY_ID, _ORDINAL),
+            _REVISION,
             *_inside(
                 "cue",
                 _Field("heading", _text_or_empty),
@@ -486,9 +480,9 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
         "vector",
         VectorRecord,
         (
-            _Field("memory_id", validation.identifier),
-            _Field("ordinal", _whole(0)),
-            _Field("revision", _whole(1)),
+            _MEMORY_ID,
+            _ORDINAL,
+            _REVISION,
             _Field("model", validation.name),
             _Field("dim", _whole(1, MAX_DIM)),
             _Field("truncated", _boolean),
@@ -502,7 +496,7 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
         "revision",
         Revision,
         (
-            _Field("memory_id", validation.identifier),
+            _MEMORY_ID,
             _Field("number", _whole(1)),
             _Field("title", _title),
             _Field("text", _text),
@@ -513,8 +507,7 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
         "relation",
         Relation,
         (
-            _Field("source", validation.identifier),
-            _Field("target", validation.identifier),
+            *_fields("source target", validation.identifier),
             _Field("kind", _choice(RelationKind)),
             _Field("weight", validation.fraction),
             _Field("created_at", _moment),
@@ -524,9 +517,9 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
         "exposure",
         Exposed,
         (
-            _Field("memory_id", validation.identifier),
+            _MEMORY_ID,
             _Field("kind", _choice(Exposure), "exposure"),
-            _Field("at", _moment),
+            _AT,
             _Field("similarity", _optional(_number(-_LARGEST_COSINE, _LARGEST_COSINE))),
             _Field("query", _any_text, missing=""),
             _Field("session", validation.optional_name),
@@ -536,28 +529,16 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
         "review",
         Review,
         (
-            _Field("memory_id", validation.identifier),
+            _MEMORY_ID,
             _Field("rating", _rating),
-            _Field("at", _moment),
-            _Field("evidence_until", _moment),
+            *_fields("at evidence_until", _moment),
             _Field("previous", _optional(_moment)),
-            _Field("stability_before", _days),
-            _Field("stability", _days),
-            _Field("difficulty_before", _difficulty),
-            _Field("difficulty", _difficulty),
+            *_fields("stability_before stability", _days),
+            *_fields("difficulty_before difficulty", _difficulty),
             _Field("by", validation.name),
         ),
     ),
-    _Shape(
-        "audit",
-        Audited,
-        (
-            _Field("memory_id", validation.identifier),
-            _Field("action", validation.name),
-            _Field("reason", _text_or_empty),
-            _Field("at", _moment),
-        ),
-    ),
+    _Shape("audit", Audited, (_MEMORY_ID, _Field("action", validation.name), _REASON, _AT)),
     _Shape(
         "health",
         HealthSnapshot,
@@ -565,13 +546,7 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
             _Field("crew", validation.optional_name),
             _Field("day", _day),
             _Field("taken_at", _moment),
-            *_inside(
-                "metrics",
-                *(
-                    _Field(metric, _percent)
-                    for metric in ("freshness", "coverage", "coherence", "efficiency", "reachability")
-                ),
-            ),
+            *_inside("metrics", *_fields("freshness coverage coherence efficiency reachability", _percent)),
             _Field("score", _percent),
         ),
         {"metrics": Metrics},

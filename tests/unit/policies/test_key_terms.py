@@ -8,7 +8,7 @@ import pytest
 from remembrancer.errors import InvalidInput
 from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import read_terms
-from remembrancer.policies.prompts.key_terms import key_terms, material
+from remembrancer.policies.prompts.key_terms import material, read
 from remembrancer.policies.ranking.key_terms import KeyTerms
 
 USUAL = KeyTerms()
@@ -54,7 +54,7 @@ def test_a_setting_out_of_range_is_refused(field: str, value: int) -> None:
 
 def test_terms_are_read_each_once_with_their_blanks_in_order() -> None:
     answer: Any = {"terms": ["ledger", " Cluster\n migration", "LEDGER", "books", "step", "service"]}
-    assert key_terms(answer, 5, 8) == ("ledger", "Cluster migration", "books", "step", "service")
+    assert read(answer, 5, 8) == ("ledger", "Cluster migration", "books", "step", "service")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_terms_are_read_each_once_with_their_blanks_in_order() -> None:
     ],
 )
 def test_other_answers_say_what_is_wrong_with_them(terms: Any) -> None:
-    assert isinstance(key_terms({"terms": terms}, 5, 8), str)
+    assert isinstance(read({"terms": terms}, 5, 8), str)
 
 
 def test_of_a_long_task_only_the_beginning_is_read() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.policies.prompts.condense import HeadedMemory, Summary, asked, material, problem_with, summary_of
+from remembrancer.policies.prompts.condense import HeadedMemory, Summary, asked, material, read
 
 TOLD = (
     HeadedMemory("ana, Wednesday 4 March 2026", "The cache takes 1,024 MB"),
@@ -24,8 +24,8 @@ def test_the_instructions_say_how_long_it_may_be() -> None:
 
 
 def test_an_answer_with_known_numbers_will_do() -> None:
-    assert problem_with(GOOD, TOLD, max_chars=300) == ""
-    assert summary_of({"title": " The\ncache ", "summary": " It is full. "}) == Summary("The cache", "It is full.")
+    said = read({"title": " The\ncache ", "summary": " It is full. "}, TOLD, max_chars=300)
+    assert said == Summary("The cache", "It is full.")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_an_answer_with_known_numbers_will_do() -> None:
     ],
 )
 def test_what_is_wrong_is_said(change: dict[str, JsonValue], problem: str) -> None:
-    assert problem_with(GOOD | change, TOLD, max_chars=300) == problem
+    assert read(GOOD | change, TOLD, max_chars=300) == problem
 
 
 @pytest.mark.parametrize("break_", ["\n", "\r", "\u2028"])

@@ -4,19 +4,18 @@ from typing import Any
 
 import pytest
 
-from remembrancer.policies.prompts.episode import EpisodeText, material, problem, telling
+from remembrancer.policies.prompts.episode import EpisodeText, material, read
 from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.testing.doubles import NOW
 
 
 def test_a_title_and_a_summary_are_read() -> None:
-    assert telling({"title": " A\ntitle", "summary": "It was. "}) == EpisodeText(title="A title", summary="It was.")
+    assert read({"title": " A\ntitle", "summary": "It was. "}) == EpisodeText(title="A title", summary="It was.")
 
 
 @pytest.mark.parametrize(
     ("value", "wrong"),
     [
-        ({"title": "T", "summary": "S"}, ""),
         ({"title": " ", "summary": "S"}, "title is empty"),
         ({"title": "\x07", "summary": "S"}, "title is empty"),
         ({"title": "T", "summary": ""}, "summary is empty"),
@@ -26,11 +25,11 @@ def test_a_title_and_a_summary_are_read() -> None:
     ids=str,
 )
 def test_what_an_answer_lacks_is_told(value: Any, wrong: str) -> None:
-    assert problem(value) == wrong
+    assert read(value) == wrong
 
 
 def test_no_title_is_longer_than_a_memorys_may_be() -> None:
-    assert len(telling({"title": "x" * 1_000, "summary": "S"}).title) == 500
+    assert read({"title": "x" * 1_000, "summary": "S"}) == EpisodeText(title="x" * 500, summary="S")
 
 
 def test_turns_are_shown_with_who_said_them_and_when() -> None:

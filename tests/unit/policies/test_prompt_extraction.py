@@ -11,11 +11,11 @@ from remembrancer.policies.prompts.extraction import (
     MAX_LEARNING_BYTES,
     Lesson,
     instructions,
-    lessons,
     material,
     schema,
     with_file,
 )
+from remembrancer.policies.prompts.extraction import read as lessons
 from remembrancer.testing.doubles import NOW
 
 GOOD: Final[dict[str, Any]] = {

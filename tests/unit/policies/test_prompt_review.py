@@ -62,7 +62,7 @@ def test_a_memory_stands_under_its_label_with_its_title_and_the_last_questions()
 @pytest.mark.parametrize("rating", Rating)
 def test_every_rating_has_its_word(rating: Rating) -> None:
     word = rating.name.lower()
-    assert read({"ratings": [{"memory": "m1", "rating": word}]}, frozenset({"m1"})).by_label == {"m1": rating}
+    assert read({"ratings": [{"memory": "m1", "rating": word}]}, frozenset({"m1"})) == {"m1": rating}
 
 
 def test_the_shape_that_is_asked_for_allows_all_ratings_and_nothing_else() -> None:
@@ -71,4 +71,4 @@ def test_the_shape_that_is_asked_for_allows_all_ratings_and_nothing_else() -> No
 
 
 def test_an_entry_that_is_no_object_is_told() -> None:
-    assert read({"ratings": ["good"]}, frozenset()).problem == 'An entry of "ratings" has no "memory" or no "rating".'
+    assert read({"ratings": ["good"]}, frozenset()) == 'An entry of "ratings" has no "memory" or no "rating".'

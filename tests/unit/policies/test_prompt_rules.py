@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from remembrancer.policies.prompts.rules import MAX_PART_BYTES, Rule, instructions, material, rules, schema
+from remembrancer.policies.prompts.rules import MAX_PART_BYTES, Rule, instructions, material, schema
+from remembrancer.policies.prompts.rules import read as rules
 from remembrancer.testing.doubles import a_memory
 
 GOOD: Final[dict[str, Any]] = {

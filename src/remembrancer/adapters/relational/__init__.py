@@ -3,6 +3,7 @@
 What few programs do, such as exporting, is loaded when it is first done.
 """
 
+# pyright: reportUnusedImport=false
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from remembrancer.adapters.relational import archive, exporting, importing, purging, removing
+    from remembrancer.adapters.relational import archive, exporting, importing, purging, removing  # noqa: F401
 
-__all__ = ["archive", "exporting", "importing", "purging", "removing"]
-__getattr__ = loaded_when_used(__name__, __all__)
+__getattr__ = loaded_when_used(__name__)

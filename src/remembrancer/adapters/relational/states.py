@@ -21,7 +21,7 @@ from remembrancer.domain.strength import Exposure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_NUMBERS: Final[dict[str, tuple[str, type[np.generic]]]] = {
+_OWN: Final[dict[str, tuple[str, type[np.generic]]]] = {
     "occurred_from": ("m.occurred_from", np.int64),
     "occurred_at": ("m.occurred_to", np.int64),
     "importance": ("m.importance", np.float32),
@@ -31,6 +31,9 @@ _NUMBERS: Final[dict[str, tuple[str, type[np.generic]]]] = {
     "stability": ("m.stability", np.float32),
     "reviewed_at": ("coalesce(m.last_reviewed_at, 0)", np.int64),
     "level": (LEVEL, np.int32),
+}
+_NUMBERS: Final = {
+    **_OWN,
     **{kind.value: (f"m.{kind}", np.int32) for kind in Exposure},
     **{f"{kind}_at": (f"coalesce(m.last_{kind}_at, 0)", np.int64) for kind in Exposure},
 }
@@ -57,15 +60,7 @@ def _states(rows: list[Row]) -> tuple[tuple[UUID, ...], States]:
             for (name, (_, kind)), values in zip(_NUMBERS.items(), columns[1:], strict=True)
         }
     return tuple(UUID(bytes=identifier) for identifier in columns[0]), States(
-        occurred_from=numbers["occurred_from"],
-        occurred_at=numbers["occurred_at"],
-        importance=numbers["importance"],
-        importance_floor=numbers["importance_floor"],
-        confidence=numbers["confidence"],
-        priority=numbers["priority"],
-        stability=numbers["stability"],
-        reviewed_at=numbers["reviewed_at"],
-        level=numbers["level"],
+        **{name: numbers[name] for name in _OWN},
         exposed={kind: numbers[kind.value] for kind in Exposure},
         exposed_at={kind: numbers[f"{kind}_at"] for kind in Exposure},
     )

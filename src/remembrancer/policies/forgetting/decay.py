@@ -21,12 +21,17 @@ MAX_DAYS: Final = 36_500.0
 """The longest time constant of a curve: a hundred years."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinearRamp:
-    """max(floor, 1 - age / days)."""
+class _Curve:
+    """A curve reads only the age, unless it says otherwise."""
 
+    __slots__ = ()
     reads_exposures: ClassVar[bool] = False
     reads_stability: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRamp(_Curve):
+    """max(floor, 1 - age / days)."""
 
     days: float
     floor: float = 0.0
@@ -36,16 +41,13 @@ class LinearRamp:
         validation.fraction("floor", self.floor)
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
-        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
+        """`age` and `stability` in days, `exposures` a count; all of shape (n,). So for every curve."""
         return np.maximum(self.floor, 1.0 - np.maximum(age, 0.0) / self.days)
 
 
 @dataclass(frozen=True, slots=True)
-class HalfLife:
+class HalfLife(_Curve):
     """max(floor, 0.5^(age / days)): a half is left after `days`."""
-
-    reads_exposures: ClassVar[bool] = False
-    reads_stability: ClassVar[bool] = False
 
     days: float
     floor: float = 0.0
@@ -55,16 +57,12 @@ class HalfLife:
         validation.fraction("floor", self.floor)
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
-        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         return np.maximum(self.floor, np.exp2(-np.maximum(age, 0.0) / self.days))
 
 
 @dataclass(frozen=True, slots=True)
-class Exponential:
+class Exponential(_Curve):
     """exp(-age / days): 1/e (37 %) is left after `days`, the time constant."""
-
-    reads_exposures: ClassVar[bool] = False
-    reads_stability: ClassVar[bool] = False
 
     days: float
 
@@ -72,19 +70,17 @@ class Exponential:
         _positive_days(self)
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
-        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         return np.exp(-np.maximum(age, 0.0) / self.days)
 
 
 @dataclass(frozen=True, slots=True)
-class Ebbinghaus:
+class Ebbinghaus(_Curve):
     """exp(-rate * age / (1 + spacing * exposures)): each exposure slows forgetting down.
 
     `rate` per day, `spacing` per exposure. After Ebbinghaus 1885, in the exponential form.
     """
 
     reads_exposures: ClassVar[bool] = True
-    reads_stability: ClassVar[bool] = False
 
     rate: float
     spacing: float
@@ -95,19 +91,17 @@ class Ebbinghaus:
         validation.number("spacing", self.spacing, 0, 100)
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
-        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         return np.exp(-self.rate * np.maximum(age, 0.0) / (1.0 + self.spacing * exposures))
 
 
 @dataclass(frozen=True, slots=True)
-class PowerLaw:
+class PowerLaw(_Curve):
     """Retrievability in FSRS-6: (1 + factor * age / stability)^-exponent; 0.9 where the age equals the stability.
 
     factor = 0.9^(-1 / exponent) - 1. Elapsed time is not rounded to whole days. The exponent is parameter w[20].
     Source: open-spaced-repetition, FSRS-6 default parameters.
     """
 
-    reads_exposures: ClassVar[bool] = False
     reads_stability: ClassVar[bool] = True
 
     exponent: float = 0.1542
@@ -117,7 +111,6 @@ class PowerLaw:
             raise InvalidInput("exponent", self.exponent, "a number from 0.01 to 10")
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
-        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
         factor = 0.9 ** (-1.0 / self.exponent) - 1.0
         return (1.0 + factor * np.maximum(age, 0.0) / stability) ** -self.exponent
 

@@ -5,6 +5,7 @@ Strength falls with time and rises with use alone, so there is one moment from w
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -90,18 +91,15 @@ def moment_of(found: int) -> datetime | None:
 
 def chosen(states: States, rows: NDArray[np.intp]) -> States:
     """The states of these rows, in their order."""
+    own = {
+        field.name: getattr(states, field.name)
+        for field in fields(States)
+        if field.name not in {"exposed", "exposed_at"}
+    }
     return States(
-        occurred_from=states.occurred_from[rows],
-        occurred_at=states.occurred_at[rows],
-        importance=states.importance[rows],
-        importance_floor=states.importance_floor[rows],
-        confidence=states.confidence[rows],
-        priority=states.priority[rows],
-        stability=states.stability[rows],
-        reviewed_at=states.reviewed_at[rows],
-        level=states.level[rows],
-        exposed={exposure: counts[rows] for exposure, counts in states.exposed.items()},
-        exposed_at={exposure: times[rows] for exposure, times in states.exposed_at.items()},
+        **{name: column[rows] for name, column in own.items()},
+        exposed={kind: counts[rows] for kind, counts in states.exposed.items()},
+        exposed_at={kind: times[rows] for kind, times in states.exposed_at.items()},
     )
 
 

@@ -41,86 +41,33 @@ class Stages:
 
 WORDS: Final[Mapping[LearningStage, tuple[str, ...]]] = MappingProxyType(
     {
-        LearningStage.SPECIFICATION: (
-            "acceptance criteria",
-            "clarify",
-            "non-goals",
-            "open questions",
-            "problem statement",
-            "requirements",
-            "scope",
-            "specification",
-            "specify",
-            "success criteria",
-            "user stories",
-        ),
-        LearningStage.PLANNING: (
-            "backlog",
-            "deadline",
-            "dependencies",
-            "estimates",
-            "milestones",
-            "plan",
-            "planning",
-            "prioritise",
-            "prioritize",
-            "roadmap",
-            "schedule",
-            "sequencing",
-        ),
-        LearningStage.DESIGN: (
-            "alternatives",
-            "architecture",
-            "component diagram",
-            "data model",
-            "design",
-            "interfaces",
-            "mockups",
-            "prototype",
-            "schema",
-            "trade-offs",
-            "wireframes",
-        ),
-        LearningStage.IMPLEMENTATION: (
-            "build",
-            "code",
-            "coding",
-            "develop",
-            "endpoints",
-            "implement",
-            "implementation",
-            "implementing",
-            "migrate",
-            "refactor",
-            "unit tests",
-            "wire up",
-        ),
-        LearningStage.REVIEW: (
-            "acceptance testing",
-            "approval",
-            "audit",
-            "feedback",
-            "findings",
-            "quality assurance",
-            "review",
-            "sign-off",
-            "validate",
-            "verify",
-        ),
-        LearningStage.MAINTENANCE: (
-            "bug fixes",
-            "deprecate",
-            "hotfix",
-            "in production",
-            "incident",
-            "maintain",
-            "maintenance",
-            "monitoring",
-            "on-call",
-            "patch",
-            "regression",
-            "upgrade",
-        ),
+        stage: tuple(words.split(", "))
+        for stage, words in {
+            LearningStage.SPECIFICATION: (
+                "acceptance criteria, clarify, non-goals, open questions, problem statement, requirements, "
+                "scope, specification, specify, success criteria, user stories"
+            ),
+            LearningStage.PLANNING: (
+                "backlog, deadline, dependencies, estimates, milestones, plan, planning, prioritise, prioritize, "
+                "roadmap, schedule, sequencing"
+            ),
+            LearningStage.DESIGN: (
+                "alternatives, architecture, component diagram, data model, design, interfaces, mockups, "
+                "prototype, schema, trade-offs, wireframes"
+            ),
+            LearningStage.IMPLEMENTATION: (
+                "build, code, coding, develop, endpoints, implement, implementation, implementing, migrate, "
+                "refactor, unit tests, wire up"
+            ),
+            LearningStage.REVIEW: (
+                "acceptance testing, approval, audit, feedback, findings, quality assurance, review, sign-off, "
+                "validate, verify"
+            ),
+            LearningStage.MAINTENANCE: (
+                "bug fixes, deprecate, hotfix, in production, incident, maintain, maintenance, monitoring, "
+                "on-call, patch, regression, upgrade"
+            ),
+        }.items()
     }
 )
 """Characteristic words of each stage, matched whole and in any case. No word belongs to two stages or

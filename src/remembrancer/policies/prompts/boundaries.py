@@ -9,7 +9,17 @@ from typing import Final
 from remembrancer.domain.validation import MAX_TITLE_CHARS
 from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING
 from remembrancer.policies.prompts.fence import fenced
-from remembrancer.policies.prompts.fields import Object, objects, whole, words
+from remembrancer.policies.prompts.fields import (
+    INTEGER,
+    TEXT,
+    Object,
+    list_of,
+    object_of,
+    objects,
+    one_of,
+    whole,
+    words,
+)
 from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, StreamTurn
 
@@ -38,36 +48,14 @@ LAST: Final = (
     " the last turn included; if it does, leave that empty."
 )
 
-WHOLE_SCHEMA: Final[Object] = {
-    "type": "object",
-    "properties": {
-        "segments": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "first": {"type": "integer"},
-                    "last": {"type": "integer"},
-                    "title": {"type": "string"},
-                    "summary": {"type": "string"},
-                    "surprise": {"type": "string", "enum": list(SURPRISE)},
-                },
-                "required": ["first", "last", "title", "summary", "surprise"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["segments"],
-    "additionalProperties": False,
-}
+WHOLE_SCHEMA: Final[Object] = object_of(
+    segments=list_of(
+        object_of(first=INTEGER, last=INTEGER, title=TEXT, summary=TEXT, surprise=one_of(SURPRISE)),
+        minItems=1,
+    )
+)
 
-LAST_SCHEMA: Final[Object] = {
-    "type": "object",
-    "properties": {"begins_something_new": {"type": "boolean"}, "about": {"type": "string"}},
-    "required": ["begins_something_new", "about"],
-    "additionalProperties": False,
-}
+LAST_SCHEMA: Final[Object] = object_of(begins_something_new={"type": "boolean"}, about=TEXT)
 
 
 def instructions(question: BoundaryQuestion) -> str:
@@ -82,12 +70,6 @@ def material(turns: Sequence[StreamTurn], question: BoundaryQuestion) -> str:
     """The turns in question, numbered from 1, after what is known of the conversation before them."""
     asked = fenced(transcript(turns[question.start : question.end]), "turns")
     return f"{fenced(question.before, 'before')}\n{asked}" if question.before else asked
-
-
-def problem(value: Object, question: BoundaryQuestion) -> str:
-    """What is wrong with an answer, in words for the model; "" where nothing is."""
-    said = read(value, question)
-    return said if isinstance(said, str) else ""
 
 
 def read(value: Object, question: BoundaryQuestion) -> Boundaries | str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.consolidation.near_duplicates import claim_of
 from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fields import TEXT, Object, object_of
 from remembrancer.policies.rendering.safe import indented, one_line
 from remembrancer.values import dataclass
 
@@ -16,12 +16,7 @@ MAX_TITLE_CHARS: Final = 100
 
 _DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
-SCHEMA: Final[Mapping[str, JsonValue]] = {
-    "type": "object",
-    "properties": {"title": {"type": "string"}, "summary": {"type": "string"}},
-    "required": ["title", "summary"],
-    "additionalProperties": False,
-}
+SCHEMA: Final[Object] = object_of(title=TEXT, summary=TEXT)
 """The schema of an answer."""
 
 SLEEP: Final = (
@@ -60,10 +55,8 @@ def material(told: Sequence[HeadedMemory]) -> str:
     return fenced("\n".join(lines), "notes")
 
 
-def problem_with(value: Mapping[str, JsonValue], told: Sequence[HeadedMemory], *, max_chars: int) -> str:
-    """What is wrong with an answer, in words for the model; empty: nothing. A number that is in none of the memories is
-    wrong.
-    """
+def read(value: Object, told: Sequence[HeadedMemory], *, max_chars: int) -> Summary | str:
+    """The answer, or what is wrong with it, in words for the model: a number that is in none of the memories, say."""
     summary, title = value.get("summary"), value.get("title")
     if not isinstance(summary, str) or not summary.strip():
         return "summary is empty"
@@ -75,12 +68,7 @@ def problem_with(value: Mapping[str, JsonValue], told: Sequence[HeadedMemory], *
     for number in sorted(_DIGITS.findall(f"{title} {summary}")):
         if number.replace(",", "") not in known:
             return f"the number {number} stands in none of the notes"
-    return ""
-
-
-def summary_of(value: Mapping[str, JsonValue]) -> Summary:
-    """The answer, after the task's check has accepted it."""
-    return Summary(title=one_line(str(value["title"])), text=str(value["summary"]).strip())
+    return Summary(title=one_line(title), text=summary.strip())
 
 
 def _headed(told: HeadedMemory) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from remembrancer.domain.validation import MAX_TITLE_CHARS
 from remembrancer.policies.prompts.fence import fenced
-from remembrancer.policies.prompts.fields import Object, words
+from remembrancer.policies.prompts.fields import TEXT, Object, object_of, words
 from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
@@ -25,12 +25,7 @@ TELLING: Final = (
 
 INSTRUCTIONS: Final = f"You are given the turns of one episode of a conversation. Give its title and summary. {TELLING}"
 
-SCHEMA: Final[Object] = {
-    "type": "object",
-    "properties": {"title": {"type": "string"}, "summary": {"type": "string"}},
-    "required": ["title", "summary"],
-    "additionalProperties": False,
-}
+SCHEMA: Final[Object] = object_of(title=TEXT, summary=TEXT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +40,10 @@ def material(turns: Sequence[StreamTurn]) -> str:
     return fenced(transcript(turns), "turns")
 
 
-def problem(value: Object) -> str:
-    """What is wrong with an answer, in words for the model; "" where nothing is."""
-    told = telling(value)
-    if not told.title:
+def read(value: Object) -> EpisodeText | str:
+    """The answer, or what is wrong with it, in words for the model."""
+    title = words(value, "title", max_chars=MAX_TITLE_CHARS)
+    summary = words(value, "summary", max_chars=MAX_SUMMARY_CHARS)
+    if not title:
         return "title is empty"
-    return "" if told.summary else "summary is empty"
-
-
-def telling(value: Object) -> EpisodeText:
-    return EpisodeText(
-        title=words(value, "title", max_chars=MAX_TITLE_CHARS),
-        summary=words(value, "summary", max_chars=MAX_SUMMARY_CHARS),
-    )
+    return EpisodeText(title=title, summary=summary) if summary else "summary is empty"

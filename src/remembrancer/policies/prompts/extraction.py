@@ -12,6 +12,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.learning.extraction import FILES, ExtractionScope, StreamPassage
 from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fields import FRACTION, INTEGER, TEXT, Object, entries, list_of, object_of, one_of
 from remembrancer.policies.rendering.safe import indented, one_line
 from remembrancer.values import dataclass
 
@@ -119,49 +120,26 @@ def with_file(
     )
 
 
-def schema(at_most: int) -> Mapping[str, JsonValue]:
-    return {
-        "type": "object",
-        "properties": {
-            "learnings": {
-                "type": "array",
-                "maxItems": at_most,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "text": {"type": "string"},
-                        "type": {"type": "string", "enum": [kind.value for kind in LearningType]},
-                        "domain": {"type": "string", "enum": [domain.value for domain in Domain]},
-                        "importance": {"type": "number", "minimum": 0, "maximum": 1},
-                        "turns": {"type": "array", "minItems": 1, "items": {"type": "integer"}},
-                    },
-                    "required": ["text", "type", "domain", "importance", "turns"],
-                    "additionalProperties": False,
-                },
-            }
-        },
-        "required": ["learnings"],
-        "additionalProperties": False,
-    }
+def schema(at_most: int) -> Object:
+    learning = object_of(
+        text=TEXT,
+        type=one_of(LearningType),
+        domain=one_of(Domain),
+        importance=FRACTION,
+        turns=list_of(INTEGER, minItems=1),
+    )
+    return object_of(learnings=list_of(learning, maxItems=at_most))
 
 
-def lessons(answer: Mapping[str, JsonValue], turns: Collection[int], at_most: int) -> tuple[Lesson, ...] | str:
+def read(answer: Object, turns: Collection[int], at_most: int) -> tuple[Lesson, ...] | str:
     """The learnings of an answer, or what is wrong with it. `turns`: the numbers it may refer to."""
     given = answer.get("learnings")
     if not isinstance(given, list):
         return "learnings: a list is expected, empty where there is nothing to learn"
-    if len(given) > at_most:
-        return f"learnings: {len(given)} of them, at most {at_most} are expected"
-    read: list[Lesson] = []
-    for place, one in enumerate(given):
-        try:
-            read.append(_lesson(f"learnings[{place}]", one, turns))
-        except InvalidInput as error:
-            return str(error)
-    return tuple(read)
+    return entries("learnings", given, lambda path, one: _lesson(path, one, turns), at_most=at_most)
 
 
-def _lesson(path: str, given: JsonValue, turns: Collection[int]) -> Lesson:
+def _lesson(path: str, given: JsonValue | Object, turns: Collection[int]) -> Lesson:
     if not isinstance(given, dict):
         raise InvalidInput(path, given, "an object with text, type, domain, importance and turns")
     text = validation.text(f"{path}.text", given.get("text"), max_bytes=MAX_LEARNING_BYTES).strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC
-from typing import Final
+from typing import Final, cast
 
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Memory
@@ -12,7 +12,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.consolidation.facts import Action, Category
 from remembrancer.policies.prompts.fence import fenced
-from remembrancer.policies.prompts.fields import Object, objects, words
+from remembrancer.policies.prompts.fields import TEXT, Object, entries, list_of, object_of, objects, one_of, words
 from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.policies.segmentation.segments import StreamTurn
@@ -56,29 +56,18 @@ INSTRUCTIONS: Final = (
     "Where the episodes tell nothing lasting, answer with an empty list."
 )
 
-SCHEMA: Final[Object] = {
-    "type": "object",
-    "properties": {
-        "facts": {
-            "type": "array",
-            "maxItems": MAX_FACTS,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "action": {"type": "string", "enum": [action.value for action in Action]},
-                    "fact": {"type": "string", "description": "The label of a known fact, such as f1, or nothing."},
-                    "category": {"type": "string", "enum": [category.value for category in Category]},
-                    "text": {"type": "string"},
-                    "episodes": {"type": "array", "minItems": 1, "items": {"type": "string"}},
-                },
-                "required": ["action", "fact", "category", "text", "episodes"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["facts"],
-    "additionalProperties": False,
-}
+SCHEMA: Final[Object] = object_of(
+    facts=list_of(
+        object_of(
+            action=one_of(Action),
+            fact={"type": "string", "description": "The label of a known fact, such as f1, or nothing."},
+            category=one_of(Category),
+            text=TEXT,
+            episodes=list_of(TEXT, minItems=1),
+        ),
+        maxItems=MAX_FACTS,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +102,12 @@ def read(answer: Object, episodes: Collection[str]) -> tuple[FactEntry, ...] | s
     listed = objects(answer, "facts")
     if listed is None:
         return "facts: a list of objects is expected, empty where there is nothing to tell"
-    if len(listed) > MAX_FACTS:
-        return f"facts: {len(listed)} of them, at most {MAX_FACTS} are expected"
-    try:
-        return tuple(_entry(f"facts[{place}]", one, episodes) for place, one in enumerate(listed))
-    except InvalidInput as error:
-        return str(error)
+    return entries("facts", listed, lambda path, one: _entry(path, one, episodes), at_most=MAX_FACTS)
 
 
-def _entry(path: str, one: Object, episodes: Collection[str]) -> FactEntry:
+def _entry(path: str, given: JsonValue | Object, episodes: Collection[str]) -> FactEntry:
     """One entry, checked. Raises InvalidInput."""
+    one = cast("Object", given)
     action = validation.choice(f"{path}.action", one.get("action"), Action)
     text = words(one, "text", max_chars=MAX_FACT_CHARS + 1)
     if len(text) > MAX_FACT_CHARS:

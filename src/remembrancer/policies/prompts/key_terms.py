@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from remembrancer.domain import validation
-from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fields import TEXT, Object, list_of, object_of
 
 TASK: Final = "task"
 """The label of the block that holds the task."""
@@ -30,18 +29,11 @@ def material(task: str, chars: int) -> str:
     return fenced(task[:chars], TASK)
 
 
-def schema(least: int, most: int) -> Mapping[str, JsonValue]:
-    return {
-        "type": "object",
-        "properties": {
-            "terms": {"type": "array", "minItems": least, "maxItems": most, "items": {"type": "string"}},
-        },
-        "required": ["terms"],
-        "additionalProperties": False,
-    }
+def schema(least: int, most: int) -> Object:
+    return object_of(terms=list_of(TEXT, minItems=least, maxItems=most))
 
 
-def key_terms(answer: Mapping[str, JsonValue], least: int, most: int) -> tuple[str, ...] | str:
+def read(answer: Object, least: int, most: int) -> tuple[str, ...] | str:
     """The terms of an answer, distinct regardless of case; or what is wrong with it."""
     given = answer.get("terms")
     if not isinstance(given, list):

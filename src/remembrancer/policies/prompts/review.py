@@ -9,8 +9,8 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.review import Rating
-from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fields import Object, list_of, object_of, one_of
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.values import dataclass
 
@@ -37,25 +37,14 @@ That a memory was found by several questions hints that it mattered; what decide
 was said afterwards, judge by how well it answers the questions, and no better than good. Rate every memory once, by its
 label. Leave out one that you cannot judge."""
 
-SCHEMA: Final[Mapping[str, JsonValue]] = {
-    "type": "object",
-    "properties": {
-        "ratings": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "memory": {"type": "string", "description": "The label of a memory, such as m1."},
-                    "rating": {"type": "string", "enum": list(WORDS)},
-                },
-                "required": ["memory", "rating"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["ratings"],
-    "additionalProperties": False,
-}
+SCHEMA: Final[Object] = object_of(
+    ratings=list_of(
+        object_of(
+            memory={"type": "string", "description": "The label of a memory, such as m1."},
+            rating=one_of(WORDS),
+        )
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +54,6 @@ class LabelledMemory:
     label: str
     memory: Memory
     queries: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Ratings:
-    """The ratings of an answer. `problem`: what is wrong with it, in words for the model; empty: nothing.
-
-    `by_label`: without memories that the answer left out, and without unknown labels.
-    """
-
-    by_label: Mapping[str, Rating]
-    problem: str = ""
 
 
 def fitting(said: Sequence[Event], *, chars: int) -> tuple[Event, ...]:
@@ -97,25 +75,25 @@ def material(looked_up: Sequence[LabelledMemory], said: Sequence[Event]) -> str:
     return f"{memories}\n\nWhat was said afterwards:\n{talk}"
 
 
-def read(answer: Mapping[str, JsonValue], labels: frozenset[str]) -> Ratings:
-    """The ratings. `labels`: those of the memories in question."""
+def read(answer: Object, labels: frozenset[str]) -> dict[str, Rating] | str:
+    """The ratings by label, or what is wrong with the answer, in words for the model. `labels`: those of the memories
+    in question; others are ignored.
+    """
     listed = answer.get("ratings")
     if not isinstance(listed, list):
-        return Ratings({}, 'The answer has no list "ratings".')
+        return 'The answer has no list "ratings".'
     by_label: dict[str, Rating] = {}
     for item in listed:
         match item:
             case {"memory": str(label), "rating": str(word)} if word in WORDS:
                 if by_label.get(label, WORDS[word]) is not WORDS[word]:
-                    return Ratings({}, f"{label!r} is rated twice, and not alike.")
+                    return f"{label!r} is rated twice, and not alike."
                 by_label[label] = WORDS[word]
             case {"memory": str(label), "rating": rating}:
-                return Ratings(
-                    {}, f"The rating of {label!r} is {cast('object', rating)!r}, none of {', '.join(WORDS)}."
-                )
+                return f"The rating of {label!r} is {cast('object', rating)!r}, none of {', '.join(WORDS)}."
             case _:
-                return Ratings({}, 'An entry of "ratings" has no "memory" or no "rating".')
-    return Ratings({label: rating for label, rating in by_label.items() if label in labels})
+                return 'An entry of "ratings" has no "memory" or no "rating".'
+    return {label: rating for label, rating in by_label.items() if label in labels}
 
 
 def _line(event: Event) -> str:

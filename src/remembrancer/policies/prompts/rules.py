@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.domain import validation
@@ -12,6 +12,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.prompts.extraction import numbers
 from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fields import FRACTION, INTEGER, TEXT, Object, entries, list_of, object_of
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.values import dataclass
 
@@ -57,51 +58,23 @@ def _line(place: int, entry: Memory, chars: int) -> str:
     return f"[{place}] {entry.occurred_to:%Y-%m-%d %H:%M}, {one_line(entry.kind)}: {cut}"
 
 
-def schema(evidence: int, at_most: int) -> Mapping[str, JsonValue]:
-    return {
-        "type": "object",
-        "properties": {
-            "rules": {
-                "type": "array",
-                "maxItems": at_most,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "when": {"type": "string"},
-                        "do": {"type": "string"},
-                        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-                        "evidence": {"type": "array", "minItems": evidence, "items": {"type": "integer"}},
-                    },
-                    "required": ["when", "do", "confidence", "evidence"],
-                    "additionalProperties": False,
-                },
-            }
-        },
-        "required": ["rules"],
-        "additionalProperties": False,
-    }
+def schema(evidence: int, at_most: int) -> Object:
+    rule = {"when": TEXT, "do": TEXT, "confidence": FRACTION, "evidence": list_of(INTEGER, minItems=evidence)}
+    return object_of(rules=list_of(object_of(**rule), maxItems=at_most))
 
 
-def rules(answer: Mapping[str, JsonValue], entries: int, evidence: int, at_most: int) -> tuple[Rule, ...] | str:
-    """The rules of an answer, or what is wrong with it. `entries`: how many were shown, numbered from 1."""
+def read(answer: Object, shown: int, evidence: int, at_most: int) -> tuple[Rule, ...] | str:
+    """The rules of an answer, or what is wrong with it. `shown`: how many entries the model saw, numbered from 1."""
     given = answer.get("rules")
     if not isinstance(given, list):
         return "rules: a list is expected, empty where there is no rule"
-    if len(given) > at_most:
-        return f"rules: {len(given)} of them, at most {at_most} are expected"
-    read: list[Rule] = []
-    for place, one in enumerate(given):
-        try:
-            read.append(_rule(f"rules[{place}]", one, range(1, entries + 1), evidence))
-        except InvalidInput as error:
-            return str(error)
-    return tuple(read)
+    return entries("rules", given, lambda path, one: _rule(path, one, range(1, shown + 1), evidence), at_most=at_most)
 
 
-def _rule(path: str, given: JsonValue, entries: range, evidence: int) -> Rule:
+def _rule(path: str, given: JsonValue | Object, shown: range, evidence: int) -> Rule:
     if not isinstance(given, dict):
         raise InvalidInput(path, given, "an object with when, do, confidence and evidence")
-    shown_by = numbers(f"{path}.evidence", given.get("evidence"), entries)
+    shown_by = numbers(f"{path}.evidence", given.get("evidence"), shown)
     if len(shown_by) < evidence:
         raise InvalidInput(f"{path}.evidence", list(shown_by), f"at least {evidence} different entries")
     return Rule(

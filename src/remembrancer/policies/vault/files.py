@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
-from typing import Final
+from enum import StrEnum
+from typing import Any, Final, cast
 from uuid import UUID, uuid5
 
-from remembrancer.domain.event import Origin
 from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, Span, blocks, normal, told, written
-from remembrancer.domain.learning import Domain, Learning, LearningType, learning_of
-from remembrancer.domain.memory import Status
+from remembrancer.domain.learning import FIELDS, Learning, LearningType, learning_of
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.vault.headers import Fault, Header, Value, edited, header, rendered
 from remembrancer.policies.vault.places import holds_learnings
@@ -208,42 +206,21 @@ def _comparable(learning: Learning) -> Learning:
 
 
 def _values(learning: Learning) -> Mapping[str, Value]:
-    """The header values of a learning."""
-    created: date | datetime | None = learning.created_at
-    return {
-        "id": str(learning.id),
-        "type": learning.type.value,
-        "domain": learning.domain.value,
-        "importance": learning.importance,
-        "reinforcement_count": learning.reinforcement_count,
-        "last_reinforced": learning.last_reinforced,
-        "status": learning.status.value,
-        "phase": learning.phase,
-        "created_at": created,
-        "session_id": learning.session_id,
-        "session_task": learning.session_task,
-        "promoted_from": learning.promoted_from,
-        "merged_from": tuple(map(str, learning.merged_from)),
-        "title": learning.title,
-        "tags": learning.tags,
-        "origin": learning.origin.value,
-        "confidence": learning.confidence,
-        "topic_key": learning.topic_key,
-        "agent": learning.agent,
-        "session": learning.session,
-        "valid_from": learning.valid_from,
-        "valid_until": learning.valid_until,
-    }
+    """The header values of a learning, in the order of FIELDS."""
+    return {name: _value(getattr(learning, name)) for name in FIELDS}
 
 
-_SILENT: Final[Mapping[str, Value]] = {
-    **dict.fromkeys(_values(Learning(id=_IDS, text="-"))),
-    "type": LearningType.PROCEDURAL.value,
-    "domain": Domain.TEAM.value,
-    "status": Status.ACTIVE.value,
-    "merged_from": (),
-    "tags": (),
-    "origin": Origin.USER.value,
-    "confidence": 0.5,
-}
+def _value(held: Any) -> Value:
+    match held:
+        case StrEnum():
+            return held.value
+        case UUID():
+            return str(held)
+        case tuple():
+            return tuple(map(str, cast("tuple[object, ...]", held)))
+        case _:
+            return held
+
+
+_SILENT: Final = _values(Learning(id=_IDS, text="-"))
 """Header values that can be omitted because they are defaults."""
