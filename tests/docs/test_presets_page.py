@@ -11,7 +11,7 @@ import pytest
 
 from remembrancer.compose import choose_preset
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.preset_pages import worded
+from remembrancer.interfaces.cli.presets import worded
 from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.forgetting.reinforcement import Gain
 from remembrancer.policies.ranking.expressions import FUNCTIONS

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from remembrancer import Remembrancer, Settings
 from remembrancer.interfaces.charts.strength import StrengthCurve
-from remembrancer.interfaces.cli import fading_pages
+from remembrancer.interfaces.cli import fading
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.wire.fading import CurveOut
 from remembrancer.testing.doubles import NOW, FixedClock
@@ -77,9 +77,9 @@ def test_a_curve_that_begins_with_a_use_says_so() -> None:
     with Remembrancer.open(settings=settings, embedder="none", clock=clock) as rem:
         memory = rem.remember("used", occurred_at=NOW)
         clock.advance(20 * DAY)
-        before = [str(block) for block in fading_pages.curve(CurveOut.of(rem.health.curve(memory.id)))]
+        before = [str(block) for block in fading.curve(CurveOut.of(rem.health.curve(memory.id)))]
         rem.mark([memory.id], "used")
         clock.advance(20 * DAY)
-        after = [str(block) for block in fading_pages.curve(CurveOut.of(rem.health.curve(memory.id)))]
+        after = [str(block) for block in fading.curve(CurveOut.of(rem.health.curve(memory.id)))]
     assert before[-1].startswith("Strength ")
     assert after[-1] == "Drawn since it was last used or reviewed, on Tuesday 24 March 2026."

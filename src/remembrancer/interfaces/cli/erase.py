@@ -5,18 +5,45 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.text import Text
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli import erase_pages
+from remembrancer.interfaces.cli.drawing import Renderables, facts, indented
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, arguments
+from remembrancer.interfaces.text import counted, minute, one_line
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.erasures import ErasureOut
+    from uuid import UUID
+
+    from remembrancer.interfaces.wire.erasures import ChoiceOut, ErasureOut, ErasuresOut
+
+LISTED: Final = 5
+"""Ids printed of each kind; the JSON has all of them."""
+
+_KINDS: Final = {
+    "memories": "memories",
+    "events": "entries of the journal",
+    "archived": "entries of the archive",
+    "cues": "cues, and the words they are found by",
+    "vectors": "vectors",
+    "word_vectors": "vectors of words",
+    "revisions": "texts from before",
+    "relations": "relations",
+    "exposures": "lines on what was shown",
+    "reviews": "reviews",
+    "audit": "lines of audit",
+    "priority_changes": "changes of priority",
+    "streams": "streams, now empty",
+    "deferrals": "pieces of waiting work",
+    "replies": "kept answers to requests",
+    "quotations": "lines of logs that quoted it",
+}
+"""The names of the receipt's counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +86,7 @@ def erase(
         if receipt.dry_run and not dry_run and any(receipt.counts.values()):
             _ask(call, ErasureOut.of(receipt))
             receipt = memory.erase(ids=ids or None, **arguments(chosen))
-    call.answer(ErasureOut.of(receipt), erase_pages.receipt)
+    call.answer(ErasureOut.of(receipt), _receipt)
 
 
 def erasures(
@@ -76,7 +103,7 @@ def erasures(
     """
     from remembrancer.interfaces.wire.erasures import ErasuresOut
 
-    call.tell(lambda memory: ErasuresOut.of(memory.erasures(limit)), erase_pages.receipts)
+    call.tell(lambda memory: ErasuresOut.of(memory.erasures(limit)), _receipts)
 
 
 def has_somebody_to_ask(call: Invocation) -> bool:
@@ -88,6 +115,66 @@ def _ask(call: Invocation, preview: ErasureOut) -> None:
     """Ask for confirmation. Raises InvalidInput if there is no terminal, typer.Abort if the answer is no."""
     if not has_somebody_to_ask(call):
         raise InvalidInput("--yes", "left out", "given where there is no terminal to ask on: nothing undoes it")
-    for block in erase_pages.receipt(preview):
+    for block in _receipt(preview):
         call.err.print(block)
     typer.confirm("Erase this for good?", abort=True, err=True)
+
+
+def _receipt(answer: ErasureOut) -> Renderables:
+    """What was erased, its consequences, and what has to be done elsewhere."""
+    if answer.dry_run:
+        gone = any(answer.counts.values())
+        yield Text("This would go:" if gone else "Nothing here is like that.", style="bold")
+    else:
+        yield Text(f"Erased by {one_line(answer.by)} on {minute(answer.at)} UTC: {_asked(answer.asked)}", style="bold")
+        yield Text(f"  {answer.id}", style="dim")
+    yield facts([(_KINDS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
+    yield from _ids("Drawn from it, and gone with it", answer.derived)
+    yield from _ids("Told anew, without it", answer.retold)
+    yield from _ids("Back in recall: what had taken their place is gone", answer.restored)
+    yield from _ids("To be drawn from again", answer.redrawn)
+    yield from _ids("Stays: it was drawn from these, and they say something else", answer.apart)
+    yield from _ids("Stays, and holds one of the texts word for word; erase it too if it is meant", answer.repeated)
+    if not answer.dry_run and answer.purged_at is not None:
+        yield Text(f"The database's files hold nothing of it since {minute(answer.purged_at)} UTC.", style="green")
+    if answer.left:
+        yield ""
+        yield Text("What cannot be reached from here", style="bold")
+    for one in answer.left:
+        yield indented(Text.assemble(one_line(one.what), (f": {one_line(one.why)}", "dim")), 2)
+        yield indented(Text(one_line(one.do)), 4)
+
+
+def _receipts(answer: ErasuresOut) -> Renderables:
+    """A few lines for each receipt."""
+    if not answer.erasures:
+        yield Text("Nothing was erased.", style="dim")
+    for one in answer.erasures:
+        done = "" if one.purged_at is not None else ", traces may still be in the files"
+        went = f"{counted(one.counts['memories'], 'memory')}, {counted(one.counts['events'], 'event')}"
+        yield Text.assemble(
+            (f"{minute(one.at)}  ", "dim"),
+            f"{one_line(one.by)}: {_asked(one.asked)}: {went}",
+            (done, "yellow"),
+        )
+        yield Text(f"  {one.id}", style="dim")
+
+
+def _asked(choice: ChoiceOut) -> str:
+    if choice.ids:
+        return counted(len(choice.ids), "memory")
+    if choice.events:
+        return counted(len(choice.events), "event")
+    parts = (("project", choice.project), ("crew", choice.crew), ("agent", choice.agent), ("session", choice.session))
+    named = ", ".join(f"{name} {one_line(part)}" for name, part in parts if part is not None)
+    return named if choice.before is None else f"{named}, before {minute(choice.before)} UTC"
+
+
+def _ids(heading: str, ids: list[UUID]) -> Renderables:
+    if not ids:
+        return
+    yield Text(f"{heading} ({len(ids):,}):")
+    for one in ids[:LISTED]:
+        yield Text(f"  {one}", style="dim")
+    if len(ids) > LISTED:
+        yield Text(f"  and {len(ids) - LISTED:,} more; --json has them all", style="dim")

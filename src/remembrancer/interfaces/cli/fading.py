@@ -3,13 +3,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from rich.text import Text
+
+from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import LimitOption
+from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.cli.times import LENGTHS
+from remembrancer.interfaces.text import counted, day, minute, titled
+from remembrancer.policies.rendering.ages import spoken_age
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
 
 
 def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
@@ -20,12 +30,9 @@ def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
 
     Example: remembrancer decay --limit 20
     """
-    from remembrancer.interfaces.cli import fading_pages
     from remembrancer.interfaces.wire.fading import OutlooksOut
 
-    call.tell(
-        lambda memory: OutlooksOut.of(memory.health.decay(limit=limit)), partial(fading_pages.weakest, now=call.now)
-    )
+    call.tell(lambda memory: OutlooksOut.of(memory.health.decay(limit=limit)), partial(_weakest, now=call.now))
 
 
 def fading(
@@ -42,7 +49,6 @@ def fading(
     Example: remembrancer fading --within 30d
     """
     from remembrancer.facade import MAX_LISTED
-    from remembrancer.interfaces.cli import fading_pages
     from remembrancer.interfaces.wire.fading import OutlooksOut
 
     ahead = timedelta(days=30) if within is None else within
@@ -51,4 +57,55 @@ def fading(
         # Asked only where it is told.
         weakest = () if found or call.as_json else memory.health.decay(limit=MAX_LISTED)
     faded = sum(outlook.has_faded for outlook in weakest)
-    call.answer(OutlooksOut.of(found), partial(fading_pages.fading, now=call.now, within=ahead, faded=faded))
+    call.answer(OutlooksOut.of(found), partial(_soon, now=call.now, within=ahead, faded=faded))
+
+
+def _weakest(answer: OutlooksOut, *, now: datetime) -> Renderables:
+    """Weakest first, each with the time when it falls below the threshold."""
+    if not answer.memories:
+        yield Text("Nothing is remembered there.", style="dim")
+    yield from _listed(answer, now)
+
+
+def _soon(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int) -> Renderables:
+    """Soonest first. If there are none: how many have `faded` already, at most as many as `decay` lists."""
+    if not answer.memories:
+        yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
+        if faded:
+            from remembrancer.facade import MAX_LISTED
+
+            have = "has" if faded == 1 else "have"
+            some = f"{counted(faded, 'memory')}{' or more' if faded == MAX_LISTED else ''}"
+            yield Text(f"{some} {have} faded already: `remembrancer decay` lists the weakest.", style="dim")
+    yield from _listed(answer, now)
+
+
+def curve(answer: CurveOut) -> Renderables:
+    """The curve, and in words when it crosses the threshold."""
+    outlook = answer.outlook
+    yield Shorter(titled(outlook.memory), lines=2)
+    yield Text(f"  {outlook.memory.id}", style="dim")
+    yield ""
+    if (strength := StrengthCurve.of(answer)) is not None:
+        yield Plot(strength)
+    yield ""
+    yield Text(forecast(outlook, answer.now))
+    begin = answer.points[0].at
+    if outlook.memory.occurred_to < begin < answer.now and answer.now - begin < answer.points[-1].at - answer.now:
+        yield Text(f"Drawn since it was last used or reviewed, on {day(begin)}.", style="dim")
+
+
+def _listed(answer: OutlooksOut, now: datetime) -> Renderables:
+    for outlook in answer.memories:
+        head = Text(f"{outlook.strength:.3f}  ", style="yellow" if outlook.faded else "bold")
+        head.append(_when(outlook, now), style="not bold dim")
+        yield head
+        yield indented(Shorter(titled(outlook.memory)), 2)
+        yield indented(Text(str(outlook.memory.id), style="dim"), 2)
+
+
+def _when(outlook: OutlookOut, now: datetime) -> str:
+    if outlook.falls_at is None:
+        return f"stays at or above {outlook.below:g}"
+    told = f"{minute(outlook.falls_at)} UTC, {spoken_age(now - outlook.falls_at)}"
+    return f"faded: below {outlook.below:g} since {told}" if outlook.faded else f"below {outlook.below:g} from {told}"

@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from remembrancer.interfaces.cli import keys_pages
+from rich.text import Text
+
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import LENGTHS
+from remembrancer.interfaces.text import minute
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 
 
 def create(
@@ -29,7 +35,7 @@ def create(
 
     with call.opened(create=True) as memory:
         made = memory.keys.create(name, right, expires)
-    call.answer(NewKeyOut.of(made, now=call.now), keys_pages.made)
+    call.answer(NewKeyOut.of(made, now=call.now), _made)
     if not call.as_json:
         call.write(made.token)
     call.note("The token is not shown again: put it where the program that uses it keeps its secrets.")
@@ -45,7 +51,7 @@ def list_(call: Invocation) -> None:
     """
     from remembrancer.interfaces.wire.keys import KeysOut
 
-    call.tell(lambda memory: KeysOut.of(memory.keys.list(), now=call.now), keys_pages.listed)
+    call.tell(lambda memory: KeysOut.of(memory.keys.list(), now=call.now), _listed)
 
 
 def revoke(
@@ -61,4 +67,32 @@ def revoke(
     """
     from remembrancer.interfaces.wire.keys import KeyOut
 
-    call.tell(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), keys_pages.told)
+    call.tell(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), _told)
+
+
+def _listed(found: KeysOut) -> Renderables:
+    if not found.keys:
+        yield Text("There is no key to this workspace.", style="dim")
+    for key in found.keys:
+        yield from _told(key)
+
+
+def _made(new: NewKeyOut) -> Renderables:
+    """A new key without its token, which the command prints separately so that it is not wrapped."""
+    yield from _told(new.key)
+
+
+def _told(key: KeyOut) -> Renderables:
+    """The right of a key, whether it is valid, its name and its id."""
+    lead = Text(f"{key.right:<5}  ", style="bold" if key.usable else "dim")
+    lead.append(f"{_standing(key)}  ", style="" if key.usable else "yellow")
+    yield Shorter(key.name, lead=lead)
+    yield Text(f"  {key.id}", style="dim")
+
+
+def _standing(key: KeyOut) -> str:
+    if key.revoked_at is not None:
+        return f"revoked {minute(key.revoked_at)} UTC"
+    if key.expires_at is None:
+        return "does not expire"
+    return f"{'expires' if key.usable else 'expired'} {minute(key.expires_at)} UTC"

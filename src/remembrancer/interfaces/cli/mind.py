@@ -4,24 +4,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli import mind_pages, pages
+from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.signals import on_stop_signal
+from remembrancer.interfaces.text import counted, minute, one_line
+from remembrancer.policies.rendering.ages import spoken_age
 
 if TYPE_CHECKING:
     from remembrancer import Remembrancer
     from remembrancer.domain.job import Job
     from remembrancer.interfaces.cli.drawing import Renderables
+    from remembrancer.interfaces.wire.jobs import JobOut, JobReportOut, JobsOut, PromotableOut, RunOut, SpendingOut
     from remembrancer.jobs.indexer import OnIndexed
     from remembrancer.jobs.reports import JobReport
     from remembrancer.jobs.worker import OnRun
@@ -30,6 +37,8 @@ R = TypeVar("R")
 
 SinceOption = Annotated[datetime | None, f"Since then: {TIMES}."]
 Only = Annotated[list[str] | None, "JOB", "Only this job, as named by `jobs`; may be repeated."]
+LISTED: Final = 5
+"""Failures printed of each job."""
 
 
 def end_session(
@@ -44,9 +53,9 @@ def end_session(
 
     Example: remembrancer end-session standup-monday
     """
-    from remembrancer.interfaces.cli import report_pages
+    from remembrancer.interfaces.cli import report_lines
 
-    _done(call, lambda memory: memory.end_session(name), report_pages.ended)
+    _done(call, lambda memory: memory.end_session(name), report_lines.ended)
 
 
 def sleep(
@@ -61,9 +70,9 @@ def sleep(
 
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
-    from remembrancer.interfaces.cli import report_pages
+    from remembrancer.interfaces.cli import report_lines
 
-    _done(call, lambda memory: memory.sleep(dry_run=dry_run), report_pages.slept)
+    _done(call, lambda memory: memory.sleep(dry_run=dry_run), report_lines.slept)
 
 
 def consolidate(
@@ -79,9 +88,9 @@ def consolidate(
 
     Example: remembrancer consolidate --since 24h --limit 50
     """
-    from remembrancer.interfaces.cli import report_pages
+    from remembrancer.interfaces.cli import report_lines
 
-    _done(call, lambda memory: memory.consolidate(since, limit), report_pages.consolidated)
+    _done(call, lambda memory: memory.consolidate(since, limit), report_lines.consolidated)
 
 
 def maintain(
@@ -97,13 +106,13 @@ def maintain(
 
     Example: remembrancer maintain --only index --only health
     """
-    from remembrancer.interfaces.cli import report_pages
+    from remembrancer.interfaces.cli import report_lines
     from remembrancer.interfaces.wire.jobs import MaintenanceOut
     from remembrancer.jobs.reports import BrokenOff
 
     with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
         reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
-    call.answer(MaintenanceOut.of(reports), lambda _: report_pages.maintained(reports))
+    call.answer(MaintenanceOut.of(reports), lambda _: report_lines.maintained(reports))
     if any(isinstance(report, BrokenOff) for report in reports.values()):
         raise typer.Exit(3)
 
@@ -155,7 +164,7 @@ def _telling(call: Invocation) -> OnRun:
 
     def on_run(job: Job, report: JobReport) -> None:
         if call.as_json:
-            call.write(mind_pages.json_line(job.value, JobReportOut.of(report)))
+            call.write(_json_line(job.value, JobReportOut.of(report)))
             return
         line, numbers = report_lines.line(job.value, report), counted(report)
         if numbers.done or numbers.failed or isinstance(report, BrokenOff) or line.plain != last.get(job):
@@ -174,7 +183,7 @@ def jobs(call: Invocation) -> None:
     """
     from remembrancer.interfaces.wire.jobs import JobsOut
 
-    call.tell(lambda memory: JobsOut.of(memory.jobs.list()), lambda shape: mind_pages.jobs(shape, call.now))
+    call.tell(lambda memory: JobsOut.of(memory.jobs.list()), lambda shape: _jobs(shape, call.now))
 
 
 def spending(call: Invocation, *, since: SinceOption = None) -> None:
@@ -186,7 +195,7 @@ def spending(call: Invocation, *, since: SinceOption = None) -> None:
     """
     from remembrancer.interfaces.wire.jobs import SpendingOut
 
-    call.tell(lambda memory: SpendingOut.of(memory.jobs.spending(since), since), mind_pages.spending)
+    call.tell(lambda memory: SpendingOut.of(memory.jobs.spending(since), since), _spending)
 
 
 def promote(
@@ -210,7 +219,7 @@ def promote(
         if memory_id is None:
             candidates = memory.learnings.promotable()
             looked = bool(candidates) or any(state.job is Job.PROMOTE for state in memory.jobs.list())
-            call.answer(PromotableOut.of(candidates), lambda shape: mind_pages.promotable(shape, looked=looked))
+            call.answer(PromotableOut.of(candidates), lambda shape: _promotable(shape, looked=looked))
         else:
             promoted = memory.learnings.promote(memory_id, to)
             call.answer(MemoryOut.of(promoted), pages.promoted)
@@ -228,13 +237,13 @@ def stage(
 
     Example: remembrancer stage INTENT.md --preset teaparty --project checkout
     """
-    from remembrancer.interfaces.cli import report_pages
+    from remembrancer.interfaces.cli import report_lines
 
     try:
         intent = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput("file", str(file), f"a readable UTF-8 text file ({error})") from error
-    _done(call, lambda memory: memory.learnings.enter_stage(intent), report_pages.staged)
+    _done(call, lambda memory: memory.learnings.enter_stage(intent), report_lines.staged)
 
 
 def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], Renderables]) -> None:
@@ -251,3 +260,94 @@ def _watching(
 ) -> AbstractContextManager[OnIndexed | None]:
     """A progress bar while indexing, if that is among the jobs."""
     return call.indexing(memory) if not only or "index" in only else nullcontext()
+
+
+def _json_line(name: str, report: JobReportOut) -> str:
+    """The report of one run of a job, as one line of JSON."""
+    return json.dumps({"job": name, **report.model_dump(mode="json")})
+
+
+def _jobs(answer: JobsOut, now: datetime) -> Renderables:
+    """One line for each job, then the details of errors and failures."""
+    from remembrancer.jobs.overview import MOST_COUNTED
+
+    table = Table(box=None, pad_edge=False, expand=True)
+    for heading in ("job", "last run", "next (UTC)"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("waits", justify="right", no_wrap=True)
+    table.add_column("did", no_wrap=True, ratio=1)  # what room the others leave
+    for job in answer.jobs:
+        waits = "" if job.backlog is None else f"{job.backlog:,}{'+' if job.backlog >= MOST_COUNTED else ''}"
+        last = Text("never", style="dim") if job.last is None else Text(spoken_age(now - job.last.started_at))
+        table.add_row(job.job, last, _next(job, now), waits, _did(job.last))
+    yield table
+    for job in answer.jobs:
+        yield from _trouble(job)
+
+
+def _did(run: RunOut | None) -> Text:
+    if run is None:
+        return Text("")
+    if run.error:
+        return Text(f"broke off: {one_line(run.error)}", style="red")
+    numbers = [(run.done, "done"), (run.failed, "put off"), (run.left, "left")]
+    told = ", ".join(f"{number:,} {what}" for number, what in numbers if number)
+    if not told:
+        return Text(one_line(run.reason) or "nothing to do", style="dim")
+    return Text.assemble(told, (f" ({one_line(run.reason)})" if run.reason else "", "dim"))
+
+
+def _next(job: JobOut, now: datetime) -> Text:
+    if job.next_run is None or job.next_run <= now:
+        return Text("due", style="green")
+    return Text(minute(job.next_run))
+
+
+def _trouble(job: JobOut) -> Renderables:
+    broke_off = "" if job.last is None else job.last.error
+    if broke_off or job.failures:
+        yield ""
+    if broke_off:
+        yield Text.assemble((f"{job.job}: broke off: ", "red"), one_line(broke_off))
+    if job.failures:
+        yield Text(f"{job.job}: {counted(len(job.failures), 'piece')} of work put off", style="yellow")
+    for failure in job.failures[:LISTED]:
+        times = "once" if failure.attempts == 1 else f"{failure.attempts:,} times"
+        head = f"{one_line(failure.item)}: failed {times}, tried again from {minute(failure.retry_at)} UTC on"
+        yield indented(Text(head), 2)
+        yield indented(Shorter(failure.error, lines=2))
+    if len(job.failures) > LISTED:
+        yield indented(Text(f"… and {len(job.failures) - LISTED:,} more", style="dim"), 2)
+
+
+def _spending(answer: SpendingOut) -> Renderables:
+    if not answer.spent:
+        yield Text("No language model was asked anything.", style="dim")
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("purpose")
+    table.add_column("model")
+    for heading in ("calls", "failed", "tokens in", "tokens out", "US dollars"):
+        table.add_column(heading, justify="right")
+    for one in answer.spent:
+        cost = f"{one.cost:.4f}" if one.calls > one.unpriced else ""
+        table.add_row(
+            one.purpose,
+            one_line(one.model),
+            f"{one.calls:,}",
+            f"{one.failed:,}" if one.failed else "",
+            f"{one.input_tokens:,}",
+            f"{one.output_tokens:,}",
+            f"{cost} + {one.unpriced:,} unpriced" if one.unpriced else cost,
+        )
+    yield table
+
+
+def _promotable(answer: PromotableOut, *, looked: bool) -> Renderables:
+    """`looked`: whether the preset looks for recurring memories at all."""
+    if not answer.candidates:
+        nothing = "Nothing came up in enough jobs." if looked else "This preset does not look for what recurs."
+        yield Text(nothing, style="dim")
+    for one in answer.candidates:
+        yield Shorter(one.memory.text, lead=Text(f"{counted(one.jobs, 'job')}  ", style="cyan"))
+        yield indented(Text(str(one.memory.id), style="dim"))

@@ -3,12 +3,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-from remembrancer.interfaces.cli import picture, preset_pages
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from remembrancer.interfaces.cli import picture
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
+from remembrancer.interfaces.text import minute, one_line, titled
+from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut
+    from remembrancer.interfaces.wire.presets import PresetOut, PresetsOut
+
+_SCORES: Final = ("ranking", "rankings", "fading")
+"""Sections that contain score expressions."""
+_FORM: Final = "form"
+_IN_USE: Final = "in use"
+_ABSENT: Final = {"words_alone": "as score"}
+"""The meaning of `false` for choices where "no" would be unclear."""
+LETTERS: Final = 4
+CELL: Final = 7
+"""Cells of a rank and a score."""
+GAP: Final = 2
+LEAST_TEXT: Final = 16
+"""Below this width, in cells, a memory's text is left out."""
 
 
 def list_(call: Invocation) -> None:
@@ -21,7 +49,7 @@ def list_(call: Invocation) -> None:
     from remembrancer.compose import choose_preset
     from remembrancer.interfaces.wire.presets import PresetsOut
 
-    call.answer(PresetsOut.of(choose_preset(call.settings.preset)), preset_pages.listed)
+    call.answer(PresetsOut.of(choose_preset(call.settings.preset)), _listed)
 
 
 def show(
@@ -49,7 +77,7 @@ def show(
     if toml and not call.as_json:
         call.write(text_of(preset).rstrip())
         return
-    call.answer(PresetOut.of(preset, in_use=named == in_use), preset_pages.told)
+    call.answer(PresetOut.of(preset, in_use=named == in_use), _told)
 
 
 def compare(
@@ -71,7 +99,6 @@ def compare(
 
     Example: remembrancer presets compare "what did we decide about refunds?" default engram --png refunds.png
     """
-    from remembrancer.interfaces.cli import compare_pages
     from remembrancer.interfaces.wire.comparison import ComparisonOut
 
     picture.check(png)
@@ -83,4 +110,172 @@ def compare(
         from remembrancer.interfaces.charts.comparison import comparison_document
 
         picture.write(call, png, comparison_document(found))
-    call.answer(found, compare_pages.compared)
+    call.answer(found, _compared)
+
+
+def _listed(answer: PresetsOut) -> Renderables:
+    """Each preset with its whole description."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, style="green")
+    grid.add_column(overflow="fold")
+    for preset in answer.presets:
+        name = Text(one_line(preset.name), style="bold" if preset.in_use else "")
+        grid.add_row(name, _IN_USE if preset.in_use else "", Text(one_line(preset.description)))
+    yield grid
+
+
+def _told(answer: PresetOut) -> Renderables:
+    """The scores and the meaning of their signals first, then all other choices."""
+    alone = {key: value for key, value in answer.choices.items() if not isinstance(value, dict)}
+    sections = {key: value for key, value in answer.choices.items() if isinstance(value, dict) and value}
+    head = Text(one_line(worded("", alone.pop("name"))), style="bold")
+    yield head.append(f"  {_IN_USE}", style="not bold green") if answer.in_use else head
+    yield Text(one_line(worded("", alone.pop("description"))))
+    for title in (title for title in _SCORES if title in sections):
+        yield from _section(title, _rows("", sections.pop(title)))
+    yield from _section("signals", answer.signals.items())
+    for title, choices in sections.items():
+        yield from _section(title, _rows("", choices))
+    yield from _section("besides", _rows("", alone))
+
+
+def _section(title: str, rows: Iterable[tuple[str, str]]) -> Renderables:
+    yield ""
+    yield Text(title, style="bold")
+    yield indented(facts(rows), 2)
+
+
+def _rows(path: str, choices: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+    """A row for each choice; a table of single values is one row."""
+    for key, value in choices.items():
+        if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
+            yield from _rows(f"{path}{key}.", value)
+        else:
+            yield f"{path}{key}", worded(key, value)
+
+
+def worded(key: str, value: JsonValue) -> str:
+    """A choice in as few words as distinguish it from others."""
+    match value:
+        case dict():
+            # A form's name speaks for itself.
+            named = (
+                worded(inner, one) if inner == _FORM else f"{inner} {worded(inner, one)}"
+                for inner, one in value.items()
+            )
+            return " · ".join(named) or "none"
+        case list():
+            return ", ".join(worded("", one) for one in value) or "none"
+        case False:
+            return _ABSENT.get(key, "no")
+        case True:
+            return "yes"
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
+
+
+def _compared(answer: ComparisonOut) -> Renderables:
+    """A row for each memory and a column for each preset, then why the results differ and how much they overlap."""
+    most = max(one.limit for one in answer.answers)
+    yield Text(f"As of {minute(answer.asked_at)} UTC, {most} at most: rank and score under each preset", style="dim")
+    yield ""
+    if not answer.memories:
+        yield Text("No preset returns anything.", style="dim")
+        return
+    yield _Ranks(answer)
+    yield Text(
+        "(n): ranked there, and not returned. -: no search brought it, or it stands in every answer.", style="dim"
+    )
+    yield ""
+    yield Text("Why they differ", style="bold")
+    for number, one in enumerate(answer.memories):
+        yield from _why(letters(number), one)
+    yield ""
+    yield Text("Overlap: of what either returns, the share that both do", style="bold")
+    yield _overlaps(answer)
+
+
+def letters(number: int) -> str:
+    """The label of a row: A to Z, then AA and so on. Letters cannot be mistaken for ranks.
+
+    >>> letters(0), letters(25), letters(26)
+    ('A', 'Z', 'AA')
+    """
+    before, last = divmod(number, 26)
+    return (letters(before - 1) if before else "") + chr(ord("A") + last)
+
+
+@dataclass(frozen=True)
+class _Ranks:
+    """A row for each memory and a column for each preset, in several tables if the terminal is too narrow for one."""
+
+    answer: ComparisonOut
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = options.max_width - LETTERS
+        for number, columns in enumerate(self._that_fit(room)):
+            if number:
+                yield ""
+            yield self._table(columns, room - sum(self._width(column) for column in columns))
+
+    def _that_fit(self, room: int) -> list[list[int]]:
+        """The indices of the presets, grouped into tables that fit the width."""
+        groups: list[list[int]] = [[]]
+        for column in range(len(self.answer.answers)):
+            if groups[-1] and sum(self._width(each) for each in (*groups[-1], column)) > room:
+                groups.append([])
+            groups[-1].append(column)
+        return groups
+
+    def _width(self, column: int) -> int:
+        return max(cell_len(one_line(self.answer.answers[column].preset)), CELL) + GAP
+
+    def _table(self, columns: list[int], left: int) -> Table:
+        table = Table(box=None, padding=0, header_style="bold")
+        table.add_column(width=LETTERS)
+        for column in columns:
+            name = one_line(self.answer.answers[column].preset)
+            table.add_column(Text(name), width=self._width(column), no_wrap=True, overflow="ellipsis")
+        if left >= LEAST_TEXT:
+            table.add_column(width=left, no_wrap=True, overflow="ellipsis")
+        for number, one in enumerate(self.answer.memories):
+            said = [Text(one_line(_said(one)), style="dim")] if left >= LEAST_TEXT else []
+            cells = (_cell(one.places[column]) for column in columns)
+            table.add_row(Text(letters(number), style="bold"), *cells, *said)
+        return table
+
+
+def _cell(place: PlaceOut) -> Text:
+    if place.rank is None:
+        return Text(" -", style="dim")
+    if not place.returned or place.score is None:
+        return Text(f"({place.rank})", style="dim")
+    return Text(f"{place.rank:>2} ", style="bold green" if place.rank == 1 else "bold").append(
+        f"{place.score:.2f}", style="not bold default"
+    )
+
+
+def _why(letter: str, one: ComparedOut) -> Renderables:
+    yield Shorter(_said(one), lead=Text(f"{letter:<2} ", style="bold"))
+    yield indented(Text(one_line(one.why)), 3)
+    yield indented(Text(str(one.memory.id), style="dim"), 3)
+
+
+def _said(one: ComparedOut) -> str:
+    return one.cue.text if one.memory.title is None else titled(one.memory)
+
+
+def _overlaps(answer: ComparisonOut) -> Table:
+    """The overlap of each pair of presets, as a triangular table."""
+    shares = {each.presets: each.share for each in answer.overlaps}
+    names = [one.preset for one in answer.answers]
+    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    grid.add_column(style="dim", no_wrap=True)
+    for name in names[:-1]:
+        grid.add_column(Text(one_line(name)), no_wrap=True)
+    for row, name in enumerate(names[1:], start=1):
+        grid.add_row(Text(one_line(name)), *(f"{shares[other, name]:.2f}" for other in names[:row]))
+    return grid

@@ -125,7 +125,7 @@ def show(
 
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:
-    from remembrancer.interfaces.cli import fading_pages
+    from remembrancer.interfaces.cli import fading
     from remembrancer.interfaces.wire.fading import CurveOut
 
     picture.check(png)
@@ -135,7 +135,7 @@ def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> No
         from remembrancer.interfaces.charts.forgetting import forgetting_document
 
         picture.write(call, png, forgetting_document(found))
-    call.answer(found, fading_pages.curve)
+    call.answer(found, fading.curve)
 
 
 def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: QuestionOptions) -> None:
