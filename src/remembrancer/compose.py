@@ -176,7 +176,7 @@ def choose_llm(settings: Settings) -> LanguageModel | None:
     missing = [package for package in LLM_PACKAGES[provider] if _is_missing(package)]
     if missing:
         raise ModelUnavailable(_LLM_NEEDS.format(", ".join(missing)))
-    from remembrancer.adapters.llm.deferred import DeferredLanguageModel
+    from remembrancer.adapters.deferred import DeferredLanguageModel
     from remembrancer.adapters.llm.service import LlmService, Provider
 
     key = settings.llm_key
@@ -197,7 +197,7 @@ def _local(settings: Settings) -> Embedder:
     missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
     if missing:
         raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
-    from remembrancer.adapters.embedders.deferred import DeferredWordEmbedder
+    from remembrancer.adapters.deferred import DeferredWordEmbedder
     from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, reads_latin, weights
     from remembrancer.adapters.embedders.local.graph import DIM
 
@@ -212,7 +212,7 @@ def _local(settings: Settings) -> Embedder:
 
 
 def _ollama(settings: Settings, name: str) -> Embedder:
-    from remembrancer.adapters.embedders.deferred import DeferredEmbedder
+    from remembrancer.adapters.deferred import DeferredEmbedder
     from remembrancer.adapters.embedders.ollama_models import model_named
 
     model = model_named(name)
@@ -234,9 +234,9 @@ def _cross_encoder(settings: Settings, folder: Path) -> Reranker:
     missing = [package for package in CROSS_ENCODER_PACKAGES if find_spec(package) is None]
     if missing:
         raise ModelUnavailable(f"a cross-encoder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
+    from remembrancer.adapters.deferred import DeferredReranker
     from remembrancer.adapters.rerankers.classifier import model_files
     from remembrancer.adapters.rerankers.cross_encoder import CrossEncoder, cross_encoder_id
-    from remembrancer.adapters.rerankers.deferred import DeferredReranker
 
     model_files(folder)
     load = partial(CrossEncoder.open, folder, timeout=settings.reranker_timeout)
@@ -244,7 +244,7 @@ def _cross_encoder(settings: Settings, folder: Path) -> Reranker:
 
 
 def _rerank_endpoint(settings: Settings) -> Reranker:
-    from remembrancer.adapters.rerankers.deferred import DeferredReranker
+    from remembrancer.adapters.deferred import DeferredReranker
     from remembrancer.adapters.rerankers.services import RerankService
 
     if settings.reranker_model is None:

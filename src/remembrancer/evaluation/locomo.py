@@ -29,7 +29,7 @@ from remembrancer.evaluation.dataset import (
     DatasetTurn,
     Transcript,
 )
-from remembrancer.evaluation.json_values import as_list, as_object
+from remembrancer.ingest.fields import as_list, as_object
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _SESSION: Final = re.compile(r"session_([1-9]\d*)")

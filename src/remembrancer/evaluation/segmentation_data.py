@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.json_values import as_list, as_object
+from remembrancer.ingest.fields import as_list, as_object
 from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from remembrancer.adapters.llm.deferred import DeferredLanguageModel
+from remembrancer.adapters.deferred import DeferredLanguageModel
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.language_model import LanguageModel, Task
 from remembrancer.testing.scripted_model import ScriptedModel

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.rerankers.deferred import DeferredReranker
+from remembrancer.adapters.deferred import DeferredReranker
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.reranker import Reranker
 

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from remembrancer.adapters.embedders.deferred import DeferredEmbedder, DeferredWordEmbedder
+from remembrancer.adapters.deferred import DeferredEmbedder, DeferredWordEmbedder
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Embedder, Passage, WordEmbedder, arithmetic, word_embedder
 from remembrancer.testing.doubles import HashEmbedder, WordHashEmbedder
