@@ -13,8 +13,8 @@ from benchmarks.quality_report import Ablation, Bytes, Times, View
 from benchmarks.quality_variants import FULL
 from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.evaluation import differing, reaching
-from remembrancer.interfaces.charts.measure import SMALL, fitted
 from remembrancer.interfaces.charts.panel import Panel, row_panel
+from remembrancer.interfaces.charts.svg import SMALL, fitted
 
 LABEL: Final = 290.0
 """Width of row names, in pixels."""

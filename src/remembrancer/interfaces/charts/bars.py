@@ -11,9 +11,8 @@ from markupsafe import Markup
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.charts.frame import Picture, empty, figure, table
 from remembrancer.interfaces.charts.lines import AXIS, level, time_axis
-from remembrancer.interfaces.charts.measure import SMALL
 from remembrancer.interfaces.charts.scale import day_text, number_text, round_above
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
+from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, percent
 from remembrancer.interfaces.text import counted
 
 TOP, HEIGHT = 22.0, 120.0

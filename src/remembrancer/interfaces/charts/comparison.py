@@ -11,10 +11,8 @@ from markupsafe import Markup
 
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import ContainerWidths, Picture, empty, figure, table
-from remembrancer.interfaces.charts.measure import FONT, SMALL, fitted, text_width, wrapped
-from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.score import bare_bar, bare_legend
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined
+from remembrancer.interfaces.charts.svg import FONT, HUES, NOTHING, SMALL, element, fitted, joined, text_width, wrapped
 from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:

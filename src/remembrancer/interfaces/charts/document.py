@@ -12,8 +12,7 @@ from markupsafe import Markup
 
 from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.charts.lines import ACROSS
-from remembrancer.interfaces.charts.measure import FONT, fitted, text_width, wrapped
-from remembrancer.interfaces.charts.svg import element, joined
+from remembrancer.interfaces.charts.svg import FONT, element, fitted, joined, text_width, wrapped
 
 FAMILY: Final = "Source Sans Pro"
 """The font of every PNG, from the package font-source-sans-pro. Scripts that it lacks need a font of the system."""

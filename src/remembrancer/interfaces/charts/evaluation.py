@@ -1,4 +1,4 @@
-"""The pictures of an evaluation: an SVG document for each of its views."""
+"""The pictures of a measurement of retrieval or segmentation: an SVG document for each of its views."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.paired import CHANGED_BY
+from remembrancer.evaluation.segmentation_report import (
+    TITLES,
+    MethodDifferences,
+    MethodMetrics,
+    SegmentationView,
+    SetReport,
+)
+from remembrancer.evaluation.segmentation_report import sheet as segmentation_sheet
+from remembrancer.evaluation.segmentation_summary import METRICS as SEGMENT_METRICS
 from remembrancer.evaluation.sheet import Sheet
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
@@ -33,10 +42,8 @@ from remembrancer.evaluation.views import (
 )
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import Picture
-from remembrancer.interfaces.charts.measure import SMALL, fitted
-from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.panel import DASHED, DOTTED, Panel, Point, row_panel, sample
-from remembrancer.interfaces.charts.svg import joined
+from remembrancer.interfaces.charts.svg import HUES, SMALL, fitted, joined
 from remembrancer.values import dataclass
 
 T = TypeVar("T")
@@ -72,11 +79,12 @@ class Drawing:
     told: str = ""
 
 
-def documents(shown: Iterable[ReportView]) -> dict[str, str]:
+def documents(shown: Iterable[ReportView | SegmentationView]) -> dict[str, str]:
     """Documents by the names of their files. A `silence` view also gives a `roc` document, if thresholds were swept."""
     drawn: dict[str, str] = {}
     for view in shown:
-        drawn[view.name] = titled_as(sheet(view), _drawn(view))
+        table = segmentation_sheet(view) if isinstance(view, MethodMetrics | MethodDifferences) else sheet(view)
+        drawn[view.name] = _titled_as(table, _drawn(view))
         if isinstance(view, Abstention) and any(
             told.by_floor for kinds in view.results.values() for told in kinds.values()
         ):
@@ -86,7 +94,7 @@ def documents(shown: Iterable[ReportView]) -> dict[str, str]:
     return drawn
 
 
-def titled_as(table: Sheet, drawing: Drawing) -> str:
+def _titled_as(table: Sheet, drawing: Drawing) -> str:
     """A document under the title of a table of the same view; parentheses at its end go below the title."""
     parts = re.fullmatch(r"(.+) \((.+)\)", table.title)
     title, told = (table.title, "") if parts is None else (parts[1], f"{parts[2][0].upper()}{parts[2][1:]}. ")
@@ -98,11 +106,11 @@ def _document(title: str, told: str, drawing: Drawing) -> str:
     return document("evaluation", title, told, [drawing.picture], drawing.legend)
 
 
-def _drawn(view: ReportView) -> Drawing:  # noqa: C901, PLR0911 - a case for each kind of view
+def _drawn(view: ReportView | SegmentationView) -> Drawing:  # noqa: C901, PLR0911, PLR0912 - a case for each
     match view:
         case EvidenceFound():
             bars = {system: [_cell(means, metric) for metric in view.metrics] for system, means in view.means.items()}
-            return grouped(view.metrics, bars)
+            return _grouped(view.metrics, bars)
         case EvidenceInBlocks():
             return _blocks(view)
         case Categories():
@@ -123,21 +131,25 @@ def _drawn(view: ReportView) -> Drawing:  # noqa: C901, PLR0911 - a case for eac
             return _changed(view)
         case Times():
             return _times(view)
+        case MethodMetrics():
+            return _reached(view.of)
+        case MethodDifferences():
+            return _apart(view.of)
         case _:
             assert_never(view)
 
 
-def grouped(labels: Sequence[str], bars: Mapping[str, Sequence[Cell]], told: str = "") -> Drawing:
+def _grouped(labels: Sequence[str], bars: Mapping[str, Sequence[Cell]], told: str = "") -> Drawing:
     """A group of bars for each label: one bar for each system, from 0 to 1, with its interval."""
     panel = Panel(x=(-0.5, len(labels) - 0.5))
     marks, wide = panel.levels(), 0.8 / len(bars)
-    for number, ((_, cells), hue) in enumerate(coloured(bars)):
+    for number, ((_, cells), hue) in enumerate(_coloured(bars)):
         for place, (value, interval) in enumerate(cells):
             begin = place - 0.4 + number * wide
             marks += panel.bar((begin, 0.0), (begin + wide * 0.92, value), hue)
             marks += _whisker(panel, begin + wide * 0.46, interval, "ink")
     marks += panel.names(list(enumerate(labels)))
-    legend = [(sample(hue, bar=True), name(system)) for (system, _), hue in coloured(bars)]
+    legend = [(sample(hue, bar=True), _name(system)) for (system, _), hue in _coloured(bars)]
     return Drawing(panel.picture(marks), legend, told)
 
 
@@ -147,12 +159,12 @@ def differing(panel: Panel, row: float, value: float, interval: Interval, hue: s
     return marks + panel.dot((value, row), hue, hollow=not sure)
 
 
-def coloured(systems: Mapping[str, T]) -> list[tuple[tuple[str, T], str]]:
+def _coloured(systems: Mapping[str, T]) -> list[tuple[tuple[str, T], str]]:
     """((name, value), hue) of each system."""
     return [(item, SYSTEMS[number % len(SYSTEMS)]) for number, item in enumerate(systems.items())]
 
 
-def name(system: str) -> str:
+def _name(system: str) -> str:
     return fitted(system, NAME)
 
 
@@ -176,14 +188,14 @@ def _categories(view: Categories) -> Drawing:
     first, room = next(iter(view.means.values())), 900.0 / len(view.labels)
     labels = [f"{fitted(label, room, SMALL)}\nn={of.questions}" for label, of in zip(view.labels, first, strict=True)]
     bars = {system: [_cell(one, CATEGORY_METRIC) for one in means] for system, means in view.means.items()}
-    return grouped(labels, bars)
+    return _grouped(labels, bars)
 
 
 def _blocks(view: EvidenceInBlocks) -> Drawing:
     """The share of the evidence inside a block, by its length; dashed, the share of questions with all of it."""
     panel = Panel(x=(-0.2, len(BUDGETS) - 0.8))
     marks, legend = panel.levels("share of evidence"), list[tuple[Markup, str]]()
-    for (system, block), hue in coloured(view.means):
+    for (system, block), hue in _coloured(view.means):
         points = [(place, block.values[f"block-recall@{budget}"]) for place, budget in enumerate(BUDGETS)]
         marks += panel.line(
             [(place, block.values[f"block-all@{budget}"]) for place, budget in enumerate(BUDGETS)], hue, DASHED
@@ -194,16 +206,16 @@ def _blocks(view: EvidenceInBlocks) -> Drawing:
                 point, hue
             )
         used = [f"{chars / CHARS_PER_TOKEN:,.0f}" for chars in view.chars.get(system, {}).values()]
-        legend.append((sample(hue), " ".join([name(system), " · ".join(used)]).rstrip()))
+        legend.append((sample(hue), " ".join([_name(system), " · ".join(used)]).rstrip()))
     marks += panel.names([(place, f"{budget} tokens") for place, budget in enumerate(BUDGETS)])
     beside = " Beside the names: mean lengths in tokens." if view.chars else ""
     return Drawing(panel.picture(marks), legend, f"Dashed: all of a question's evidence.{beside}")
 
 
 def _every_metric(view: EveryMetric) -> Drawing:
-    """A coloured table: a row for each category, a column for each metric."""
+    """A _coloured table: a row for each category, a column for each metric."""
     panel = row_panel(len(view.labels), (-0.5, len(METRICS) - 0.5))
-    marks = panel.rows([f"{name(label)} n={of.questions}" for label, of in zip(view.labels, view.means, strict=True)])
+    marks = panel.rows([f"{_name(label)} n={of.questions}" for label, of in zip(view.labels, view.means, strict=True)])
     for row, means in enumerate(view.means):
         for column, metric in enumerate(METRICS):
             value = means.values[metric]
@@ -268,7 +280,7 @@ def _silent(view: Abstention) -> Drawing:
         if told.separation is not None:
             one = told.separation
             marks += differing(separating, row, one.auc, one.interval, hues[kind], sure=True)
-    marks += panel.rows([f"{name(system)}: {kind}" for system, kind, _ in rows])
+    marks += panel.rows([f"{_name(system)}: {kind}" for system, kind, _ in rows])
     return Drawing(panel.picture(marks), told="AUC: area under the ROC curve, 95 % interval.")
 
 
@@ -299,7 +311,7 @@ def _operating(view: Abstention) -> Drawing:
     marks += panel.uprights("share of the questions that nothing answers that get an answer")
     marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DOTTED)
     legend = list[tuple[Markup, str]]()
-    for (system, kinds), hue in coloured(view.results):
+    for (system, kinds), hue in _coloured(view.results):
         for (kind, told), dash in zip(kinds.items(), DASHES, strict=False):
             points = [
                 (1 - (one.sensitivity or 0.0), 1 - one.silent_on_answerable / one.answerable) for one in told.by_floor
@@ -307,7 +319,7 @@ def _operating(view: Abstention) -> Drawing:
             marks += panel.line(points, hue, dash) + joined(panel.dot(point, hue, radius=2.0) for point in points)
             auc = "" if told.separation is None else f", AUC {told.separation.auc:.3f}"
             if points:
-                legend.append((sample(hue, dash=dash), f"{name(system)}: {kind}{auc}"))
+                legend.append((sample(hue, dash=dash), f"{_name(system)}: {kind}{auc}"))
     told = "A point for each least score, in steps of 0.01. Dotted: a score without information."
     return Drawing(panel.picture(marks), legend, told)
 
@@ -332,7 +344,7 @@ def _differences(view: Differences) -> Drawing:
 
 def _changed(view: ChangedMost) -> Drawing:
     """The questions that changed most, with the metric under either system."""
-    shown, (first, second) = view.shown, (name(view.paired.first), name(view.paired.second))
+    shown, (first, second) = view.shown, (_name(view.paired.first), _name(view.paired.second))
     panel = row_panel(len(shown), (-0.05, 1.05), left=400.0, row=42.0)
     marks = panel.uprights(CHANGED_BY)
     for row, one in enumerate(shown):
@@ -353,10 +365,34 @@ def _times(view: Times) -> Drawing:
     """The median time of an answer and the 95th percentile."""
     every = [value for one in view.latencies.values() for value in (one.p50, one.p95)]
     panel = row_panel(len(view.latencies), (min(every) / 1.6, max(every) * 1.6), row=40.0, log=True)
-    marks = panel.uprights("ms, logarithmic") + panel.rows([name(system) for system in view.latencies])
+    marks = panel.uprights("ms, logarithmic") + panel.rows([_name(system) for system in view.latencies])
     for row, one in enumerate(view.latencies.values()):
         marks += panel.line([(one.p50, row), (one.p95, row)], "rule")
         for value, hollow, raised in ((one.p50, False, 18.0), (one.p95, True, -9.0)):
             marks += panel.dot((value, row), "blue", hollow=hollow)
             marks += panel.words((value, row), f"{value:.3g}", (0.0, raised), "middle")
     return Drawing(panel.picture(marks), told="Filled: the median. Hollow: one in twenty takes longer.")
+
+
+def _reached(one: SetReport) -> Drawing:
+    """The metrics of every method, with their intervals."""
+    bars = {
+        result.method: [(result.values[metric], result.intervals[metric]) for metric in SEGMENT_METRICS]
+        for result in one.results
+    }
+    return _grouped([TITLES[metric] for metric in SEGMENT_METRICS], bars, f"Dialogues: {one.name}.")
+
+
+def _apart(one: SetReport) -> Drawing:
+    """The difference of the default segmenter from each other method; hollow if the corrected p is 0.05 or more."""
+    others = list(dict.fromkeys(each.second for each in one.differences))
+    edges = (edge for each in one.differences for edge in (each.difference, each.interval.low, each.interval.high))
+    panel = row_panel(len(others), reaching(edges), row=54.0)
+    marks = panel.uprights("difference") + panel.upright(0.0, "chart-axis")
+    for each in one.differences:
+        place = SEGMENT_METRICS.index(each.metric)
+        row = others.index(each.second) + (place - 1) * 0.22
+        marks += differing(panel, row, each.difference, each.interval, SYSTEMS[place], sure=each.p_holm < 0.05)
+    marks += panel.rows([_name(other) for other in others])
+    legend = [(sample(SYSTEMS[place], dot=True), TITLES[metric]) for place, metric in enumerate(SEGMENT_METRICS)]
+    return Drawing(panel.picture(marks), legend, f"Hollow: p (Holm) 0.05 or more. Dialogues: {one.name}.")

@@ -20,7 +20,6 @@ from remembrancer.interfaces.charts.lines import (
     time_axis,
     upright,
 )
-from remembrancer.interfaces.charts.measure import SMALL
 from remembrancer.interfaces.charts.scale import (
     along,
     day_text,
@@ -29,7 +28,7 @@ from remembrancer.interfaces.charts.scale import (
     through,
 )
 from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
+from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, percent
 from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from markupsafe import Markup
 from remembrancer.domain.relation import RelationKind
 from remembrancer.interfaces.charts.frame import ContainerWidths, Picture, empty, figure, key, swatch
 from remembrancer.interfaces.charts.layout import MOST, Arrangement, Plane, arranged, laid_out
-from remembrancer.interfaces.charts.measure import SMALL, fitted, text_width
 from remembrancer.interfaces.charts.panel import Point
 from remembrancer.interfaces.charts.scale import finite
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
+from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, fitted, joined, number, text_width
 from remembrancer.interfaces.text import counted
 from remembrancer.values import dataclass
 

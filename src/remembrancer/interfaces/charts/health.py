@@ -19,9 +19,8 @@ from remembrancer.interfaces.charts.lines import (
     stretched,
     time_axis,
 )
-from remembrancer.interfaces.charts.measure import SMALL
 from remembrancer.interfaces.charts.scale import along, day_text, finite, through
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number, percent
+from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, number, percent
 from remembrancer.policies.health import GREEN_FROM, YELLOW_FROM, Band, Metric, band
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from remembrancer.interfaces.charts.measure import SMALL
 from remembrancer.interfaces.charts.scale import round_times, through
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number, percent
+from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, number, percent
 
 ACROSS: Final = 1000.0
 """The width of the coordinate system of lines, which is stretched to the width of the picture."""

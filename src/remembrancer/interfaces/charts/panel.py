@@ -1,6 +1,6 @@
 """Axes and marks of plots, as SVG for a document.
 
-A `hue` is the name of a colour in the style sheet: one of the palette, or "ink", "faint", "rule", "ground" and so on.
+A `hue` is the name of a colour in the style sheet: one of HUES, or "ink", "faint", "rule", "ground" and so on.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from markupsafe import Markup
 
 from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.charts.lines import ACROSS
-from remembrancer.interfaces.charts.measure import SMALL
 from remembrancer.interfaces.charts.scale import number_text, round_numbers
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
+from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, number
 from remembrancer.values import dataclass
 
 TOP, BELOW = 24.0, 50.0

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from remembrancer.domain.recall import PRODUCT, Part
-from remembrancer.interfaces.charts import palette
 from remembrancer.interfaces.charts.frame import Picture, key, ornament, small_picture, swatch, table
 from remembrancer.interfaces.charts.scale import finite
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
@@ -29,6 +28,26 @@ _LEAST: Final = 0.03
 """Parts below this share of the score are labelled together with the others."""
 _TONES: Final = 3
 """The number of shades of a hue, which tell apart the parts that share it."""
+SIGNALS: Final = {
+    "similarity": "blue",
+    "dense_leg": "blue",
+    "late_interaction": "blue",
+    "passage_words": "blue",
+    "lexical": "orange",
+    "lexical_leg": "orange",
+    "bm25": "orange",
+    "coverage": "orange",
+    "retention": "green",
+    "time": "green",
+    "importance": "purple",
+    "priority": "vermillion",
+    "speaker": "vermillion",
+    "confidence": "sky",
+    "session_words": "sky",
+}
+"""Signals that share a hue have different shades; the first one has the hue itself."""
+OTHER: Final = "yellow"
+"""The hue of every other signal."""
 _PRODUCT: Final = "chart-grey chart-tone-1"
 
 
@@ -213,13 +232,13 @@ def _colour(node: Part) -> str:
     while leaf.parts:
         leaf = leaf.parts[0]
     hue = _hue(leaf.label)
-    alike = [name for name in dict.fromkeys([*palette.SIGNALS, *MEANINGS]) if _hue(name) == hue]
+    alike = [name for name in dict.fromkeys([*SIGNALS, *MEANINGS]) if _hue(name) == hue]
     tone = alike.index(leaf.label) % _TONES + 1 if leaf.label in alike else 1
     return f"chart-{hue} chart-tone-{tone}"
 
 
 def _hue(signal: str) -> str:
-    return palette.SIGNALS.get(signal, palette.OTHER)
+    return SIGNALS.get(signal, OTHER)
 
 
 def _words(node: Part) -> str:

@@ -14,9 +14,8 @@ from markupsafe import Markup
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.charts.frame import Picture, empty, figure, key, swatch
 from remembrancer.interfaces.charts.lines import AXIS, time_axis
-from remembrancer.interfaces.charts.measure import FONT, fitted, text_width
 from remembrancer.interfaces.charts.scale import day_text, through
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
+from remembrancer.interfaces.charts.svg import FONT, NOTHING, element, fitted, joined, percent, text_width
 from remembrancer.interfaces.text import counted, minute
 from remembrancer.values import dataclass
 

@@ -30,7 +30,7 @@ def segmentation(
     Example: remembrancer eval segmentation dialseg --part test
     """
     from remembrancer.evaluation.segmentation import evaluate_segmentation
-    from remembrancer.evaluation.segmentation_report import as_json, print_report
+    from remembrancer.evaluation.segmentation_report import as_json, print_report, views
 
     check(plot)
     with call.measuring() as on_progress:
@@ -46,9 +46,9 @@ def segmentation(
             )
         )
     if plot is not None:
-        from remembrancer.interfaces.charts.segmentation import documents
+        from remembrancer.interfaces.charts import evaluation
 
-        draw(call, plot, documents(report))
+        draw(call, plot, evaluation.documents(view for one in report.sets for view in views(one)))
     if call.as_json:
         call.write(json.dumps(as_json(report), indent=2))
         return

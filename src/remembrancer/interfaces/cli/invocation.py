@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from remembrancer import Remembrancer, Settings
     from remembrancer.engine.context import Clock
     from remembrancer.evaluation.run import OnProgress
-    from remembrancer.evaluation.run import Progress as Measured
     from remembrancer.interfaces.wire.shape import Wire
     from remembrancer.jobs.indexer import IndexReport
 
@@ -78,19 +77,8 @@ class Invocation:
         """The settings of a long-running command. `others`: settings from the command's own options."""
         from remembrancer.config import load
 
-        given = {
-            "db": self.db,
-            "workspace": self.workspace,
-            "project": self.project,
-            "crew": self.crew,
-            "agent": self.agent,
-            "session": self.session,
-            "role": self.role,
-            "preset": self.preset,
-            "embedder": self.embedder,
-            "reranker": self.reranker,
-            "llm": self.llm,
-        }
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        del given["config"], given["as_json"]
         return load({**given, **others}, file=self.config)
 
     @cached_property
@@ -148,29 +136,22 @@ class Invocation:
         if parts:
             self.note("degraded: " + "; ".join(f"{part}: {reason}" for part, reason in parts.items()))
 
-    @contextmanager
-    def reading(self, file: Path) -> Generator[Callable[[int], None], None, None]:
+    def reading(self, file: Path) -> AbstractContextManager[Callable[[int], None]]:
         """A progress bar in bytes while a file is read. Call the result with the bytes read so far."""
-        with self._bar(DownloadColumn(binary_units=True)) as progress:
-            task = progress.add_task(one_line(file.name), total=file.stat().st_size)
-            yield lambda done: progress.update(task, completed=done)
+        return self._progress(file.name, DownloadColumn(binary_units=True), file.stat().st_size)
 
-    @contextmanager
-    def rows(self, doing: str) -> Generator[Callable[[int], None], None, None]:
+    def rows(self, doing: str) -> AbstractContextManager[Callable[[int], None]]:
         """A counter of rows. Call the result with the rows done so far."""
-        with self._bar(TextColumn("{task.completed:,.0f} rows")) as progress:
-            task = progress.add_task(doing, total=None)
-            yield lambda done: progress.update(task, completed=done)
+        return self._progress(doing, TextColumn("{task.completed:,.0f} rows"))
 
     @contextmanager
     def indexing(self, memory: Remembrancer) -> Generator[Callable[[int], None], None, None]:
         """A progress bar in cues while they are indexed. Call the result with the cues done so far."""
         stats = memory.health.stats()
         waiting = stats.cues - max(stats.vectors.values(), default=0)
-        with self._bar(MofNCompleteColumn()) as progress:
-            task = progress.add_task("indexing", total=waiting)
-            # Others may add to the work meanwhile, and some of it may lie outside this caller's sight.
-            yield lambda done: progress.update(task, completed=done, total=max(done, waiting))
+        with self._progress("indexing", MofNCompleteColumn(), waiting) as update:
+            # Others may add to the work meanwhile, and some of it may be invisible to this caller.
+            yield lambda done: update(done, total=max(done, waiting))
 
     def index(self, memory: Remembrancer) -> IndexReport:
         """Index the waiting cues, so that they are found by meaning too."""
@@ -180,18 +161,15 @@ class Invocation:
     @contextmanager
     def measuring(self) -> Generator[OnProgress, None, None]:
         """A progress bar in questions. Call the result with the progress of a measurement."""
-        with self._bar(MofNCompleteColumn()) as progress:
-            task = progress.add_task("measuring", total=None)
+        with self._progress("measuring", MofNCompleteColumn()) as update:
+            yield lambda at: update(at.done, total=at.total, description=one_line(f"{at.system}, {at.conversation}"))
 
-            def on_progress(at: Measured) -> None:
-                place = f"{at.system}, {at.conversation}"
-                progress.update(task, description=one_line(place), completed=at.done, total=at.total)
-
-            yield on_progress
-
-    def _bar(self, amount: ProgressColumn) -> Progress:
-        """A progress bar on stderr, if that is a terminal."""
-        return Progress(
+    @contextmanager
+    def _progress(
+        self, doing: str, amount: ProgressColumn, total: int | None = None
+    ) -> Generator[Callable[..., None], None, None]:
+        """A progress bar on stderr, if that is a terminal. Call the result with the amount done so far."""
+        bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             amount,
@@ -199,6 +177,13 @@ class Invocation:
             console=self.err,
             disable=not self.err.is_terminal,
         )
+        with bar:
+            task = bar.add_task(one_line(doing), total=total)
+
+            def update(done: int, **changes: Any) -> None:
+                bar.update(task, completed=done, **changes)
+
+            yield update
 
 
 def _console(*, stderr: bool) -> Console:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from remembrancer.interfaces import charts, dashboard
-from remembrancer.interfaces.charts import palette
+from remembrancer.interfaces.charts import svg
 
 ASSETS = Path(dashboard.__file__).parent / "assets"
 SHEET = (ASSETS / "charts.css").read_text(encoding="utf-8")
 CHARTS = Path(charts.__file__).parent
 GROUNDS = {"light": ("#ffffff", "#fffdf8", "#f6f3ec"), "dark": ("#15181c", "#1a2129", "#12171d")}
 """On which charts may stand: their own, the dashboard's panels and its page."""
-HUES = [*palette.HUES, "grey", "red", "frame"]
+HUES = [*svg.HUES, "grey", "red", "frame"]
 
 Themes = dict[str, dict[str, str]]
 
@@ -56,7 +56,7 @@ def test_words_can_be_read_on_their_ground(themes: Themes, theme: str, text: str
 @pytest.mark.parametrize("theme", GROUNDS)
 def test_hues_are_told_apart(themes: Themes, theme: str) -> None:
     assert len({themes[theme][hue] for hue in HUES}) == len(HUES)
-    for one, other in combinations(palette.HUES, 2):
+    for one, other in combinations(svg.HUES, 2):
         first, second = (themes[theme][hue] for hue in (one, other))
         apart = sum(abs(int(first[place : place + 2], 16) - int(second[place : place + 2], 16)) for place in (1, 3, 5))
         assert apart >= 45, (one, other)

@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.charts.frame import ContainerWidths, Picture, figure, table
-from remembrancer.interfaces.charts.measure import fitted, text_width
-from remembrancer.interfaces.charts.svg import element, number, plain
+from remembrancer.interfaces.charts.svg import element, fitted, number, plain, text_width
 
 PICTURE = Picture(marks=Markup("<g></g>"), height=10.0)
 
