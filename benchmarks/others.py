@@ -29,7 +29,7 @@ import sqlite_vec
 from numpy.typing import NDArray
 
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
+from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.file import CACHE_KIB
 from remembrancer.language.english.stop_words import STOP_WORDS
 

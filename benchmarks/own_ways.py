@@ -36,7 +36,7 @@ from rich.table import Table
 from benchmarks.corpus import SIZES, Words, fill, open_memory
 from benchmarks.others import Crewship, EmbeddedQuestion, Mnemosyne, Row, StoredMemory
 from remembrancer import AsyncRemembrancer
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.compose import choose_embedder

@@ -35,7 +35,7 @@ from remembrancer.engine.segment import SegmentReport
 from remembrancer.errors import ModelUnavailable
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import JobReport
+from remembrancer.jobs.sweeps import JobReport
 from remembrancer.ports.embedder import Embedder
 from remembrancer.testing.doubles import FixedClock
 

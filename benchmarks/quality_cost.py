@@ -16,7 +16,7 @@ from typing import Final
 from benchmarks.quality_asked import SEED, Files
 from benchmarks.quality_variants import FULL, Variant
 from remembrancer import AsyncRemembrancer
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.evaluation.dataset import Conversation
 from remembrancer.policies.ranking.scoring import signal_names
 

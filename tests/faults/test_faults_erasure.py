@@ -18,10 +18,10 @@ import apsw
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.relational import purging
+from remembrancer.adapters.relational import tracing
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.sqlite import file as sqlite_file
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.erasure import Erasure
@@ -210,7 +210,7 @@ def test_another_open_store_finds_it_no_more(lived: Lived) -> None:
 def test_while_another_program_reads_the_files_may_hold_it_and_the_receipt_says_so(
     lived: Lived, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(purging, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(tracing, "PATIENCE_S", 0.05)
     with opened(lived.path) as memory:
         memory.observe("Something for the log")
         reader = connect(str(lived.path))

@@ -18,7 +18,7 @@ import pytest
 from remembrancer import Remembrancer
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.sqlite import file as sqlite_file
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.event import Event

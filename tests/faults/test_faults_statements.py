@@ -20,7 +20,7 @@ from searched import SearchedStore
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.sqlite import file as sqlite_file
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.effect import Effect, Moved

@@ -26,7 +26,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.memories import next_change
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
 from remembrancer.adapters.relational.sqlite import schema
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.schema import (
     APPLICATION_ID,
     Migration,

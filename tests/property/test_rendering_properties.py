@@ -20,12 +20,12 @@ from remembrancer.domain.recall import Detail, Hit, Recall, Rendered, Renderer
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import HalfLife
-from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED
 from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.rendering.safe import one_line, safe
 from remembrancer.policies.rendering.sections import HISTORICAL, INSTITUTIONAL, Sections
+from remembrancer.policies.rendering.telling import spoken_age
 
 CLOSING: Final = f"</{TAG}>"
 

@@ -1,8 +1,8 @@
-"""Erasure: what a person asks to erase, what depends on it, and the receipt."""
+"""Erasure: what a person asks to erase, what depends on it, the receipt, and lines of logs that quote erased text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -176,3 +176,36 @@ def completed(receipt: Erasure, removed: Removed) -> Erasure:
 def owner_matches(choice: ErasureSelection, scope: Scope) -> bool:
     """Whether a row of that scope belongs to every scope part of the choice."""
     return all(getattr(scope, part) == value for part, value in choice.parts.items())
+
+
+LEAST_QUOTED_CHARS: Final = 12
+"""A shorter text inside a line is not taken for a quotation."""
+
+
+def plain(text: str) -> str:
+    """The text with single blanks between its words: a quotation may be wrapped differently."""
+    return " ".join(text.split())
+
+
+def quoter(
+    texts: Iterable[str], words: Collection[str], tokens_of: Callable[[str], Iterable[str]]
+) -> Callable[[str], bool]:
+    """A function that tells whether a line of a log quotes one of the erased `texts`.
+
+    A line quotes a text where it equals it, contains it, or is contained in it (both of at least `LEAST_QUOTED_CHARS`
+    characters), or where `tokens_of(line)` holds one of `words`, the tokens that occur in erased texts alone.
+    """
+    gone = {plain(text) for text in texts}
+    long = [text for text in gone if len(text) >= LEAST_QUOTED_CHARS]
+    together = "\0".join(long)
+    alone = frozenset(words)
+
+    def quotes(line: str) -> bool:
+        said = plain(line)
+        if not said or said == ERASED:
+            return False
+        if said in gone or not alone.isdisjoint(tokens_of(said)):
+            return True
+        return len(said) >= LEAST_QUOTED_CHARS and (said in together or any(text in said for text in long))
+
+    return quotes

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Final, Self
 from uuid import UUID
 
-from remembrancer.domain.cursor import cursor_of, parse_cursor
 from remembrancer.domain.event import Event, Priority
+from remembrancer.domain.listing import cursor_of, parse_cursor
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass

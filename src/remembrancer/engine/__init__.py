@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         search_state,
         sleep,
         stages,
-        update,
         vault,
     )
 

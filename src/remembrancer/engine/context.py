@@ -1,25 +1,91 @@
-"""All that an engine function depends on, in one argument."""
+"""What every engine function depends on, in one argument."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
-from remembrancer.engine.executor import Executor
-from remembrancer.engine.tail_vectors import TailVectors
 from remembrancer.presets.spec import Preset
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from remembrancer.ports.embedder import Embedder
     from remembrancer.ports.index import Index
     from remembrancer.ports.language_model import LanguageModel
     from remembrancer.ports.reranker import Reranker
     from remembrancer.ports.store import Store
+
+MOST: Final = 4_096
+"""Turns that are kept, those read last: of 384 components, 6 MB."""
+
+
+class TailVectors:
+    """By event, whose text never changes. Of one process, and lost with it: then they are embedded anew.
+
+    One for each embedder and preset: what is embedded of a turn is theirs.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._vectors: OrderedDict[UUID, NDArray[np.float32]] = OrderedDict()
+
+    def known(self, events: Iterable[UUID]) -> dict[UUID, NDArray[np.float32]]:
+        """Those that are there, which count as read last now."""
+        found = {event: self._vectors[event] for event in events if event in self._vectors}
+        for event in found:
+            self._vectors.move_to_end(event)
+        return found
+
+    def keep(self, vectors: Mapping[UUID, NDArray[np.float32]]) -> None:
+        """Keep these, and let go of those that were not read for the longest time."""
+        self._vectors.update(vectors)
+        while len(self._vectors) > self._most:
+            self._vectors.popitem(last=False)
+
+    def forget(self, events: Iterable[UUID]) -> None:
+        """Let go of these, for good."""
+        for event in events:
+            self._vectors.pop(event, None)
+
+
+T = TypeVar("T")
+
+THREADS: Final = 2
+
+
+class Executor:
+    """A few threads, started when first needed."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, "remembrancer-beside")
+
+    def begin(self, work: Callable[[], T]) -> Callable[[], T]:
+        """Begin work in another thread. The function returned waits for its result, and raises what it raised."""
+        begun = threading.Event()
+
+        def whole() -> T:
+            begun.set()
+            return work()
+
+        result = self._threads.submit(whole)
+        # Until it waits for something, this thread keeps Python's lock: the other would not begin before it is needed.
+        begun.wait()
+        return result.result
+
+    async def close(self) -> None:
+        """Let running work end. Closing twice does nothing."""
+        await asyncio.to_thread(self._threads.shutdown)
 
 
 class Clock(Protocol):

@@ -16,10 +16,9 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.engine.recall import Question, recall
+from remembrancer.engine.recall import Question, pinned, recall, searched, shown
 from remembrancer.engine.rerank import judged
 from remembrancer.engine.search_state import SearchMode, search_state
-from remembrancer.engine.shown import pinned, searched, shown
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.inspection import Finding, Stats

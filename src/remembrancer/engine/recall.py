@@ -6,7 +6,7 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,26 +15,22 @@ import numpy as np
 
 from remembrancer.domain import validation
 from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.memory import Cue, searchable_text
+from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
-from remembrancer.engine.choose import choose
+from remembrancer.engine.choose import Ranked, choose, ranked_by
 from remembrancer.engine.context import Context
-from remembrancer.engine.explained import explanations
-from remembrancer.engine.fates import CandidateOutcomes, Scores
-from remembrancer.engine.rank import Ranked, ranked_by
-from remembrancer.engine.rerank import rerank
-from remembrancer.engine.reread import reread
-from remembrancer.engine.shown import pinned, searched
+from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations
+from remembrancer.engine.rerank import rerank, reread
 from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import analyse
 from remembrancer.language.reading import Reading
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
-from remembrancer.policies.ranking.ranking import LATE_INTERACTION, Ranking
+from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, Ranking
 from remembrancer.policies.ranking.relevance import Acceptance
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import computing
@@ -44,6 +40,30 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import FloatColumn
+
+
+def searched(ctx: Context, where: Filter) -> Filter:
+    """The filter that a question is searched with.
+
+    Pinned memories are in every answer and compete with no hit: they are left out. So are the kinds that this preset
+    hides, unless the question asks for a kind.
+    """
+    tag = ctx.preset.standing_tag
+    return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
+
+
+def shown(ctx: Context, where: Filter) -> Filter:
+    """The filter without the kinds that this preset hides, unless it asks for a kind."""
+    hidden = ctx.preset.hidden_kinds
+    return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
+
+
+def pinned(ctx: Context, view: ReadView, reader: Reader, at: datetime) -> tuple[Memory, ...]:
+    """The memories that are in every answer, newest first."""
+    tag = ctx.preset.standing_tag
+    if tag is None:
+        return ()
+    return view.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_PINNED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,10 @@
-"""What happened, into the journal, and what is to be remembered, beside it."""
+"""Writing events to the journal and memories to the store, and editing a memory."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -12,6 +13,7 @@ from remembrancer.domain.event import Event, EventDraft, Role
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine import inspect
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.language.lexical import analyse
@@ -23,6 +25,7 @@ from remembrancer.policies.admission.formation import (
     revised,
     says_the_same,
 )
+from remembrancer.policies.admission.updating import Changes, updated, write_of
 from remembrancer.ports.journal import Appended, Entry, EventFilter
 
 MAX_BATCH: Final = 10_000
@@ -148,3 +151,34 @@ async def _entries(ctx: Context, told: Sequence[tuple[Event, EventDraft]]) -> li
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
     memory = memory_of_event(event, ctx.preset.formation) if ctx.preset.admission.admits(draft) else None
     return Entry(event, memory, analyse(searchable_text(event)).tokens)
+
+
+ATTEMPTS: Final = 8
+"""How often others may change the memory between its being read and told otherwise."""
+
+
+async def update(
+    ctx: Context, reader: Reader, memory_id: UUID, changes: Changes, *, expected_revision: int | None
+) -> Memory:
+    """Apply changes to a memory as it is, or as it was at `expected_revision`. What changes nothing makes no revision.
+
+    Raises NotFound, InvalidInput, and Conflict when it is at another revision than expected, when something stands in
+    its place, or when others keep changing it meanwhile.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        known = await inspect.get(ctx, reader, memory_id)
+        if expected_revision is not None and known.revision != expected_revision:
+            raise Conflict(f"memory {memory_id} is at revision {known.revision}, not {expected_revision}")
+        later = updated(known, changes, ctx.preset.formation)
+        if known.superseded_by is not None:
+            raise Conflict(f"memory {memory_id} is superseded by {known.superseded_by}")
+        if later == known:
+            return known
+        cues = (await ctx.store.cues(reader, [memory_id])).get(memory_id, ())
+        write = write_of(replace(later, revision=known.revision + 1), known, cues)
+        try:
+            return await ctx.store.revise(reader.scope, write, expected_revision=known.revision, at=ctx.clock())
+        except Conflict:
+            if expected_revision is not None or attempt == ATTEMPTS:
+                raise
+    raise AssertionError  # the last attempt returns or raises

@@ -1,4 +1,4 @@
-"""The best of what was found, judged by a model that reads each together with the question."""
+"""The best candidates ranked anew: by their token embeddings (late interaction), or by a reranker."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ import numpy as np
 
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.scope import Reader
+from remembrancer.engine.choose import Ranked, ranked_by
 from remembrancer.engine.context import Context
-from remembrancer.engine.rank import Ranked, ranked_by
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.ranking.ranking import RERANK, Ranking
+from remembrancer.policies.ranking.late_interaction import QuestionWords, compared
+from remembrancer.policies.ranking.ranking import LATE_INTERACTION, PASSAGE_WORDS, RERANK, SESSION_WORDS, Ranking
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.reranker import Reranker
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from remembrancer.policies.ranking.scoring import FloatColumn
+
 
 # By how much a model's own rounding to float32 may exceed 1.
 _SLACK: Final = 1e-6
@@ -63,3 +68,34 @@ async def judged(reranker: Reranker, asked: str, texts: Sequence[str]) -> NDArra
 def _text(cue: Cue) -> str:
     """Who and when, then what."""
     return f"{cue.heading}\n{cue.text}" if cue.heading else cue.text
+
+
+def reread(
+    ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
+) -> Mapping[str, FloatColumn] | None:
+    """Signals of the best `count` candidates, NaN for the others: how close each one's words come to the question's,
+    those of its closest passage, and those of all of its session that are compared.
+
+    None where none of them has token embeddings. Raises ModelUnavailable when they cannot be compared.
+    """
+    best = ranking.order[:count]
+    refs: list[int] = ranking.found.ref[best].tolist()
+    read = ctx.index.token_embeddings(view, reader, model, refs)
+    if not read:
+        return None
+    nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)
+    close = compared(words, [read.get(ref, nothing) for ref in refs])
+    around = ranking.found.surroundings
+    alone = np.full(len(best), -1)
+    candidates = len(ranking.found.ids)
+    return {
+        LATE_INTERACTION: _spread(close.closeness(), best, candidates),
+        PASSAGE_WORDS: _spread(close.closest_passage(), best, candidates),
+        SESSION_WORDS: _spread(close.together(alone if around is None else around.stream[best]), best, candidates),
+    }
+
+
+def _spread(values: FloatColumn, places: NDArray[np.int64], count: int) -> FloatColumn:
+    column = np.full(count, np.nan)
+    column[places] = values
+    return column

@@ -15,8 +15,7 @@ from remembrancer.facade.view import Identifier, View
 if TYPE_CHECKING:
     from remembrancer.jobs.indexer import IndexReport, OnIndexed
     from remembrancer.jobs.overview import JobState
-    from remembrancer.jobs.stop import Stop
-    from remembrancer.jobs.worker import OnRun
+    from remembrancer.jobs.worker import OnRun, Stop
 
 
 class AsyncJobsApi(View):

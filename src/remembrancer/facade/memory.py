@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.inspect import Dossier, WhyNot
     from remembrancer.engine.sleep import SleepReport
     from remembrancer.jobs.indexer import OnIndexed
-    from remembrancer.jobs.reports import JobReport
+    from remembrancer.jobs.sweeps import JobReport
 
 _MODELS: Final = {
     "embedder": ("embed_query", "auto, none, local, ollama:MODEL, or an object with an Embedder's methods"),
@@ -288,7 +288,7 @@ class AsyncRemembrancer(View):
         `expected_revision`: the `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict where
         the memory is at another revision, or superseded.
         """
-        memory = await engine.update.update(
+        memory = await engine.record.update(
             self._ctx,
             self._reader(),
             validation.identifier("memory_id", memory_id),

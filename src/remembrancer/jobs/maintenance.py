@@ -9,8 +9,7 @@ from dataclasses import replace
 from remembrancer.domain.job import Job, Run
 from remembrancer.errors import RemembrancerError, StoreUnavailable
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, JobReport, NotDue, counted
-from remembrancer.jobs.sweeps import Sweeper, jobs_of
+from remembrancer.jobs.sweeps import BrokenOff, JobReport, NotDue, Sweeper, counted, jobs_of
 from remembrancer.policies.schedule import UNHURRIED
 
 _log = logging.getLogger("remembrancer")

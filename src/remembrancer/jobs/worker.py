@@ -7,6 +7,7 @@ wrote first is not written again. Any other scheduler can drive the same sweeps.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Final
@@ -14,9 +15,40 @@ from typing import Final
 from remembrancer.domain.job import Job
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.jobs.maintenance import run_job
-from remembrancer.jobs.reports import BrokenOff, JobReport
-from remembrancer.jobs.stop import Stop
-from remembrancer.jobs.sweeps import Sweeper, jobs_of
+from remembrancer.jobs.sweeps import BrokenOff, JobReport, Sweeper, jobs_of
+
+
+class Stop:
+    """Once set, from any thread, it wakes all who wait for it."""
+
+    def __init__(self) -> None:
+        self._told = False
+        self._door = threading.Lock()
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    def set(self) -> None:
+        """Set the signal. Setting it again has no effect."""
+        with self._door:
+            self._told = True
+            for loop, heard in self._waiting:
+                loop.call_soon_threadsafe(heard.set)
+
+    def is_set(self) -> bool:
+        return self._told
+
+    async def wait(self) -> None:
+        """Wait until it is set."""
+        here = (asyncio.get_running_loop(), asyncio.Event())
+        with self._door:
+            if self._told:
+                return
+            self._waiting.add(here)
+        try:
+            await here[1].wait()
+        finally:
+            with self._door:
+                self._waiting.discard(here)
+
 
 OnRun = Callable[[Job, JobReport], None]
 """Called after each run."""

@@ -5,8 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer.domain.cursor import cursor_of
-from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.listing import MemoryPlace, cursor_of
 from remembrancer.errors import InvalidInput
 
 PLACE = MemoryPlace(datetime(2026, 3, 4, 9, 0, 0, 1, tzinfo=UTC), UUID(int=7))

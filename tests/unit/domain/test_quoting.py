@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from remembrancer.domain.quoting import quoter
+from remembrancer.domain.erasure import quoter
 
 PEANUTS: Final = "I am allergic to peanuts"
 QUOTED: Final[Mapping[str, bool]] = {

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from remembrancer.engine.executor import Executor
+from remembrancer.engine.context import Executor
 
 
 def test_work_is_done_in_another_thread() -> None:

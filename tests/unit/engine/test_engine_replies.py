@@ -9,7 +9,7 @@ from contexts import STORES, a_context, over
 
 from remembrancer.domain.reply import Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.replies import KEPT_FOR, claim_request
+from remembrancer.engine.keys import KEPT_FOR, claim_request
 from remembrancer.errors import Conflict
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT

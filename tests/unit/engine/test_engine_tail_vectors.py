@@ -12,9 +12,9 @@ from contexts import STORES, a_context, over
 
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.scope import Scope
+from remembrancer.engine.context import TailVectors
 from remembrancer.engine.record import observe
 from remembrancer.engine.segment import segment
-from remembrancer.engine.tail_vectors import TailVectors
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.ports.embedder import Embedded

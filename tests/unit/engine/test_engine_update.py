@@ -13,7 +13,7 @@ from remembrancer import Conflict, InvalidInput, Memory, NotFound, Remembrancer,
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.memory import MemoryWrite
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.update import ATTEMPTS, update
+from remembrancer.engine.record import ATTEMPTS, update
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import READER, SCOPE, FixedClock, HashEmbedder, a_memory, indexed

@@ -19,7 +19,7 @@ import sqlite_vec
 from numpy.typing import NDArray
 
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.index.vectors import VectorTable
 
 DIM: Final = 384

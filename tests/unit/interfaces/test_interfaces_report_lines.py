@@ -21,7 +21,7 @@ from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.interfaces.cli.report_lines import line
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue
+from remembrancer.jobs.sweeps import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue
 from remembrancer.policies.learning.extraction import ExtractionScope
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)

@@ -33,7 +33,7 @@ from remembrancer.interfaces.wire.jobs import (
 from remembrancer.interfaces.wire.shape import Wire
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.overview import JobState
-from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue
+from remembrancer.jobs.sweeps import BrokenOff, HealthReport, NotDue
 from remembrancer.policies.learning.extraction import ExtractionScope
 from remembrancer.policies.learning.stages import LearningStage
 from remembrancer.testing.doubles import a_memory

@@ -21,7 +21,7 @@ from remembrancer.engine.rules import RulesReport
 from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, Counted, ExtractionReport, HealthReport, JobReport, NotDue, counted
+from remembrancer.jobs.sweeps import BrokenOff, Counted, ExtractionReport, HealthReport, JobReport, NotDue, counted
 from remembrancer.policies.learning.extraction import ExtractionScope
 from remembrancer.testing.doubles import NOW
 

@@ -15,7 +15,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.erase import erase
 from remembrancer.jobs.maintenance import maintain, run_job
-from remembrancer.jobs.reports import BrokenOff
+from remembrancer.jobs.sweeps import BrokenOff
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import exported

@@ -20,8 +20,7 @@ from remembrancer.errors import Conflict, ModelUnavailable, RemembrancerError, S
 from remembrancer.jobs import sweeps
 from remembrancer.jobs.indexer import Indexer, IndexReport
 from remembrancer.jobs.maintenance import maintain, run_job
-from remembrancer.jobs.reports import BrokenOff, HealthReport, JobReport, NotDue, counted
-from remembrancer.jobs.sweeps import Sweeper
+from remembrancer.jobs.sweeps import BrokenOff, HealthReport, JobReport, NotDue, Sweeper, counted
 from remembrancer.policies.schedule import AFTER_FAILURE
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT

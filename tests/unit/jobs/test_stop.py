@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 
 PATIENCE = 20.0
 

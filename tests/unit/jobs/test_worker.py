@@ -20,10 +20,8 @@ from remembrancer.engine.segment import item_of
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.jobs import sweeps, worker
 from remembrancer.jobs.indexer import Indexer
-from remembrancer.jobs.reports import BrokenOff, JobReport
-from remembrancer.jobs.stop import Stop
-from remembrancer.jobs.sweeps import Sweeper
-from remembrancer.jobs.worker import AFTER_TROUBLE, LONGEST_WAIT, work
+from remembrancer.jobs.sweeps import BrokenOff, JobReport, Sweeper
+from remembrancer.jobs.worker import AFTER_TROUBLE, LONGEST_WAIT, Stop, work
 from remembrancer.policies.schedule import USUAL, Schedule
 from remembrancer.ports.language_model import LanguageModel, Task
 from remembrancer.ports.store import Store

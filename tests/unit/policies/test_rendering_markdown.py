@@ -10,9 +10,9 @@ from recalled import a_hit, a_recall, an_answer, remembered
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Detail, Hit
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
 from remembrancer.policies.rendering.markdown import Markdown
+from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.presets.plastmem import PLASTMEM
 from remembrancer.testing.doubles import NOW
 

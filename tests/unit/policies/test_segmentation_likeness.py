@@ -9,8 +9,7 @@ from statistics import fmean, pvariance
 import numpy as np
 import pytest
 
-from remembrancer.policies.segmentation.likeness import FARTHEST, Likeness, Measure, Usual
-from remembrancer.policies.segmentation.pauses import Pace
+from remembrancer.policies.segmentation.likeness import FARTHEST, Likeness, Measure, Pace, Usual
 from remembrancer.policies.segmentation.segments import StreamTurn
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)

@@ -13,6 +13,7 @@ from remembrancer.adapters.reference.memories import NewRef
 from remembrancer.adapters.reference.rows import Held, Rows, StreamProgress
 from remembrancer.domain.erasure import (
     ERASED,
+    LEAST_QUOTED_CHARS,
     Erasure,
     ErasureSelection,
     ErasureTrace,
@@ -21,12 +22,13 @@ from remembrancer.domain.erasure import (
     Removed,
     Traces,
     owner_matches,
+    plain,
+    quoter,
 )
 from remembrancer.domain.event import Event
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
-from remembrancer.domain.quoting import LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, Unkept
 from remembrancer.errors import Conflict, NotFound

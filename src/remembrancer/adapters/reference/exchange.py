@@ -10,9 +10,8 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference.journal import in_order_of_events
+from remembrancer.adapters.reference.journal import in_order_of_events, place_of
 from remembrancer.adapters.reference.rows import Rows, StoredVector, StreamProgress
-from remembrancer.adapters.reference.streams import place_of
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.journal import PriorityChange

@@ -13,12 +13,10 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, streams, work
-from remembrancer.adapters.reference.effect import commit
-from remembrancer.adapters.reference.health import vitals
-from remembrancer.adapters.reference.memories import require_same_workspace
+from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, work
+from remembrancer.adapters.reference.memories import commit, require_same_workspace
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
-from remembrancer.adapters.reference.view import ReferenceView
+from remembrancer.adapters.reference.view import ReferenceView, vitals
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import States
 from remembrancer.domain.effect import Effect
@@ -136,13 +134,13 @@ class ReferenceStore:
         self, scope: Scope, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None = None
     ) -> tuple[Tail, ...]:
         rows = self._reading(scope)
-        return streams.tails(rows, at_least=at_least, silent_since=silent_since, limit=limit, after=after)
+        return journal.tails(rows, at_least=at_least, silent_since=silent_since, limit=limit, after=after)
 
     async def tail(self, stream: Scope) -> Tail | None:
-        return streams.tail(self._reading(stream), stream)
+        return journal.tail(self._reading(stream), stream)
 
     async def stream_events(self, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
-        return tuple(streams.events_behind(self._reading(stream), stream, after)[:limit])
+        return tuple(journal.events_behind(self._reading(stream), stream, after)[:limit])
 
     async def workspace_memories(
         self, scope: Scope, where: Filter, *, limit: int, after: Memory | None = None, unconsolidated: bool = False
@@ -174,7 +172,7 @@ class ReferenceStore:
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
         with self._writing(scope) as rows:
-            return streams.archive(rows, aged, at=at, limit=limit)
+            return journal.archive(rows, aged, at=at, limit=limit)
 
     async def put_run(self, scope: Scope, run: Run) -> None:
         with self._writing(scope) as rows:

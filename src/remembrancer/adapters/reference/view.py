@@ -1,8 +1,9 @@
-"""The read view of the reference store: one state of its rows, for several reads and for indexes."""
+"""The read view of the reference store: one state of its rows, for several reads, indexes and health metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -14,9 +15,11 @@ from remembrancer.domain.memory import Cue, IndexedCue, Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Exposure
 from remembrancer.policies.forgetting.dynamics import microseconds, states_of
 from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
+from remembrancer.ports.inspection import Vitals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -170,3 +173,29 @@ def _stands_behind(memory: Memory, place: MemoryPlace, *, oldest_first: bool) ->
     if memory.occurred_to == place.occurred_to:
         return memory.id > place.id
     return (memory.occurred_to > place.occurred_to) is oldest_first
+
+
+def vitals(rows: Rows, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> Vitals:
+    seen = {memory.id: memory for memory in rows.visible_memories(reader)}
+    kept = sorted((memory for memory in seen.values() if not excluded_by(memory, where)), key=lambda memory: memory.id)
+    with_vector = {memory.id for memory in kept if rows.has_all_vectors(memory.id, model)}
+    edges = [
+        (edge.source, edge.target)
+        for edge in rows.relations.values()
+        if edge.source != edge.target and edge.source in seen and edge.target in seen
+    ]
+    joined = {end for ends in edges for end in ends}
+    ids = {memory.id for memory in kept}
+    shown = [
+        one
+        for one in rows.exposures.values()
+        if one.memory_id in ids and one.exposure is Exposure.SHOWN and one.at >= shown_since
+    ]
+    shown.sort(key=lambda one: (one.at, one.memory_id))
+    return Vitals(
+        ids=tuple(memory.id for memory in kept),
+        occurred=tuple(memory.occurred_to for memory in kept),
+        with_vector=len(with_vector),
+        related=len(with_vector & joined),
+        shown=tuple(one.similarity for one in shown if one.similarity is not None),
+    )

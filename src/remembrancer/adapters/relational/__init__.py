@@ -11,6 +11,6 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from remembrancer.adapters.relational import archive, exporting, importing, purging, removing  # noqa: F401
+    from remembrancer.adapters.relational import archive, exporting, importing, removing  # noqa: F401
 
 __getattr__ = loaded_when_used(__name__)

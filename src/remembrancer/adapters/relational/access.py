@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.relational.columns import ID, TIME, Column, Columns, columns, insert_into, one_of
+from remembrancer.adapters.relational.columns import ID, TIME, Column, Columns, as_written, columns, insert_into, one_of
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.domain.api_key import ApiKey, Right
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay, Unkept

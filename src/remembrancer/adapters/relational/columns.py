@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from operator import itemgetter
@@ -11,7 +12,6 @@ from typing import Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
 from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.adapters.relational.errors import UNREADABLE
 from remembrancer.domain.flat import Flat
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.validation import JsonValue
@@ -189,3 +189,16 @@ NAME: Final = Codec(_empty_for_none, _none_for_empty)
 def one_of(kind: Callable[[Any], object]) -> Codec:
     """A member of an enumeration, stored as its value."""
     return Codec(read=kind)
+
+
+UNREADABLE: Final = (ValueError, TypeError, ArithmeticError)
+"""What the constructors of domain values raise for such a row."""
+
+
+@contextmanager
+def as_written() -> Generator[None]:
+    """Wrap the making of values from rows. Raises UnreadableRow for a row that this program never writes."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise UnreadableRow(error) from error

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import numpy as np
 
+from remembrancer.adapters.relational.columns import as_written
 from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
 from remembrancer.domain.instants import micros

@@ -7,9 +7,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import marks
-from remembrancer.adapters.relational.columns import FLAG, TIME, Column, Columns, Row, decoded
+from remembrancer.adapters.relational.columns import FLAG, TIME, Column, Columns, Row, as_written, decoded
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import (
     AUDIT,
     CHANGES,

@@ -12,10 +12,9 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.relational import embeddings, full_text, lookup, states
-from remembrancer.adapters.relational.columns import Row, decoded
+from remembrancer.adapters.relational import embeddings, full_text, health, lookup
+from remembrancer.adapters.relational.columns import Row, as_written, decoded
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.memories import workspace_state
 from remembrancer.adapters.relational.rows import scope_of
 from remembrancer.domain.candidates import States
@@ -112,7 +111,7 @@ class RelationalView:
         return lookup.relations(self._connection, reader, ids)
 
     def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-        return states.states(self._connection, reader, where)
+        return health.states(self._connection, reader, where)
 
     def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
         return embeddings.vectors(self._connection, reader, model, ids)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from remembrancer.adapters.relational.clauses import seen_by
+from remembrancer.adapters.relational.columns import as_written
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Backend
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
 from remembrancer.domain.instants import optional_moment
 from remembrancer.domain.scope import Reader, Scope

@@ -1,26 +1,27 @@
-"""Append events, list them, count them, and find the events of a memory."""
+"""Append events, list and count them, and change their priority."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import events_kept_by, owner, seen_by
-from remembrancer.adapters.relational.columns import insert_into
+from remembrancer.adapters.relational.columns import add_row, insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
-from remembrancer.adapters.relational.memories import add_memory, check_workspace
-from remembrancer.adapters.relational.rows import EVENTS, EventTable
-from remembrancer.domain.event import Event, archived
+from remembrancer.adapters.relational.memories import add_memory, adjust_one, check_workspace, next_change
+from remembrancer.adapters.relational.rows import CHANGES, EVENTS, MEMORIES, TABLES, EventTable
+from remembrancer.domain.event import Event, Priority, archived
 from remembrancer.domain.instants import micros
-from remembrancer.domain.journal import ListingPosition, Recorded, Stretch
-from remembrancer.domain.memory import Analyse
+from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, Stretch
+from remembrancer.domain.memory import Analyse, Memory
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.journal import Appended, Entry, EventFilter
 
 _EPOCH: Final = date(1970, 1, 1)
@@ -182,3 +183,72 @@ def next_seq(connection: Connection, scope: Scope) -> int:
         " RETURNING last_seq",
         (*owner(scope), scope.session or ""),
     ).get
+
+
+StrengthChange = Callable[[Memory, Sequence[Event], Sequence[Event]], Strength]
+
+
+def set_priority(
+    connection: Connection,
+    reader: Reader,
+    event_id: UUID,
+    priority: Priority,
+    *,
+    by: str,
+    reason: str,
+    at: datetime,
+    change: StrengthChange,
+) -> PriorityChange:
+    event = _seen(connection, reader, "events", event_id)
+    if event is None:
+        if _seen(connection, reader, "archive", event_id) is not None:
+            raise Conflict(f"event {event_id} is in the archive: what is left of it keeps the priority it had")
+        raise NotFound("event", event_id)
+    done = PriorityChange(event_id=event_id, previous=event.priority, priority=priority, by=by, reason=reason, at=at)
+    if not done.is_change:
+        return done
+    scope = reader.scope
+    formed = [(memory, _sources(connection, number)) for number, memory in _formed_from(connection, scope, event.id)]
+    connection.execute(
+        "UPDATE events SET priority = ? WHERE workspace = ? AND id = ?",
+        (priority, scope.workspace, event.id.bytes),
+    )
+    add_row(connection, "priority_changes", ("workspace", *CHANGES.names), (scope.workspace, *CHANGES.bindings(done)))
+    number = next_change(connection, scope.workspace)
+    for memory, before in formed:
+        after = [replace(one, priority=priority) if one.id == event.id else one for one in before]
+        strength = change(memory, before, after)
+        adjust_one(connection, scope, memory, lambda _, strength=strength: Adjustment(strength), at, number)
+    return done
+
+
+def priority_changes(connection: Connection, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
+    if all(_seen(connection, reader, table, event_id) is None for table in TABLES):
+        return ()
+    return CHANGES.all(
+        connection,
+        "priority_changes p WHERE workspace = ? AND event = ? ORDER BY at, previous, priority, changed_by, reason",
+        (reader.scope.workspace, event_id.bytes),
+    )
+
+
+def _seen(connection: Connection, reader: Reader, table: EventTable, event_id: UUID) -> Event | None:
+    conditions = seen_by(reader, "e", visibility=False)
+    return EVENTS.first(
+        connection, f"{table} e WHERE {conditions.sql} AND e.id = ?", (*conditions.bindings, event_id.bytes)
+    )
+
+
+def _formed_from(connection: Connection, scope: Scope, event_id: UUID) -> list[tuple[int, Memory]]:
+    rows = connection.execute(
+        f"SELECT {MEMORIES.select}, m.n FROM events e JOIN memory_events l ON l.event = e.n"
+        " JOIN memories m ON m.n = l.memory WHERE e.workspace = ? AND e.id = ? ORDER BY m.n",
+        (scope.workspace, event_id.bytes),
+    )
+    return [(row[-1], MEMORIES.value_of(row)) for row in rows]
+
+
+def _sources(connection: Connection, memory: int) -> tuple[Event, ...]:
+    return EVENTS.all(
+        connection, "memory_events l JOIN events e ON e.n = l.event WHERE l.memory = ? ORDER BY l.ordinal", (memory,)
+    )

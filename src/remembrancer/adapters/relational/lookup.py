@@ -7,9 +7,8 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
-from remembrancer.adapters.relational.columns import Row
+from remembrancer.adapters.relational.columns import Row, as_written
 from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain.instants import micros
 from remembrancer.domain.listing import MemoryPlace

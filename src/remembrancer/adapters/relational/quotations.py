@@ -8,9 +8,8 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import INDEXED, TABLES
-from remembrancer.domain.erasure import ERASED
+from remembrancer.domain.erasure import ERASED, LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.memory import Analyse, Cue
-from remembrancer.domain.quoting import LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.scope import Scope
 
 TOLD_APART: Final = 12

@@ -6,9 +6,8 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
-from remembrancer.adapters.relational.columns import add_row
+from remembrancer.adapters.relational.columns import add_row, as_written
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.memories import next_change
 from remembrancer.adapters.relational.rows import REVIEWS
 from remembrancer.domain.instants import micros, moment

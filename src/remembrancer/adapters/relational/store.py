@@ -10,7 +10,7 @@ from types import CoroutineType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from remembrancer.adapters import relational
-from remembrancer.adapters.relational import embeddings, inspection
+from remembrancer.adapters.relational import embeddings, inspection, tracing
 from remembrancer.adapters.relational.access import answer, claim, has_keys, key_of, keys, put_key, release, revoke_key
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import Database, Snapshot
@@ -18,9 +18,18 @@ from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.adapters.relational.effect import commit
 from remembrancer.adapters.relational.embeddings import defer_vectors, pending_of, put_vectors, vectors
 from remembrancer.adapters.relational.feed import RelationalView
-from remembrancer.adapters.relational.health import crews, put_snapshot, snapshots, vitals
+from remembrancer.adapters.relational.health import crews, put_snapshot, snapshots, states, vitals
 from remembrancer.adapters.relational.inspection import stats
-from remembrancer.adapters.relational.journal import append, count_events, events, events_by_day, provenance, recorded
+from remembrancer.adapters.relational.journal import (
+    append,
+    count_events,
+    events,
+    events_by_day,
+    priority_changes,
+    provenance,
+    recorded,
+    set_priority,
+)
 from remembrancer.adapters.relational.lookup import (
     by_topic,
     cues,
@@ -32,14 +41,10 @@ from remembrancer.adapters.relational.lookup import (
     workspace_memories,
 )
 from remembrancer.adapters.relational.memories import adjust, audit, insert, relate, revise, set_status, supersede
-from remembrancer.adapters.relational.priorities import priority_changes, set_priority
-from remembrancer.adapters.relational.purging import erasures
 from remembrancer.adapters.relational.reviews import exposed_in, reviews, unreviewed
-from remembrancer.adapters.relational.spending import log_call, spending
-from remembrancer.adapters.relational.states import states
 from remembrancer.adapters.relational.streams import stream_events, tail, tails
-from remembrancer.adapters.relational.tracing import lying_in, traces
-from remembrancer.adapters.relational.work import defer, deferrals, put_run, runs, settle
+from remembrancer.adapters.relational.tracing import erasures, lying_in, traces
+from remembrancer.adapters.relational.work import defer, deferrals, log_call, put_run, runs, settle, spending
 from remembrancer.domain.erasure import Erasure, Removal, Removed
 from remembrancer.domain.memory import Analyse
 from remembrancer.domain.scope import Scope
@@ -176,10 +181,10 @@ class RelationalStore:
         return await self.database.write(lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        if not await self.database.read(lambda c: relational.purging.is_due(c, scope)):
+        if not await self.database.read(lambda c: tracing.is_due(c, scope)):
             return ""
         return await self.database.alone(
-            lambda c: relational.purging.purge(c, self._backend, scope, at), patience_s=relational.purging.PATIENCE_S
+            lambda c: tracing.purge(c, self._backend, scope, at), patience_s=tracing.PATIENCE_S
         )
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:

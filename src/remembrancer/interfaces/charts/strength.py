@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from remembrancer.interfaces.charts.scale import round_above, through
 from remembrancer.interfaces.text import day
-from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.interfaces.text import counted, minute, one_line
-from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.policies.rendering.telling import spoken_age
 
 if TYPE_CHECKING:
     from remembrancer import Remembrancer
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.cli.drawing import Renderables
     from remembrancer.interfaces.wire.jobs import JobOut, JobReportOut, JobsOut, PromotableOut, RunOut, SpendingOut
     from remembrancer.jobs.indexer import OnIndexed
-    from remembrancer.jobs.reports import JobReport
+    from remembrancer.jobs.sweeps import JobReport
     from remembrancer.jobs.worker import OnRun
 
 R = TypeVar("R")
@@ -108,7 +108,7 @@ def maintain(
     """
     from remembrancer.interfaces.cli import report_lines
     from remembrancer.interfaces.wire.jobs import MaintenanceOut
-    from remembrancer.jobs.reports import BrokenOff
+    from remembrancer.jobs.sweeps import BrokenOff
 
     with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
         reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
@@ -135,7 +135,7 @@ def worker(call: Invocation, *, only: Only = None) -> None:
 
 async def _work(call: Invocation, only: list[Job] | None) -> None:
     from remembrancer import AsyncRemembrancer
-    from remembrancer.jobs.stop import Stop
+    from remembrancer.jobs.worker import Stop
 
     stop = Stop()
     task = asyncio.current_task()
@@ -158,7 +158,7 @@ def _telling(call: Invocation) -> OnRun:
     """Print each run: all with --json, otherwise those that did something or have something new to report."""
     from remembrancer.interfaces.cli import report_lines
     from remembrancer.interfaces.wire.jobs import JobReportOut
-    from remembrancer.jobs.reports import BrokenOff, counted
+    from remembrancer.jobs.sweeps import BrokenOff, counted
 
     last: dict[Job, str] = {}
 

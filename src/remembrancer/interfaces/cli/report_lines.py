@@ -25,8 +25,8 @@ from remembrancer.engine.stages import StageReport
 from remembrancer.interfaces.cli.drawing import Renderables, indented
 from remembrancer.interfaces.text import counted, minute, one_line
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue
-from remembrancer.jobs.reports import counted as numbers_of
+from remembrancer.jobs.sweeps import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue
+from remembrancer.jobs.sweeps import counted as numbers_of
 from remembrancer.policies.health import band
 from remembrancer.policies.segmentation.episodes import EXTRACTIVE
 

@@ -57,7 +57,7 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
     from remembrancer.interfaces.http.app import Serving, build_app
     from remembrancer.interfaces.http.logs import write_to
     from remembrancer.interfaces.loopback import is_loopback
-    from remembrancer.jobs.stop import Stop
+    from remembrancer.jobs.worker import Stop
 
     with write_to(sys.stderr, readable=call.err.is_terminal):
         async with await AsyncRemembrancer.open(settings=settings) as memory:

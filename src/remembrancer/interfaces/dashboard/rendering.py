@@ -16,7 +16,7 @@ from markupsafe import Markup
 import remembrancer
 from remembrancer.interfaces.dashboard.asset_files import asset_address
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size
-from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.policies.rendering.telling import spoken_age
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.dashboard.visit import Visit

@@ -42,7 +42,7 @@ from remembrancer.interfaces.http.streams import Streams
 from remembrancer.interfaces.http.time_limit import TimeLimit
 from remembrancer.interfaces.http.tracing import Traced
 from remembrancer.interfaces.http.unforeseen import Unforeseen
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 from remembrancer.values import dataclass
 
 DESCRIPTION: Final = """\

@@ -17,7 +17,7 @@ from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import Authenticated, Reauthenticate, reauthenticate
 from remembrancer.interfaces.http.streams import RETRY, EventStream, Streams, comment, seen
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 from remembrancer.values import dataclass
 
 PAGE: Final = 100

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from remembrancer.domain.reply import Claimed, IdempotencyClaim, Reply, UnderWay, Unkept
-from remembrancer.engine.replies import claim_request
+from remembrancer.engine.keys import claim_request
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import Principal

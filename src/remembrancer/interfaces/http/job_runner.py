@@ -9,8 +9,8 @@ from typing import Final, Self
 
 from remembrancer.domain.job import Job
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.jobs.reports import BrokenOff, JobReport
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.sweeps import BrokenOff, JobReport
+from remembrancer.jobs.worker import Stop
 
 GRACE_SECONDS: Final = 30.0
 """How long a running job may take after the server is asked to stop. Cancelling it loses nothing that was written."""

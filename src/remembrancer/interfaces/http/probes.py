@@ -16,7 +16,7 @@ from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
 from remembrancer.interfaces.wire.probes import AliveOut, ReadyOut
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 
 PATIENCE_SECONDS: Final = 2.0
 """How long a probe waits for the store."""

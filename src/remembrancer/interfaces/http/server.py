@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.interfaces.signals import on_stop_signal
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 
 GRACE_SECONDS: Final = 30
 """How long requests under way may take after the server is asked to stop."""

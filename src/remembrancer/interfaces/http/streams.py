@@ -17,7 +17,7 @@ from fastapi import HTTPException
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 from remembrancer.values import dataclass
 
 MEDIA_TYPE: Final = "text/event-stream"

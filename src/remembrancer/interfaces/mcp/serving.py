@@ -28,7 +28,7 @@ from remembrancer.interfaces.loopback import is_loopback
 from remembrancer.interfaces.mcp.app import McpApp, security_of
 from remembrancer.interfaces.mcp.server import memory_server
 from remembrancer.interfaces.signals import on_stop_signal
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 from remembrancer.policies.rendering.safe import kept_line
 from remembrancer.values import dataclass
 

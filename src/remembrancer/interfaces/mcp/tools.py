@@ -21,8 +21,8 @@ from remembrancer.interfaces.mcp.blocks import Listing, listing, memory_line, mi
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer
 from remembrancer.interfaces.wire.mcp import ChangedOut, EntryOut, ListedOut, MemoryStateOut, RecalledOut
 from remembrancer.interfaces.wire.memories import FeedbackOut
-from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.safe import one_line
+from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 NOTHING = "Nothing that is remembered answers this."

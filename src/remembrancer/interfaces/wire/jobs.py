@@ -14,14 +14,14 @@ from pydantic import AwareDatetime, JsonValue
 from remembrancer.interfaces.wire.health import HealthOut
 from remembrancer.interfaces.wire.memories import MemoryOut
 from remembrancer.interfaces.wire.shape import Derived, Many, Of, Wire
-from remembrancer.jobs.reports import HealthReport, counted
+from remembrancer.jobs.sweeps import HealthReport, counted
 
 if TYPE_CHECKING:
     from remembrancer.domain.job import Deferral, Run
     from remembrancer.domain.spending import Spent
     from remembrancer.engine.promote import Candidate
     from remembrancer.jobs.overview import JobState
-    from remembrancer.jobs.reports import JobReport
+    from remembrancer.jobs.sweeps import JobReport
 
 
 class JobReportOut(Wire):

@@ -8,7 +8,7 @@ from typing import Final
 
 from remembrancer.domain.validation import MAX_TITLE_CHARS
 from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING
-from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fence import fenced, transcript
 from remembrancer.policies.prompts.fields import (
     INTEGER,
     TEXT,
@@ -20,7 +20,6 @@ from remembrancer.policies.prompts.fields import (
     whole,
     words,
 )
-from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, StreamTurn
 
 SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.domain.validation import MAX_TITLE_CHARS
-from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fence import fenced, transcript
 from remembrancer.policies.prompts.fields import TEXT, Object, object_of, words
-from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
 

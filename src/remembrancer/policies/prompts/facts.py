@@ -11,9 +11,8 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.consolidation.facts import Action, Category
-from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fence import fenced, transcript
 from remembrancer.policies.prompts.fields import TEXT, Object, entries, list_of, object_of, objects, one_of, words
-from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass

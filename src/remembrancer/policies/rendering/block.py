@@ -14,10 +14,9 @@ from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.errors import InvalidInput
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.policies.forgetting.decay import Curve
-from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import label
-from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
+from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory, spoken_age
 from remembrancer.values import dataclass
 
 Label = Literal["heading", "kind"]

@@ -1,10 +1,11 @@
-"""Similarity of turns, by vectors or, where one is missing, by words; and what similarity is usual in a stream."""
+"""What is usual in a stream: how similar its turns are, by vectors or by words, and how long its pauses."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -127,3 +128,38 @@ class Likeness:
             length = math.sqrt(sum(weight * weight for weight in weights.values()))
             self._bags[place] = {term: weight / length for term, weight in weights.items()}
         return self._bags[place]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """`mean`: the running mean of the natural logarithms of the pauses, in seconds.
+
+    The mean runs as in `Usual`. Logarithms, because pauses range from seconds to weeks.
+    """
+
+    count: int
+    mean: float
+
+    @property
+    def usual(self) -> timedelta:
+        """The geometric mean of the pauses."""
+        return timedelta(seconds=math.exp(self.mean))
+
+    def seen(self, pause: timedelta, factor: float) -> Pace:
+        """The pace after one more pause, which counts as at most `factor` times the usual one: a night says little
+        about a conversation's pace, but a stream with one turn a day still gets a pace of a day.
+        """
+        count = min(self.count + 1, MEMORY)
+        most = self.mean + math.log(factor)
+        return Pace(count, self.mean + (min(_log_seconds(pause), most) - self.mean) / count)
+
+
+PACE: Final = Pace(4, math.log(60))
+"""The prior for a stream of which nothing is known: a minute, with enough weight that one quick answer is not yet a
+pace.
+"""
+
+
+def _log_seconds(pause: timedelta) -> float:
+    """Of at least a second: clocks of different writers differ and may go back."""
+    return math.log(max(pause.total_seconds(), 1.0))

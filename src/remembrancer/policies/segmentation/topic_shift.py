@@ -10,8 +10,7 @@ from typing import Final
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.segmentation.evidence import REACH, TailReading
-from remembrancer.policies.segmentation.likeness import USUAL, Measure, Usual
-from remembrancer.policies.segmentation.pauses import PACE, Pace
+from remembrancer.policies.segmentation.likeness import PACE, USUAL, Measure, Pace, Usual
 from remembrancer.policies.segmentation.segments import (
     ENDED,
     SURPRISE,

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.reply import Claimed, Reply, UnderWay

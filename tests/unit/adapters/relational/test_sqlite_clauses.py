@@ -18,7 +18,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.adapters.relational.journal import add_event
 from remembrancer.adapters.relational.sqlite import schema
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter

@@ -16,7 +16,7 @@ import pytest
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import GROUP, Database
 from remembrancer.adapters.relational.sqlite import file as sqlite_file
-from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
+from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.errors import Conflict, StoreUnavailable
 from remembrancer.policies.admission.formation import analysed

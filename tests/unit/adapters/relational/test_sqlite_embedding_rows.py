@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.policies.admission.formation import analysed

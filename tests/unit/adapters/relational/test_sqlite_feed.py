@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from remembrancer.adapters.relational.feed import RelationalView
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.policies.admission.formation import analysed

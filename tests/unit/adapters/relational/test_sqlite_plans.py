@@ -20,7 +20,7 @@ from remembrancer.adapters.relational import (
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.health import vitals
 from remembrancer.adapters.relational.sqlite import schema
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.listing import MemoryPlace

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Remembrancer, StoreUnavailable
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.testing.doubles import FixedClock
 
 

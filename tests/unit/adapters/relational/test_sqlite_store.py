@@ -20,7 +20,7 @@ from searched import SearchedStore
 
 from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.relational import exporting
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.candidates import States

@@ -9,7 +9,7 @@ from served import QUIET
 from remembrancer import AsyncRemembrancer
 from remembrancer.interfaces.http.app import Serving, build_app
 from remembrancer.interfaces.http.job_runner import JobRunner
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 
 
 def workers() -> set[str]:

@@ -18,7 +18,7 @@ from streaming import PATIENCE, Live, Message, WatchedStreams, live
 
 from remembrancer import EventDraft
 from remembrancer.interfaces.http.streams import EventStream, comment
-from remembrancer.jobs.stop import Stop
+from remembrancer.jobs.worker import Stop
 
 FAST = 0.05
 """Seconds of a heartbeat that a test can wait for."""

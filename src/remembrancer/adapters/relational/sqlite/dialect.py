@@ -1,11 +1,11 @@
-"""How statements are written for SQLite: lists and tags as JSON, words in FTS5 tables."""
+"""How statements are written for SQLite (lists and tags as JSON, words in FTS5 tables), and its connection."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final, Protocol, cast
 from uuid import UUID
 
 import apsw
@@ -90,3 +90,30 @@ def _quoted(phrase: str) -> str:
     """As FTS5 takes it, whatever characters it contains."""
     escaped = phrase.replace('"', '""')
     return f'"{escaped}"'
+
+
+_DIALECT: Final = SqliteDialect()
+
+
+class SqliteConnection(Connection, Protocol):
+    """What only the SQLite dialect calls."""
+
+    def pragma(self, name: str, value: str | int | None = None) -> Any: ...
+    def serialize(self, name: str) -> bytes: ...
+    def deserialize(self, name: str, contents: bytes) -> None: ...
+
+
+class _Connection(apsw.Connection):
+    dialect = _DIALECT
+
+    def count(self, statement: str, bindings: Sequence[Binding]) -> int:
+        cast("Connection", self).execute(statement, bindings)
+        return self.changes()
+
+    def wait_for_locks(self, seconds: float) -> None:
+        self.set_busy_timeout(int(seconds * 1000))
+
+
+def connect(path: str) -> SqliteConnection:
+    """A connection that may make the file. Raises apsw.Error."""
+    return cast("SqliteConnection", _Connection(path))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Final, cast
 
 import apsw
@@ -15,10 +17,10 @@ from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connecti
 from remembrancer.adapters.relational.full_text import add_all_words
 from remembrancer.adapters.relational.rows import INDEXED
 from remembrancer.adapters.relational.sqlite import doctor, schema
-from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
+from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
-from remembrancer.adapters.relational.sqlite.location import check_path, copies
 from remembrancer.domain.memory import Analyse
+from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.ports.inspection import Finding
 
 CACHE_KIB: Final = 32_768
@@ -151,3 +153,51 @@ def _log_is_held(connection: Connection) -> bool:
     """Write the log into the file and empty it. Returns whether another reader prevented that."""
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get
     return bool(busy)
+
+
+def check_path(path: str, *, create: bool) -> None:
+    """Raises InvalidInput if it is not a path, StoreUnavailable if the file cannot be opened, or made (`create`)."""
+    if not path or not _is_text(path):
+        raise InvalidInput("url", path, "a file's path, or :memory:")
+    file = Path(path)
+    try:
+        if file.is_dir():
+            raise StoreUnavailable(f"{path}: is a folder; give a file's path")
+        if not file.parent.is_dir():
+            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
+        if file.exists():
+            _check_file(file, path)
+            if not create and not file.stat().st_size:
+                raise StoreUnavailable(f"{path}: is empty; no memory was ever kept in it, or it was cut to nothing")
+            return
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be opened ({error.strerror})") from error
+    if not create:
+        raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` makes one")
+    if not os.access(file.parent, os.W_OK):
+        raise StoreUnavailable(f"{path}: cannot be made, its folder is read-only")
+
+
+def copies(path: str) -> tuple[str, ...]:
+    """The names of the file's backups beside it, which migrations made."""
+    file = Path(path)
+    # Not a glob: the name may contain characters that are patterns there.
+    beside = (one.name for one in file.parent.iterdir() if one.name.startswith(f"{file.name}."))
+    return tuple(sorted(name for name in beside if name.endswith((".backup", ".backup.partial"))))
+
+
+def _check_file(file: Path, path: str) -> None:
+    if not file.is_file():  # opening a pipe could wait for ever
+        raise StoreUnavailable(f"{path}: is not a file but a device, a pipe or a socket")
+    if not os.access(file, os.R_OK):
+        raise StoreUnavailable(f"{path}: no permission to read it")
+    if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
+        raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer needs to write beside it")
+
+
+def _is_text(path: str) -> bool:
+    """Whether SQLite takes the path, which is Unicode without a NUL."""
+    try:
+        return b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        return False

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
+from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.values import dataclass
