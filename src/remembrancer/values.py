@@ -1,9 +1,9 @@
 """`dataclass`, as the standard library has it, but quicker for frozen values with slots, which most classes here are.
 
-One recall in a fresh process needs some 150 of them. The standard library compiles six methods for each, which takes
-0.4 ms of CPU, together more than half of what `import numpy` takes. Here only `__init__` is compiled; the other methods
-are shared or closures. An instance is also made sooner. Fields are collected by the standard library, so `fields`,
-`replace`, `asdict` and `match` work as with its own classes.
+One recall in a fresh process imports some 150 of them. The standard library compiles six methods for each, which takes
+0.4 ms of CPU, together more than half of what `import numpy` takes. Here only `__init__` is compiled, when it is first
+looked up; the other methods are shared or closures. An instance is also made sooner. Fields are collected by the
+standard library, so `fields`, `replace`, `asdict` and `match` work as with its own classes.
 """
 
 from __future__ import annotations
@@ -39,19 +39,37 @@ else:
 
 def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
     """The class of frozen instances. It is made anew, because a class cannot be given slots."""
+    undocumented = cls.__doc__ is None
+    if undocumented:
+        cls.__doc__ = cls.__name__  # or the standard library would work out the signature, to document the class with
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
     every = fields(cls)
     names = [field.name for field in every]
     inherited = {slot for base in cls.__mro__[1:-1] for slot in getattr(base, "__slots__", ())}
     own = {name: member for name, member in vars(cls).items() if name not in {*names, "__dict__", "__weakref__"}}
+    if undocumented:
+        del own["__doc__"]
     if eq:
         own = _compared(every) | {name: member for name, member in own.items() if member is not None}
     slots = tuple(name for name in names if name not in inherited)
-    members = {"__repr__": _repr} | own | _FROZEN | {"__init__": _init(cls, every), "__slots__": slots}
+    members = {"__repr__": _repr} | own | _FROZEN | {"__init__": _Init(), "__slots__": slots}
     metaclass = cast("Callable[[str, tuple[type, ...], dict[str, Any]], type[Any]]", type(cls))
     value = metaclass(cls.__name__, cls.__bases__, members)
     value.__qualname__ = cls.__qualname__
     return value
+
+
+class _Init:
+    """The `__init__` of a class, until it is first looked up: most classes are not instantiated in a short program."""
+
+    owner: type[Any]
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.owner = owner
+
+    def __get__(self, instance: object, owner: type[Any]) -> Callable[..., None]:
+        self.owner.__init__ = init = _init(self.owner, fields(self.owner))
+        return init.__get__(instance, owner)
 
 
 def _init(cls: type[Any], every: tuple[Field[Any], ...]) -> Callable[..., None]:

@@ -29,7 +29,7 @@ ALLOWED_IMPORTS = {
     "index": {"ports", "domain", "errors"},
     "config": {"errors"},
 }
-"""What each part of the package may import of the others, beside `modules` and `values`. Parts that are not here may
+"""What each part of the package may import of the others, beside `modules`, `patterns` and `values`. Parts that are not here may
 use all.
 """
 
@@ -52,7 +52,7 @@ def imported_parts(module: Path) -> Iterator[str]:
 def allowed_imports(module: Path) -> set[str]:
     part = part_of(module)
     textbook = {"policies"} if TEXTBOOK_ADAPTER in module.parents else set[str]()
-    return ALLOWED_IMPORTS[part] | {part, "modules", "values"} | textbook
+    return ALLOWED_IMPORTS[part] | {part, "modules", "patterns", "values"} | textbook
 
 
 def test_each_module_imports_only_what_its_part_may() -> None:

@@ -13,6 +13,7 @@ from remembrancer.domain.event import SPEAKERS
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.index.growing import GrowingArray
+from remembrancer.index.order import distinct
 from remembrancer.index.postings import LexicalScores
 from remembrancer.ports.changes import CueTurn
 from remembrancer.ports.index import ContextRules, SearchRequest
@@ -149,7 +150,7 @@ class Turns:
         turns = np.array([self._turn(cue, known, coming) for cue in cues], dtype=np.intp)
         self._append(coming)
         self._of_cue.extend(turns)
-        lost = np.unique(turns[(turns >= 0) & (turns < known)])
+        lost = distinct(turns[(turns >= 0) & (turns < known)])
         self._unlinked.update(self._stream.values[lost[self._living.values[lost] == 0]].tolist())
         np.add.at(self._living.values, turns[turns >= 0], 1)
 

@@ -15,7 +15,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.index.columns import MemoryColumns
 from remembrancer.index.context import CueContext
 from remembrancer.index.growing import GrowingArray
-from remembrancer.index.order import best, ordered
+from remembrancer.index.order import best, distinct, ordered
 from remembrancer.index.postings import LexicalScores, Postings
 from remembrancer.index.token_embeddings import TokenEmbeddingCache
 from remembrancer.index.vectors import VectorTable
@@ -143,7 +143,7 @@ class WorkspaceIndex:
         similarity = self._similarity(vector, cue_kept)
         dense_scores = None if similarity is None else self._folded(similarity)
         dense = self._best(dense_scores, kept, -np.inf, request.depth)
-        brought = np.unique(np.concatenate([dense, lexically, in_context, self._any_at(request, kept)]))
+        brought = distinct(np.concatenate([dense, lexically, in_context, self._any_at(request, kept)]))
         found = ordered(brought, self._columns.newest_first)
         if similarity is not None and len(similarity) > self._scanned:
             dense_scores = self._completed(vector, similarity, found)
@@ -375,7 +375,7 @@ class WorkspaceIndex:
         waiting = none if self._vectors is None else ~self._vectors.present
         if kept is not None:
             waiting &= kept
-        return len(np.unique(self._memory_of_cue.values[waiting])) if waiting.any() else 0
+        return len(distinct(self._memory_of_cue.values[waiting])) if waiting.any() else 0
 
 
 def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDArray[np.int32]:

@@ -9,6 +9,8 @@ import re
 from functools import cache
 from typing import Final
 
+from remembrancer.patterns import pattern
+
 FUNCTION_WORDS: Final = frozenset(
     # Russian, and what Ukrainian, Belarusian and Bulgarian spell alike.
     """
@@ -97,7 +99,7 @@ def function_run() -> re.Pattern[str]:
     )
 
 
-KOREAN_SYLLABLE: Final = re.compile(
+KOREAN_SYLLABLE: Final = pattern(
     f"(?<![{_HANGUL}])([{_HANGUL}])(?:은|는|이|가|을|를|의|에|도|만|와|과|로)(?![{_HANGUL}])"
 )
 """A one-syllable noun with a particle. The pair of both would not match the noun with another particle, so the syllable

@@ -7,9 +7,8 @@ Compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
 
@@ -18,6 +17,7 @@ import Stemmer
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.language.english.stop_words import STOP_WORDS
 from remembrancer.language.function_words import FUNCTION_WORDS, KOREAN_SYLLABLE, function_run
+from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
 
 MAX_QUERY_TERMS: Final = 64
@@ -31,34 +31,34 @@ MIN_PHRASE_WORDS: Final = 3
 # syllable or a word; and Thai, Lao, Khmer and Myanmar, of which it is a letter or a sign, so that two say little.
 _SYLLABLES: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
 _SIGNS: Final = "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f"
-_RUN: Final = re.compile(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
-_SIGN: Final = re.compile(f"[{_SIGNS}]")
+_RUN: Final = pattern(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
+_SIGN: Final = pattern(f"[{_SIGNS}]")
 # A letter of a word: letters, digits, and the marks that Hebrew, Arabic and the Indic scripts write inside words,
 # which `\w` leaves out.
 _LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 # Joined: words held together by marks that mean something inside a token: user@host.example, src/app/main.py,
 # v1.2.3, foo_bar, payment-worker, it's. A trailing ++ or # belongs to C++ and C#.
 _PICTURE: Final = "[\u2190-\u2bff\U0001f000-\U0001faff]"
-_JOINED: Final = re.compile(
+_JOINED: Final = pattern(
     rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+|{_PICTURE}"
 )
-_WORD: Final = re.compile(rf"{_LETTER}+")
-_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_ORDINAL: Final = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
-_POSSESSIVE: Final = re.compile(r"['’]s?$")
+_WORD: Final = pattern(rf"{_LETTER}+")
+_CAMEL: Final = pattern(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ORDINAL: Final = pattern(r"^(\d+)(?:st|nd|rd|th)$")
+_POSSESSIVE: Final = pattern(r"['’]s?$")
 
 # By the script a word is written in; a language's own stemmer where one script is mostly one language.
 _STEMMER_OF_SCRIPT: Final = (
-    (re.compile(r"[a-z]+"), "porter"),
-    (re.compile(r"[\u0400-\u04ff]+"), "russian"),
-    (re.compile(r"[\u0600-\u06ff]+"), "arabic"),
-    (re.compile(r"[\u0370-\u03ff]+"), "greek"),
-    (re.compile(r"[\u0900-\u097f]+"), "hindi"),
+    (pattern(r"[a-z]+"), "porter"),
+    (pattern(r"[\u0400-\u04ff]+"), "russian"),
+    (pattern(r"[\u0600-\u06ff]+"), "arabic"),
+    (pattern(r"[\u0370-\u03ff]+"), "greek"),
+    (pattern(r"[\u0900-\u097f]+"), "hindi"),
 )
 
 # Alphabets without a stemmer here: Armenian, Hebrew, Syriac and the like, Bengali to Sinhala, Georgian,
 # Ethiopic. Prefixes and endings are written on the word, so its runs of letters are what its forms share.
-_UNSTEMMED: Final = re.compile("[\u0530-\u05ff\u0700-\u08ff\u0980-\u0dff\u10a0-\u10ff\u1200-\u139f]{4,}")
+_UNSTEMMED: Final = pattern("[\u0530-\u05ff\u0700-\u08ff\u0980-\u0dff\u10a0-\u10ff\u1200-\u139f]{4,}")
 _LETTERS_A_RUN: Final = 3
 
 # Arabic: and, so, with, as, for; and the article.
@@ -95,13 +95,10 @@ def analyse(text: str) -> Analysis:
     """
     tokens: list[str] = []
     terms: list[str] = []
-    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    position = 0
-    for run in _RUN.finditer(normal):
-        _add_spaced(normal[position : run.start()], tokens, terms)
-        _add_unspaced(run.group(), tokens, terms)
-        position = run.end()
-    _add_spaced(normal[position:], tokens, terms)
+    for spaced, run in _parts(text):
+        _add_spaced(spaced, tokens, terms)
+        if run:
+            _add_unspaced(run, tokens, terms)
     return Analysis(tuple(tokens), tuple(terms))
 
 
@@ -116,7 +113,7 @@ def lexical_query(question: str) -> LexicalQuery:
         distinct = tuple(dict.fromkeys(analysis.terms))
         # Texts keep the shorter grams of unspaced scripts for very short questions; beside the longer
         # ones they would only bring noise.
-        nouns = KOREAN_SYLLABLE.findall(unicodedata.normalize("NFKC", question))
+        nouns = () if question.isascii() else KOREAN_SYLLABLE.findall(unicodedata.normalize("NFKC", question))
         telling = tuple(term for term in distinct if term in nouns or not _is_short_gram(term))
         return LexicalQuery(terms=(telling or distinct)[:MAX_QUERY_TERMS])
     return LexicalQuery(phrase=analysis.tokens[:MAX_QUERY_TERMS] if len(analysis.tokens) >= MIN_PHRASE_WORDS else ())
@@ -133,14 +130,22 @@ def every_word(question: str) -> tuple[frozenset[str], ...]:
     """
     asked: list[frozenset[str]] = []
     plain: list[frozenset[str]] = []
-    normal = question if question.isascii() else unicodedata.normalize("NFKC", question)
-    position = 0
-    for run in _RUN.finditer(normal):
-        _ask_spaced(normal[position : run.start()], asked, plain)
-        _ask_unspaced(run.group(), asked, plain)
-        position = run.end()
-    _ask_spaced(normal[position:], asked, plain)
+    for spaced, run in _parts(question):
+        _ask_spaced(spaced, asked, plain)
+        if run:
+            _ask_unspaced(run, asked, plain)
     return tuple(dict.fromkeys(asked or plain))[:MAX_QUERY_TERMS]
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """The parts of a text whose words have spaces between them, each with the run of an unspaced script after it."""
+    normal, position = text, 0
+    if not text.isascii():
+        normal = unicodedata.normalize("NFKC", text)
+        for run in _RUN.finditer(normal):
+            yield normal[position : run.start()], run.group()
+            position = run.end()
+    yield normal[position:], ""
 
 
 @lru_cache(maxsize=65_536)
@@ -220,7 +225,9 @@ def _grams(run: str) -> list[str]:
 
 
 def _is_short_gram(term: str) -> bool:
-    return len(term) <= 2 and bool(_RUN.fullmatch(term)) and (len(term) == 1 or bool(_SIGN.match(term)))
+    if len(term) > 2 or term.isascii() or not _RUN.fullmatch(term):
+        return False
+    return len(term) == 1 or bool(_SIGN.match(term))
 
 
 def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:

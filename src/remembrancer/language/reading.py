@@ -5,7 +5,6 @@ This module is the only way to the word rules for questions: another language, o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -21,26 +20,25 @@ from remembrancer.language.english.speakers import role_of, roles_left_out
 from remembrancer.language.lexical import analyse, lexical_query
 from remembrancer.language.times.anchors import Anchored, anchored, resolve
 from remembrancer.language.times.spans import TimeSpan, spans
+from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
 
 LONG_QUESTION_WORDS: Final = 80
 """A longer text is taken for a pasted prompt with the question at its end."""
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
+_SENTENCE: Final = pattern(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
-_HAPPENING: Final = frozenset(
-    analyse(
-        "happen occur go went do work say said tell told talk speak spoke chat discuss mention cover conversation"
-        " thing everything anything something everyone anyone someone new please remind give summary summarize"
-        " summarise recap overview"
-    ).terms
+_HAPPENING: Final = (
+    "happen occur go went do work say said tell told talk speak spoke chat discuss mention cover conversation"
+    " thing everything anything something everyone anyone someone new please remind give summary summarize"
+    " summarise recap overview"
 )
 """Words of questions without a topic: "What happened yesterday?", "What did we talk about in May?"."""
 
 # In scripts that put no space between words (kana, Han, Thai, Lao) two characters count as one.
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff"
-_WORD: Final = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
+_WORD: Final = pattern(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) 
         for place, letter in enumerate(question)
     )
     people_terms = {term for name in speakers for term in analyse(name).terms}
-    return set(analyse(roles_left_out(untimed)).terms) - people_terms - _HAPPENING
+    return set(analyse(roles_left_out(untimed)).terms) - people_terms - set(analyse(_HAPPENING).terms)
 
 
 def salient_part(question: str) -> str:
@@ -130,7 +128,7 @@ def salient_part(question: str) -> str:
 
     Otherwise an agent that puts its instructions before the question would search for its instructions.
     """
-    if _length(question) <= LONG_QUESTION_WORDS:
+    if len(question) <= LONG_QUESTION_WORDS or _length(question) <= LONG_QUESTION_WORDS:
         return question.strip()
     sentences = [sentence.strip() for sentence in _SENTENCE.split(question) if sentence.strip()]
     asking = [sentence for sentence in sentences[-8:] if sentence.endswith(_QUESTION_MARKS)]

@@ -1,6 +1,6 @@
 """The records in a relational database: portable statements, and SQLite as the first dialect.
 
-What few programs do, such as exporting, is loaded when it is first done.
+`from remembrancer.adapters import relational` costs nothing: `relational.journal` is loaded when it is first used.
 """
 
 # pyright: reportUnusedImport=false
@@ -11,6 +11,24 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from remembrancer.adapters.relational import archive, exporting, importing, removing  # noqa: F401
+    from remembrancer.adapters.relational import (  # noqa: F401
+        access,
+        archive,
+        effect,
+        embeddings,
+        exporting,
+        full_text,
+        health,
+        importing,
+        inspection,
+        journal,
+        lookup,
+        memories,
+        removing,
+        reviews,
+        streams,
+        tracing,
+        work,
+    )
 
 __getattr__ = loaded_when_used(__name__)

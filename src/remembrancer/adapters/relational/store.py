@@ -7,75 +7,48 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from types import CoroutineType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from remembrancer.adapters import relational
-from remembrancer.adapters.relational import embeddings, inspection, tracing
-from remembrancer.adapters.relational.access import answer, claim, has_keys, key_of, keys, put_key, release, revoke_key
-from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import Database, Snapshot
-from remembrancer.adapters.relational.dialect import Backend
-from remembrancer.adapters.relational.effect import commit
-from remembrancer.adapters.relational.embeddings import defer_vectors, pending_of, put_vectors, vectors
 from remembrancer.adapters.relational.feed import RelationalView
-from remembrancer.adapters.relational.health import crews, put_snapshot, snapshots, states, vitals
-from remembrancer.adapters.relational.inspection import stats
-from remembrancer.adapters.relational.journal import (
-    append,
-    count_events,
-    events,
-    events_by_day,
-    priority_changes,
-    provenance,
-    recorded,
-    set_priority,
-)
-from remembrancer.adapters.relational.lookup import (
-    by_topic,
-    cues,
-    get,
-    hubs,
-    memories,
-    relations,
-    revisions,
-    workspace_memories,
-)
-from remembrancer.adapters.relational.memories import adjust, audit, insert, relate, revise, set_status, supersede
-from remembrancer.adapters.relational.reviews import exposed_in, reviews, unreviewed
-from remembrancer.adapters.relational.streams import stream_events, tail, tails
-from remembrancer.adapters.relational.tracing import erasures, lying_in, traces
-from remembrancer.adapters.relational.work import defer, deferrals, log_call, put_run, runs, settle, spending
-from remembrancer.domain.erasure import Erasure, Removal, Removed
-from remembrancer.domain.memory import Analyse
-from remembrancer.domain.scope import Scope
-from remembrancer.ports.changes import ReadView
-from remembrancer.ports.embeddings import PendingCue
-from remembrancer.ports.inspection import Finding
-from remembrancer.ports.journal import Aged, Appended, Entry
-from remembrancer.ports.transfer import ExportRow
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.adapters.relational.dialect import Backend
+    from remembrancer.domain.erasure import Erasure, Removal, Removed
+    from remembrancer.domain.memory import Analyse
+    from remembrancer.domain.scope import Scope
+    from remembrancer.ports.changes import ReadView
+    from remembrancer.ports.embeddings import PendingCue
+    from remembrancer.ports.inspection import Finding
+    from remembrancer.ports.journal import Aged, Appended, Entry
+    from remembrancer.ports.transfer import ExportRow
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def _reads(
-    work: Callable[Concatenate[Connection, P], T],
+    work: Callable[[], Callable[Concatenate[Connection, P], T]],
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
-    """A method of the store that runs this function in a read transaction."""
+    """A method of the store that runs a function in a read transaction. `work` gives the function when it is called, so
+    that its module is loaded then.
+    """
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await store.database.read(lambda connection: work(connection, *args, **kwargs))
+        return await store.database.read(lambda connection: work()(connection, *args, **kwargs))
 
     return method
 
 
 def _writes(
-    work: Callable[Concatenate[Connection, P], T],
+    work: Callable[[], Callable[Concatenate[Connection, P], T]],
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
-    """A method of the store that runs this function in a write transaction. All of it is written, or nothing."""
+    """As `_reads`, in a write transaction. All of it is written, or nothing."""
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await store.database.write(lambda connection: work(connection, *args, **kwargs))
+        return await store.database.write(lambda connection: work()(connection, *args, **kwargs))
 
     return method
 
@@ -91,76 +64,76 @@ class RelationalStore:
         self._swept: dict[tuple[str, str, bool], int] = {}
         """By workspace, model, and whether with token embeddings: all cues up to this number have them or wait."""
 
-    insert = _writes(insert)
-    revise = _writes(revise)
-    adjust = _writes(adjust)
-    supersede = _writes(supersede)
-    relate = _writes(relate)
-    set_status = _writes(set_status)
-    commit = _writes(commit)
-    get = _reads(get)
-    by_topic = _reads(by_topic)
-    memories = _reads(memories)
-    workspace_memories = _reads(workspace_memories)
-    cues = _reads(cues)
-    revisions = _reads(revisions)
-    relations = _reads(relations)
-    hubs = _reads(hubs)
-    audit = _reads(audit)
-    states = _reads(states)
+    insert = _writes(lambda: relational.memories.insert)
+    revise = _writes(lambda: relational.memories.revise)
+    adjust = _writes(lambda: relational.memories.adjust)
+    supersede = _writes(lambda: relational.memories.supersede)
+    relate = _writes(lambda: relational.memories.relate)
+    set_status = _writes(lambda: relational.memories.set_status)
+    commit = _writes(lambda: relational.effect.commit)
+    get = _reads(lambda: relational.lookup.get)
+    by_topic = _reads(lambda: relational.lookup.by_topic)
+    memories = _reads(lambda: relational.lookup.memories)
+    workspace_memories = _reads(lambda: relational.lookup.workspace_memories)
+    cues = _reads(lambda: relational.lookup.cues)
+    revisions = _reads(lambda: relational.lookup.revisions)
+    relations = _reads(lambda: relational.lookup.relations)
+    hubs = _reads(lambda: relational.lookup.hubs)
+    audit = _reads(lambda: relational.memories.audit)
+    states = _reads(lambda: relational.health.states)
 
-    events = _reads(events)
-    recorded = _reads(recorded)
-    provenance = _reads(provenance)
-    count_events = _reads(count_events)
-    events_by_day = _reads(events_by_day)
-    set_priority = _writes(set_priority)
-    priority_changes = _reads(priority_changes)
-    tails = _reads(tails)
-    tail = _reads(tail)
-    stream_events = _reads(stream_events)
+    events = _reads(lambda: relational.journal.events)
+    recorded = _reads(lambda: relational.journal.recorded)
+    provenance = _reads(lambda: relational.journal.provenance)
+    count_events = _reads(lambda: relational.journal.count_events)
+    events_by_day = _reads(lambda: relational.journal.events_by_day)
+    set_priority = _writes(lambda: relational.journal.set_priority)
+    priority_changes = _reads(lambda: relational.journal.priority_changes)
+    tails = _reads(lambda: relational.streams.tails)
+    tail = _reads(lambda: relational.streams.tail)
+    stream_events = _reads(lambda: relational.streams.stream_events)
 
-    unreviewed = _reads(unreviewed)
-    exposed_in = _reads(exposed_in)
-    reviews = _reads(reviews)
+    unreviewed = _reads(lambda: relational.reviews.unreviewed)
+    exposed_in = _reads(lambda: relational.reviews.exposed_in)
+    reviews = _reads(lambda: relational.reviews.reviews)
 
-    put_run = _writes(put_run)
-    runs = _reads(runs)
-    defer = _writes(defer)
-    settle = _writes(settle)
-    deferrals = _reads(deferrals)
-    log_call = _writes(log_call)
-    spending = _reads(spending)
+    put_run = _writes(lambda: relational.work.put_run)
+    runs = _reads(lambda: relational.work.runs)
+    defer = _writes(lambda: relational.work.defer)
+    settle = _writes(lambda: relational.work.settle)
+    deferrals = _reads(lambda: relational.work.deferrals)
+    log_call = _writes(lambda: relational.work.log_call)
+    spending = _reads(lambda: relational.work.spending)
 
-    put_key = _writes(put_key)
-    keys = _reads(keys)
-    revoke_key = _writes(revoke_key)
-    key_of = _reads(key_of)
-    has_keys = _reads(has_keys)
-    claim = _writes(claim)
-    answer = _writes(answer)
-    release = _writes(release)
+    put_key = _writes(lambda: relational.access.put_key)
+    keys = _reads(lambda: relational.access.keys)
+    revoke_key = _writes(lambda: relational.access.revoke_key)
+    key_of = _reads(lambda: relational.access.key_of)
+    has_keys = _reads(lambda: relational.access.has_keys)
+    claim = _writes(lambda: relational.access.claim)
+    answer = _writes(lambda: relational.access.answer)
+    release = _writes(lambda: relational.access.release)
 
-    pending_of = _reads(pending_of)
-    put_vectors = _writes(put_vectors)
-    defer_vectors = _writes(defer_vectors)
-    vectors = _reads(vectors)
+    pending_of = _reads(lambda: relational.embeddings.pending_of)
+    put_vectors = _writes(lambda: relational.embeddings.put_vectors)
+    defer_vectors = _writes(lambda: relational.embeddings.defer_vectors)
+    vectors = _reads(lambda: relational.embeddings.vectors)
 
-    vitals = _reads(vitals)
-    put_snapshot = _writes(put_snapshot)
-    snapshots = _reads(snapshots)
-    crews = _reads(crews)
-    stats = _reads(stats)
+    vitals = _reads(lambda: relational.health.vitals)
+    put_snapshot = _writes(lambda: relational.health.put_snapshot)
+    snapshots = _reads(lambda: relational.health.snapshots)
+    crews = _reads(lambda: relational.health.crews)
+    stats = _reads(lambda: relational.inspection.stats)
 
-    lying_in = _reads(lying_in)
-    traces = _reads(traces)
-    erasures = _reads(erasures)
+    lying_in = _reads(lambda: relational.tracing.lying_in)
+    traces = _reads(lambda: relational.tracing.traces)
+    erasures = _reads(lambda: relational.tracing.erasures)
 
     async def read(self, work: Callable[[ReadView], T]) -> T:
         return await self.database.read(lambda connection: work(RelationalView(connection)), longer=True)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        return await self.database.write(lambda c: append(c, scope, entries, self._analyse))
+        return await self.database.write(lambda c: relational.journal.append(c, scope, entries, self._analyse))
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
         return await self.database.write(lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse))
@@ -170,10 +143,10 @@ class RelationalStore:
     ) -> tuple[PendingCue, ...]:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
             # Without it, each batch of a sweep over a large database would read past all cues that have vectors.
-            mark = self._swept.get((scope.workspace, model, words), 0)
-            fresh = embeddings.untried(connection, scope, model, limit, after=mark, before=before, words=words)
-            self._swept[scope.workspace, model, words] = fresh[0].ref - 1 if fresh else embeddings.last_cue(connection)
-            return fresh + embeddings.due_again(connection, scope, model, limit - len(fresh), now, before=before)
+            mark, of = self._swept.get((scope.workspace, model, words), 0), relational.embeddings
+            fresh = of.untried(connection, scope, model, limit, after=mark, before=before, words=words)
+            self._swept[scope.workspace, model, words] = fresh[0].ref - 1 if fresh else of.last_cue(connection)
+            return fresh + of.due_again(connection, scope, model, limit - len(fresh), now, before=before)
 
         return await self.database.read(work)
 
@@ -181,17 +154,17 @@ class RelationalStore:
         return await self.database.write(lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        if not await self.database.read(lambda c: tracing.is_due(c, scope)):
+        if not await self.database.read(lambda c: relational.tracing.is_due(c, scope)):
             return ""
         return await self.database.alone(
-            lambda c: tracing.purge(c, self._backend, scope, at), patience_s=tracing.PATIENCE_S
+            lambda c: relational.tracing.purge(c, self._backend, scope, at), patience_s=tracing.PATIENCE_S
         )
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:
         return await self.database.read(lambda _: self._backend.copies())
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
-        return await self.database.read(lambda c: inspection.check(c, self._backend, scope, model))
+        return await self.database.read(lambda c: relational.inspection.check(c, self._backend, scope, model))
 
     async def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
         async with self.database.snapshot() as snapshot:

@@ -10,16 +10,17 @@ from typing import Final
 
 from remembrancer.domain.memory import Mark
 from remembrancer.language.times.asking import asks_for_time, tells_time
+from remembrancer.patterns import pattern
 
-_NUMBER: Final = re.compile(
+_NUMBER: Final = pattern(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|dozens?|hundreds?"
     r"|thousands?|once|twice|couple|several|first|second|third)\b",
     re.IGNORECASE,
 )
-_NAME: Final = re.compile(r"(?<=[a-z0-9,;:'\"(] )[\"'(]?(?!I\b)[A-Z]\w")
+_NAME: Final = pattern(r"(?<=[a-z0-9,;:'\"(] )[\"'(]?(?!I\b)[A-Z]\w")
 """A capital letter that does not begin a sentence and is not the word I."""
-_MANY: Final = re.compile(r"\bhow\s+(?:many|much|often|old|long|far|tall|big|large|fast|high)\b", re.IGNORECASE)
-_WHO: Final = re.compile(r"\b(?:who|whose|whom|where|names?|named|called)\b", re.IGNORECASE)
+_MANY: Final = pattern(r"\bhow\s+(?:many|much|often|old|long|far|tall|big|large|fast|high)\b", re.IGNORECASE)
+_WHO: Final = pattern(r"\b(?:who|whose|whom|where|names?|named|called)\b", re.IGNORECASE)
 _QUESTION_ENDS: Final = ("?", "？", "؟", "\u037e")  # Latin, Chinese and Japanese, Arabic, Greek
 BRIEF_CHARS: Final = 300
 """A text longer than this is a statement even if it ends with a question mark."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from remembrancer.domain.event import Role
 from remembrancer.language.english.people import in_small_letters, left_or_whole
+from remembrancer.patterns import pattern
 
 _COMPOUND: Final = (
     r"(?!-)(?!\s+(?:accounts?|agents?|bases?|data|experience|flows?|groups?|guides?|ids?|interfaces?|interviews?|lists?"
@@ -35,27 +36,27 @@ _NO_TELLER: Final = (
 """Words before "you" after which it is not the source: what you would do has not been said yet, and what was told to
 you came from somebody else.
 """
-_YOU_DID: Final = re.compile(
+_YOU_DID: Final = pattern(
     rf"(?:\b(?P<no_teller>(?i:{_NO_TELLER}))\s+)?\b{_YOU}(?:['\u2019](?:d|ve))?{_OFTEN}\s+{_PAST}\b"
     rf"|\b(?:[Dd]id|[Hh]ad|[Ww]ere)\s+{_YOU}|\b(?:[Aa]ccording\s+to|by)\s+{_YOU}"
     r"|\b(?:was|were|in|from|by|of|on|per|to)\s+(?:your\b|the\s+assistant['\u2019]s)"
 )
-_YOU_AND_I: Final = re.compile(r"\byou\s+and\s+(?:I|me)\b", re.IGNORECASE)
-_WE_TALKED: Final = re.compile(
+_YOU_AND_I: Final = pattern(r"\byou\s+and\s+(?:I|me)\b", re.IGNORECASE)
+_WE_TALKED: Final = pattern(
     rf"\bwe(?:['\u2019](?:d|ve))?{_OFTEN}\s+(?:talk|discuss|decid|agree|settle|conclud|chat|cover|spoke|speak|said|say|know|knew)",
     re.IGNORECASE,
 )
-_I_DID: Final = re.compile(r"\b[Dd]id\s+(?:I|we|the\s+user)\b")
-_I_WAS_TO: Final = re.compile(r"\b[Ww](?:as|ere)\s+(?:I|we|the\s+user)\s+(?:supposed|meant|told|advised)\s+to\b")
-_MY_MEMORY: Final = re.compile(r"\b[Rr]efresh\s+my\s+memory\b")
-_I: Final = re.compile(rf"\b(?:I|[Mm]y|[Mm]ine|[Mm]yself)\b|\b{_USER}")
-_SMALL_I: Final = re.compile(r"\bi\b")
-_WE: Final = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves)\b")
-_ME: Final = re.compile(
+_I_DID: Final = pattern(r"\b[Dd]id\s+(?:I|we|the\s+user)\b")
+_I_WAS_TO: Final = pattern(r"\b[Ww](?:as|ere)\s+(?:I|we|the\s+user)\s+(?:supposed|meant|told|advised)\s+to\b")
+_MY_MEMORY: Final = pattern(r"\b[Rr]efresh\s+my\s+memory\b")
+_I: Final = pattern(rf"\b(?:I|[Mm]y|[Mm]ine|[Mm]yself)\b|\b{_USER}")
+_SMALL_I: Final = pattern(r"\bi\b")
+_WE: Final = pattern(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves)\b")
+_ME: Final = pattern(
     r"(?:\b(?P<told>tell|telling|remind|give|show|let|help|find|walk|update|get|bring|send|read)\s+)?\b(?:me|us)\b",
     re.IGNORECASE,
 )
-_ROLE: Final = re.compile(rf"\b(?:{_USER}|[Tt]he\s+assistant(?:['\u2019]s)?\b{_COMPOUND})")
+_ROLE: Final = pattern(rf"\b(?:{_USER}|[Tt]he\s+assistant(?:['\u2019]s)?\b{_COMPOUND})")
 
 
 def role_of(question: str, *, several: bool = False) -> frozenset[Role]:

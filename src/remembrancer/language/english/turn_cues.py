@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from remembrancer.patterns import pattern
+
 _QUESTION_ENDS: Final = ("?", "？", "؟", "\u037e")  # Latin, Chinese and Japanese, Arabic, Greek
 _AFTER_A_MARK: Final = " \t\r\n\"'”’)]*_.!"
 
-_CLOSING: Final = re.compile(
+_CLOSING: Final = pattern(
     r"\b(?:thanks?|thank you|you['’]re welcome|you are welcome|most welcome|my pleasure|no problem"
     r"|glad (?:to|i could)|bye|goodbye|good night|have a (?:good|great|nice|wonderful|lovely)"
     r"|(?:anything|something|nothing) else)\b",
@@ -19,7 +21,7 @@ _CLOSING: Final = re.compile(
 )
 """How topics are closed: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973."""
 
-_REFERRING: Final = re.compile(
+_REFERRING: Final = pattern(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|his|her|him|which|both)(?:['’]\w+)?\b", re.IGNORECASE
 )
 """Words that stand for something said before: Halliday and Hasan, Cohesion in English, 1976, ch. 2."""

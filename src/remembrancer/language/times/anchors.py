@@ -13,9 +13,10 @@ from remembrancer.language.times.offsets import Offset, offset
 from remembrancer.language.times.periods import period
 from remembrancer.language.times.spans import FIRST_YEAR, LAST_YEAR, TimeSpan
 from remembrancer.language.times.vocabulary import UNITS
+from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
 
-_CUE: Final = re.compile(r"\b(?:before|after|prior|following)\b", re.IGNORECASE)
+_CUE: Final = pattern(r"\b(?:before|after|prior|following)\b", re.IGNORECASE)
 _ENDS: Final = frozenset(
     "did do does what who where why how which when while because so but and or then was were is are has have had will"
     " would can could should".split()

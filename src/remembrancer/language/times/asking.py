@@ -9,6 +9,7 @@ from typing import Final
 from remembrancer.language.times.expressions import expressions
 from remembrancer.language.times.line import Line
 from remembrancer.language.times.vocabulary import NUMBERS, PARTS, SEASONS, UNITS, VAGUE, WEEKDAYS
+from remembrancer.patterns import pattern
 
 _UNIT: Final = r"(?:day|date|week|weekday|weekend|month|year|decade|century|season|quarter|time|hour)"
 _VERB: Final = (
@@ -19,7 +20,7 @@ _KNOWING: Final = (
     r"|sure|wonder|wondering|out|check|forgot|forget|asked?|since|until|till|by|from)"
 )
 _NOT_OF_A_NAME: Final = r"(?!-|\ (?:job|trip|off|zone|slot|planner|tracker))"
-_ASKS: Final = re.compile(
+_ASKS: Final = pattern(
     rf"""
       \b(?:{_KNOWING},?\ when)\b                                      # do you remember when, since when, what and when
     | \bwhen(?:['’]s|\ {_VERB}\b|\s*\?)                               # when did, when's, and when?
@@ -29,13 +30,13 @@ _ASKS: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_BEGINS: Final = re.compile(
+_BEGINS: Final = pattern(
     r"\W*when\b(?![^?]*,\s*(?:what|who|whom|where|which|why|how|did|do|does|was|were|is|are)\b)", re.IGNORECASE
 )
-_ASKING_WORDS: Final = re.compile(r"\b(?:when|what|which|how)\b", re.IGNORECASE)
+_ASKING_WORDS: Final = pattern(r"\b(?:when|what|which|how)\b", re.IGNORECASE)
 
 _SOME_DAY: Final = datetime(2024, 1, 1)  # noqa: DTZ001  only whether words name a time is asked, not which one
-_CLOCK: Final = re.compile(r"[0-9](?::[0-9]{2}(?![0-9])|\ ?[ap]\.?m\b)", re.IGNORECASE)
+_CLOCK: Final = pattern(r"[0-9](?::[0-9]{2}(?![0-9])|\ ?[ap]\.?m\b)", re.IGNORECASE)
 _LASTING: Final = frozenset(
     "for in within after before take takes took lasts lasted spend spent over about almost nearly half under".split()
 )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from remembrancer.language.times.calendar import Period, Recurring
 from remembrancer.language.times.vocabulary import TRIGGERS
+from remembrancer.patterns import pattern
 
-_WORD: Final = re.compile(r"[^\W_]+|[^\w\s]|_")
-_DIGIT: Final = re.compile(r"[0-9]")
+_WORD: Final = pattern(r"[^\W_]+|[^\w\s]|_")
+_DIGIT: Final = pattern(r"[0-9]")
 _AHEAD: Final = 8
 _NONE: Final = ("",) * _AHEAD
 _APOSTROPHES: Final = frozenset("'’")

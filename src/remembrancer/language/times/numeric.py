@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from remembrancer.language.times.calendar import Period, Yearly, date, months
 from remembrancer.language.times.line import Impossible, Line, TimeMatch, found
 from remembrancer.language.times.vocabulary import QUARTERS, THIRDS, UNITS, YEAR_CUES
+from remembrancer.patterns import pattern
 
 _CLOCK: Final = r"(?:[Tt ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?"
-_YEAR_FIRST: Final = re.compile(rf"([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_CLOCK}(?![^\W_]|[-/.:][0-9])")
-_YEAR_LAST: Final = re.compile(
+_YEAR_FIRST: Final = pattern(rf"([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_CLOCK}(?![^\W_]|[-/.:][0-9])")
+_YEAR_LAST: Final = pattern(
     r"([0-9]{1,2})(?:([-.])([0-9]{1,2})\2([0-9]{4})|/([0-9]{1,2})/([0-9]{4}|[0-9]{2}))(?!\w|[-/.][0-9])"
 )
-_YEAR_MONTH: Final = re.compile(r"([0-9]{4})-([0-9]{2})(?!\w|[-/.][0-9])")
+_YEAR_MONTH: Final = pattern(r"([0-9]{4})-([0-9]{2})(?!\w|[-/.][0-9])")
 _GLUE: Final = frozenset("-/._:,+#$€£¥@")
 YEARS_BACK: Final = 30
 YEARS_AHEAD: Final = 5

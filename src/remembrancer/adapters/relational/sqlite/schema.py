@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -18,8 +16,7 @@ from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.values import dataclass
 
 APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: tells our files from other SQLite files
-_PACKAGE: Final = "remembrancer.adapters.relational.sqlite"
-_NAME: Final = re.compile(r"(\d{4})_\w+\.sql")
+_FOLDER: Final = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +30,19 @@ class Migration:
 @cache
 def migrations() -> tuple[Migration, ...]:
     """All migrations, numbered from 1 without a gap."""
-    folder = files(_PACKAGE) / "migrations"
-    found = [
-        Migration(int(match[1]), entry.read_text(encoding="utf-8"))
-        for entry in folder.iterdir()
-        if (match := _NAME.fullmatch(entry.name))
-    ]
-    return tuple(sorted(found, key=lambda step: step.number))
+    files = sorted((_FOLDER / "migrations").glob("*.sql"))
+    return tuple(Migration(int(file.name[:4]), file.read_text(encoding="utf-8")) for file in files)
 
 
 def schema_sql() -> str:
     """The statements that make the tables of the current version."""
-    return (files(_PACKAGE) / "schema.sql").read_text(encoding="utf-8")
+    return (_FOLDER / "schema.sql").read_text(encoding="utf-8")
 
 
+@cache
 def current_version() -> int:
-    return migrations()[-1].number
+    """The number of the last migration. None of them is read for it."""
+    return sum(file.suffix == ".sql" for file in (_FOLDER / "migrations").iterdir())
 
 
 def refuse_others(connection: SqliteConnection, path: str) -> None:
