@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+N = TypeVar("N", bound="np.signedinteger[Any]")
 
 
 def best(
@@ -22,7 +24,7 @@ def best(
     return _sorted(slots, -scores.take(slots), tie_break)[:depth]
 
 
-def distinct(slots: NDArray[np.int64]) -> NDArray[np.int64]:
+def distinct(slots: NDArray[N]) -> NDArray[N]:
     """The slots (not negative) that occur, rising. `np.unique` would load `numpy.ma` for this, an eighth of numpy."""
     rising = np.sort(slots)
     return rising[np.diff(rising, prepend=-1) > 0]
