@@ -49,7 +49,7 @@ def serving(database: Path, log: Path) -> Generator[ServerProcess]:
     Scheduled jobs are off: thousands of synthetic sessions that were never segmented would keep them busy during the
     whole measurement.
     """
-    command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", "serve", "--db", str(database), "--json"]
+    command = [sys.executable, "-m", "remembrancer", "serve", "--db", str(database), "--json"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     environment[f"{PREFIX}EMBEDDER"] = "local"
     with log.open("w", encoding="utf-8") as written:

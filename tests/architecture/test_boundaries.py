@@ -29,8 +29,8 @@ ALLOWED_IMPORTS = {
     "index": {"ports", "domain", "errors"},
     "config": {"errors"},
 }
-"""What each part of the package may import of the others, beside `modules`, `patterns` and `values`. Parts that are not here may
-use all.
+"""What each part of the package may import of the others, beside `modules`, `patterns` and `values`. Parts that are not
+here may use all.
 """
 
 TEXTBOOK_ADAPTER = SOURCE / "adapters" / "reference"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-import typer
 from driver import Cli
 
 import remembrancer
@@ -15,7 +14,7 @@ from remembrancer.domain.memory import Tier
 from remembrancer.domain.scope import Reach, Visibility
 from remembrancer.domain.strength import Feedback
 from remembrancer.ingest import Format
-from remembrancer.interfaces.cli.main import build
+from remembrancer.interfaces.cli.program import command_line
 
 DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
@@ -23,7 +22,7 @@ DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8
 def commands() -> dict[str, Any]:
     """Each command, by the words that call it."""
     found: dict[str, Any] = {}
-    for name, command in cast("Any", typer.main.get_command(build())).commands.items():
+    for name, command in command_line().commands.items():
         under: dict[str, Any] = getattr(command, "commands", {})
         found |= {f"{name} {second}": inner for second, inner in under.items()} or {name: command}
     return found
@@ -73,6 +72,27 @@ def test_help_names_every_choice(command: str, parameter: str, choices: Any) -> 
         assert choice.value in f"{found.help} {found.metavar}"
 
 
-def test_the_program_alone_shows_its_help_and_its_version(cli: Cli) -> None:
-    assert "recall" in cli.done().out
-    assert cli.done("--version").out.strip() == remembrancer.__version__
+def test_the_help_of_the_program_lists_every_command_with_the_summary_of_its_own_help(cli: Cli) -> None:
+    listed = [" ".join(line.split()) for line in cli.done("--help").out.splitlines()]
+    for name, command in command_line().commands.items():
+        assert f"{name} {command.help.partition(chr(10))[0]}" in listed
+
+
+def test_the_program_alone_shows_its_help(cli: Cli) -> None:
+    assert cli.done().out == cli.done("-h").out == cli.done("--help").out
+
+
+def test_the_help_lists_the_options_of_the_program(cli: Cli) -> None:
+    told = cli.done("--help").out
+    for option in command_line().params:
+        assert option.opts[0] in told
+
+
+def test_the_program_shows_its_version(cli: Cli) -> None:
+    assert cli.done("--version").out == f"{remembrancer.__version__}\n"
+
+
+def test_a_command_that_is_not_there_is_answered_with_those_of_a_like_name(cli: Cli) -> None:
+    ran = cli("recal")
+    assert ran.code == 2
+    assert "'recall'" in ran.err

@@ -14,7 +14,7 @@ import pytest
 from driver import Cli
 from prepared import Prepare
 
-PROGRAM = (sys.executable, "-m", "remembrancer.interfaces.cli.main")
+PROGRAM = (sys.executable, "-m", "remembrancer")
 SOURCE = str(Path(__file__).parents[2] / "src")
 
 

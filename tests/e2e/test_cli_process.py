@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from driver import Cli
 
-PROGRAM = (sys.executable, "-m", "remembrancer.interfaces.cli.main")
+PROGRAM = (sys.executable, "-m", "remembrancer")
 SOURCE = str(Path(__file__).parents[2] / "src")
 
 

@@ -148,7 +148,7 @@ def test_a_watched_folder_is_synced_when_a_file_is_saved(cli: Cli, notes: Path, 
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "remembrancer.interfaces.cli.main",
+            "remembrancer",
             "vault",
             "watch",
             "notes",

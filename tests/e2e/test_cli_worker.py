@@ -15,7 +15,7 @@ import pytest
 from driver import Cli
 from llm_server import LlmServer, hangs
 
-PROGRAM = (sys.executable, "-m", "remembrancer.interfaces.cli.main", "worker")
+PROGRAM = (sys.executable, "-m", "remembrancer", "worker")
 SOURCE = str(Path(__file__).parents[2] / "src")
 PATIENCE = 60
 

@@ -20,7 +20,6 @@ from typing import Any, Final, cast
 
 import httpx
 import pytest
-import typer
 from doors import SCOPE, WORKSPACE, Asked, Call, KeptLog, Line, Printed, Service, Stage, printed, python_door, staged
 from every_dropin import BLOCKS, DROPINS, PAST
 from every_page import BESIDE, forms, pages
@@ -31,7 +30,7 @@ from mcp_clients import over_stdio
 from parsed_pages import ParsedPage
 from server_process import serving
 
-from remembrancer.interfaces.cli.main import build
+from remembrancer.interfaces.cli.program import command_line
 from remembrancer.interfaces.http.logs import LOGGER, JsonLines, ReadableLines
 from remembrancer.interfaces.text import one_line
 from remembrancer.interfaces.wire.files import VaultOut
@@ -356,7 +355,7 @@ def test_every_operation_of_the_document_is_one_of_these_routes(play: Play) -> N
 
 
 def test_every_command_was_run(play: Play) -> None:
-    assert set(commands_of(typer.main.get_command(build()))) - play.commands - set(BY_ITSELF) == set()
+    assert set(commands_of(command_line())) - play.commands - set(BY_ITSELF) == set()
 
 
 def test_every_tool_was_called(play: Play) -> None:
@@ -536,7 +535,7 @@ def test_the_program_that_speaks_mcp_answers_as_python_does(play: Play) -> None:
 
 def lines_of(play: Play, count: int, *arguments: str) -> list[str]:
     """What a program that runs until it is told to stop prints first, as lines."""
-    command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", *arguments, "--db", str(play.db("cli"))]
+    command = [sys.executable, "-m", "remembrancer", *arguments, "--db", str(play.db("cli"))]
     given = {**os.environ, "REMEMBRANCER_EMBEDDER": "none", "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
     with subprocess.Popen(
         [*command, "--json", *options()],

@@ -133,7 +133,7 @@ def test_doctor_ends_with_0_without_an_embedder(cli: Cli) -> None:
 def test_a_recall_without_an_embedder_says_so_once(cli: Cli) -> None:
     cli.done("remember", "the car broke down")
     # In a process of its own: in this one pytest takes what is logged.
-    program = (sys.executable, "-m", "remembrancer.interfaces.cli.main")
+    program = (sys.executable, "-m", "remembrancer")
     ran = subprocess.run([*program, "recall", "car"], capture_output=True, text=True, check=True)
     assert ran.stderr == "degraded: dense: no embedder: lexical recall only, as asked for\n"
 

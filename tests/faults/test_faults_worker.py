@@ -139,7 +139,7 @@ class Aftermath:
 
 
 def a_worker(path: Path, preset: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", "worker", "--json", "--embedder", "none"]
+    command = [sys.executable, "-m", "remembrancer", "worker", "--json", "--embedder", "none"]
     command += ["--db", str(path), "--preset", str(preset), "--workspace", "acme"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from remembrancer import errors
-from remembrancer.interfaces.cli import main
+from remembrancer.interfaces.cli import program
 from remembrancer.interfaces.cli.main import DEFECT, EXIT_CODES, INTERRUPTED, run
 
 
@@ -16,10 +16,10 @@ def kinds(base: type[errors.RemembrancerError]) -> set[type[errors.RemembrancerE
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
-    def command_line() -> Callable[..., None]:
+    def command_line(*_: str) -> Callable[..., None]:
         raise error
 
-    monkeypatch.setattr(main, "command_line", command_line)
+    monkeypatch.setattr(program, "command_line", command_line)
 
 
 def test_every_error_has_an_exit_code() -> None:
@@ -53,5 +53,5 @@ def test_an_error_is_a_line_and_a_code(
     said: str,
 ) -> None:
     failing(monkeypatch, error)
-    assert run([]) == code
+    assert run(["recent"]) == code
     assert capsys.readouterr().err == said

@@ -1,15 +1,14 @@
-"""The program `remembrancer`: its commands, and the conversion of errors to a message and an exit code."""
+"""The program `remembrancer`: its commands, its help, and the conversion of errors to a message and an exit code.
+
+A command's module, typer and rich are loaded when the command runs: the help of the program needs none of them.
+"""
 
 from __future__ import annotations
 
 import io
-import logging
 import sys
 from collections.abc import Sequence
-from functools import cache
-from typing import Annotated, Any, Final, Protocol, runtime_checkable
-
-import typer
+from typing import Final
 
 import remembrancer
 from remembrancer.errors import (
@@ -23,32 +22,11 @@ from remembrancer.errors import (
     StoreUnavailable,
     Unsupported,
 )
-from remembrancer.interfaces.cli import (
-    care,
-    demo,
-    erase,
-    evaluate,
-    evaluate_segmentation,
-    fading,
-    ingest,
-    journal,
-    keys,
-    mind,
-    presets,
-    read,
-    relations,
-    serve,
-    serving_mcp,
-    update,
-    vault,
-    write,
-)
-from remembrancer.interfaces.cli.options import command
 from remembrancer.interfaces.text import one_line
 
 INTERRUPTED: Final = 130
 DEFECT: Final = 70
-"""The exit code of an unexpected error. `python -X dev -m remembrancer.interfaces.cli.main …` prints its traceback."""
+"""The exit code of an unexpected error. `python -X dev -m remembrancer …` prints its traceback."""
 
 EXIT_CODES: Final[dict[type[RemembrancerError], int]] = {
     InvalidInput: 2,
@@ -62,134 +40,103 @@ EXIT_CODES: Final[dict[type[RemembrancerError], int]] = {
 }
 
 COMMANDS: Final = {
-    "Start": {"demo": demo.demo},
+    "Start": {
+        "demo": ("demo.demo", "See how recall works, in a minute."),
+    },
     "Write": {
-        "remember": write.remember,
-        "observe": write.observe,
-        "ingest": ingest.ingest,
-        "feedback": write.feedback,
-        "update": update.update,
-        "forget": write.forget,
-        "link": relations.link,
-        "supersede": relations.supersede,
-        "invalidate": relations.invalidate,
+        "remember": ("write.remember", "Keep a memory."),
+        "observe": ("write.observe", "Record something that was said or happened."),
+        "ingest": ("ingest.ingest", "Import files of conversations."),
+        "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
+        "update": ("update.update", "Edit a memory."),
+        "forget": ("write.forget", "Retire a memory, or restore it."),
+        "link": ("relations.link", "Relate one memory to another."),
+        "supersede": ("relations.supersede", "Replace a memory by another one."),
+        "invalidate": ("relations.invalidate", "End a memory's validity now."),
     },
     "Read": {
-        "recall": read.recall,
-        "recent": read.recent,
-        "timeline": read.timeline,
-        "show": read.show,
-        "why-not": read.why_not,
-        "decay": fading.decay,
-        "fading": fading.fading,
+        "recall": ("read.recall", "Find the memories that answer a question."),
+        "recent": ("read.recent", "List the newest memories."),
+        "timeline": ("read.timeline", "List what happened in a period."),
+        "show": ("read.show", "Show everything about a memory."),
+        "why-not": ("read.why_not", "Explain why a memory is not returned."),
+        "decay": ("fading.decay", "List the weakest memories."),
+        "fading": ("fading.fading", "List the memories that will fade soon."),
     },
     "Mind": {
-        "end-session": mind.end_session,
-        "sleep": mind.sleep,
-        "consolidate": mind.consolidate,
-        "promote": mind.promote,
-        "stage": mind.stage,
-        "maintain": mind.maintain,
-        "worker": mind.worker,
-        "jobs": mind.jobs,
-        "spending": mind.spending,
+        "end-session": ("mind.end_session", "End a session."),
+        "sleep": ("mind.sleep", "Promote memories from working memory."),
+        "consolidate": ("mind.consolidate", "Consolidate memories now."),
+        "promote": ("mind.promote", "Promote a learning to a wider scope."),
+        "stage": ("mind.stage", "Set the stage of the project."),
+        "maintain": ("mind.maintain", "Run every job that is due."),
+        "worker": ("mind.worker", "Run the jobs on their schedule, until stopped."),
+        "jobs": ("mind.jobs", "Show the state of the jobs."),
+        "spending": ("mind.spending", "Show requests to language models and their cost."),
     },
-    "Serve": {"serve": serve.serve, "mcp": serving_mcp.mcp},
+    "Serve": {
+        "serve": ("serve.serve", "Serve the memory over HTTP, with a dashboard."),
+        "mcp": ("serving_mcp.mcp", "Serve the memory to MCP clients."),
+    },
     "Care": {
-        "stats": care.stats,
-        "health": care.health,
-        "doctor": care.doctor,
-        "export": care.export,
-        "import": care.import_,
-        "erase": erase.erase,
-        "erasures": erase.erasures,
+        "stats": ("care.stats", "Show counts of what is kept."),
+        "health": ("care.health", "Show the memory's health."),
+        "doctor": ("care.doctor", "Check the database and the models."),
+        "export": ("care.export", "Write the whole workspace to a file."),
+        "import": ("care.import_", "Import an exported file."),
+        "erase": ("erase.erase", "Erase memories for good."),
+        "erasures": ("erase.erasures", "List the receipts of erasures."),
     },
 }
-
-
-def _presets() -> None:
-    """Show and compare presets."""
-
-
-def _measure() -> None:
-    """Measure retrieval and segmentation on data sets that you have downloaded."""
-
-
-def _vault() -> None:
-    """Keep memories in a folder of markdown files."""
-
-
-def _journal() -> None:
-    """Read the journal: everything that was recorded, remembered or not."""
-
-
-def _keys() -> None:
-    """Manage the API keys with which programs access this workspace through a server."""
-
-
+"""Commands by the panel of the help that lists them: the module and function, and the summary."""
 GROUPS: Final = {
     "journal": (
-        _journal,
+        "Read the journal: everything that was recorded, remembered or not.",
         {
-            "list": journal.list_,
-            "get": journal.get,
-            "count": journal.count,
-            "priority": journal.priority,
-            "tail": journal.tail,
+            "list": "journal.list_",
+            "get": "journal.get",
+            "count": "journal.count",
+            "priority": "journal.priority",
+            "tail": "journal.tail",
         },
     ),
-    "keys": (_keys, {"create": keys.create, "list": keys.list_, "revoke": keys.revoke}),
-    "vault": (_vault, {"sync": vault.sync, "check": vault.check, "rebuild": vault.rebuild, "watch": vault.watch}),
-    "presets": (_presets, {"list": presets.list_, "show": presets.show, "compare": presets.compare}),
+    "keys": (
+        "Manage the API keys with which programs access this workspace through a server.",
+        {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
+    ),
+    "vault": (
+        "Keep memories in a folder of markdown files.",
+        {"sync": "vault.sync", "check": "vault.check", "rebuild": "vault.rebuild", "watch": "vault.watch"},
+    ),
+    "presets": (
+        "Show and compare presets.",
+        {"list": "presets.list_", "show": "presets.show", "compare": "presets.compare"},
+    ),
     "eval": (
-        _measure,
+        "Measure retrieval and segmentation on data sets that you have downloaded.",
         {
-            "locomo": evaluate.locomo,
-            "questions": evaluate.questions,
-            "compare": evaluate.compare,
-            "segmentation": evaluate_segmentation.segmentation,
+            "locomo": "evaluate.locomo",
+            "questions": "evaluate.questions",
+            "compare": "evaluate.compare",
+            "segmentation": "evaluate_segmentation.segmentation",
         },
     ),
 }
-"""Commands of two words, by the first word."""
+"""Commands of two words, by the first word, which the help lists last: the summary, and each module and function."""
 
+_ABOUT: Final = """\
+Usage: remembrancer COMMAND [OPTIONS]
 
-@runtime_checkable
-class _UsageError(Protocol):
-    """The error that typer raises for an invalid command line. Its class differs between releases, its attributes do
-    not.
-    """
+Episodic memory for AI agents: keeps what happened, recalls what is relevant, explains each result.
 
-    exit_code: int
-
-    def format_message(self) -> str: ...
-
-
-def build() -> typer.Typer:
-    """The program with all its commands."""
-    program = typer.Typer(
-        name="remembrancer",
-        rich_markup_mode="rich",
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["--help", "-h"]},
-    )
-    program.callback(invoke_without_command=True)(_program)
-    for panel, commands in COMMANDS.items():
-        for name, function in commands.items():
-            program.command(name, rich_help_panel=panel)(command(function))
-    for group, (told, commands) in GROUPS.items():
-        under = typer.Typer(rich_markup_mode="rich")
-        under.callback()(told)
-        for name, function in commands.items():
-            under.command(name)(command(function))
-        program.add_typer(under, name=group, rich_help_panel="Care")
-    return program
-
-
-@cache
-def command_line() -> Any:
-    """The parsed program, built once per process: building fifty commands is most of the cost of a short command."""
-    return typer.main.get_command(build())
+Start with `remembrancer demo`. Everything is kept in one file: remembrancer.db, or the file that --db names.
+"""
+_OPTIONS: Final = {
+    "--help, -h": "Show this help. `remembrancer COMMAND --help` explains a command and lists its options.",
+    "--version": "Print the version.",
+    "--install-completion": "Install completion for the current shell.",
+    "--show-completion": "Show completion for the current shell, to copy it or customize the installation.",
+}
 
 
 def main() -> None:
@@ -198,49 +145,40 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Every error is printed as one line on stderr."""
-    _leave_warnings_to_the_commands()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot write a character still gets the rest
+    first = arguments[0] if arguments else "--help"
+    if first in {"--help", "-h", "--version"}:
+        sys.stdout.write(f"{remembrancer.__version__}\n" if first == "--version" else _help())
+        return 0
+    from remembrancer.interfaces.cli import program  # noqa: PLC0415  it loads typer
+
     try:
-        return command_line().main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
+        return program.run(arguments)
     except RemembrancerError as error:
         return _failed(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT))
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # the program's outer edge
         if sys.flags.dev_mode:
             raise
-        if isinstance(error, _UsageError):
+        if isinstance(error, program.UsageError):
             return _failed(error.format_message(), error.exit_code)
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
 
 
-def _leave_warnings_to_the_commands() -> None:
-    """Suppress the library's log records: commands print warnings themselves where they matter."""
-    logger = logging.getLogger("remembrancer")
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())
+def _help() -> str:
+    panels = {panel: {name: summary for name, (_, summary) in commands.items()} for panel, commands in COMMANDS.items()}
+    panels["Groups of commands"] = {name: summary for name, (summary, _) in GROUPS.items()}
+    panels["Options"] = _OPTIONS
+    width = max(len(name) for listed in panels.values() for name in listed)
+    lines = [_ABOUT]
+    for panel, listed in panels.items():
+        lines += [f"{panel}:", *(f"  {name:{width}}  {summary}" for name, summary in listed.items()), ""]
+    return "\n".join(lines)
 
 
 def _failed(message: str, code: int) -> int:
     sys.stderr.write(f"error: {one_line(message)}\n")
     return code
-
-
-def _program(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    """Episodic memory for AI agents: keeps what happened, recalls what is relevant, explains each result.
-
-    Start with `remembrancer demo`. Everything is kept in one file: remembrancer.db, or the file that --db names.
-    """
-    if version:
-        typer.echo(remembrancer.__version__)
-    elif context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-if __name__ == "__main__":
-    main()

@@ -152,7 +152,7 @@ def test_another_process_s_entries_are_told(tmp_path: Path) -> None:
     async def steps(server: Live) -> str:
         async with server.client(limit=0) as client:
             await client.next()
-            command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", "observe", "from afar"]
+            command = [sys.executable, "-m", "remembrancer", "observe", "from afar"]
             done = await asyncio.to_thread(
                 subprocess.run, [*command, "--db", str(db), "--embedder", "none"], capture_output=True, check=False
             )

@@ -1,0 +1,8 @@
+"""`python -m remembrancer`: the program `remembrancer`."""
+
+from __future__ import annotations
+
+from remembrancer.interfaces.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""The commands of `remembrancer` as a program of typer's, which parses their options and prints their help."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
+
+import typer
+
+from remembrancer.interfaces.cli.main import COMMANDS, GROUPS
+from remembrancer.interfaces.cli.options import command
+
+
+@runtime_checkable
+class UsageError(Protocol):
+    """The error that typer raises for an invalid command line. Its class differs between releases, its attributes do
+    not.
+    """
+
+    exit_code: int
+
+    def format_message(self) -> str: ...
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code. Raises RemembrancerError, UsageError and KeyboardInterrupt."""
+    logger = logging.getLogger("remembrancer")
+    if not logger.handlers:  # commands print warnings themselves where they matter
+        logger.addHandler(logging.NullHandler())
+    every = {*GROUPS, *(name for commands in COMMANDS.values() for name in commands)}
+    try:
+        program = command_line(*every.intersection(arguments[:1]))
+        return program.main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+
+
+@cache
+def command_line(*names: str) -> Any:
+    """The program with the commands, or groups of commands, of these names; with all of them where none is given.
+
+    Making a command takes a millisecond, and importing its module longer: a program of one command is made to run it.
+    """
+    program = typer.Typer(
+        name="remembrancer",
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    program.callback()(_program)
+    for commands in COMMANDS.values():
+        for name, (place, _) in commands.items():
+            if name in names or not names:
+                program.command(name)(command(_function(place)))
+    for group, (summary, places) in GROUPS.items():
+        if group in names or not names:
+            under = typer.Typer(rich_markup_mode="rich")
+            under.callback(help=summary)(_program)
+            for name, place in places.items():
+                under.command(name)(command(_function(place)))
+            program.add_typer(under, name=group)
+    return typer.main.get_command(program)
+
+
+def _function(place: str) -> Callable[..., None]:
+    module, _, name = place.partition(".")
+    return getattr(import_module(f"remembrancer.interfaces.cli.{module}"), name)
+
+
+def _program() -> None:
+    """Options come after a command."""
