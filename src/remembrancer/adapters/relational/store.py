@@ -157,7 +157,7 @@ class RelationalStore:
         if not await self.database.read(lambda c: relational.tracing.is_due(c, scope)):
             return ""
         return await self.database.alone(
-            lambda c: relational.tracing.purge(c, self._backend, scope, at), patience_s=tracing.PATIENCE_S
+            lambda c: relational.tracing.purge(c, self._backend, scope, at), patience_s=relational.tracing.PATIENCE_S
         )
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:
