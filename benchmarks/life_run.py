@@ -32,8 +32,7 @@ from remembrancer.engine.rules import RulesReport
 from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import AS_IT_IS, NOTHING, SleepReport
 from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.sweeps import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue, counted
-from remembrancer.jobs.sweeps import jobs_of
+from remembrancer.jobs.sweeps import BrokenOff, ExtractionReport, HealthReport, JobReport, NotDue, counted, jobs_of
 from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.spec import Preset
 

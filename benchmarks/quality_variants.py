@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from remembrancer.policies.admission.encoding import Encoding
-from remembrancer.policies.ranking.ranking import COMPARED, SURROUNDINGS, Ranking
-from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.ranking import COMPARED, CONTEXT_SIGNALS, Ranking
+from remembrancer.policies.ranking.relevance import RelevanceThreshold
 from remembrancer.policies.ranking.scoring import Expression, Rrf, Signal, Weighted, signal_names
 from remembrancer.presets.default import DEFAULT, STATE
 from remembrancer.presets.spec import Preset
@@ -56,8 +56,8 @@ def left_out_together() -> tuple[Variant, ...]:
     return (
         _without("without words compared", "without-compared", COMPARED),
         Variant(label="without words compared, weights of `unread`", preset=_ranked("unread", unread)),
-        _without("without all surroundings", "without-surroundings", SURROUNDINGS),
-        _without("without surroundings and words compared", "without-both", SURROUNDINGS | COMPARED),
+        _without("without all surroundings", "without-surroundings", CONTEXT_SIGNALS),
+        _without("without surroundings and words compared", "without-both", CONTEXT_SIGNALS | COMPARED),
         Variant(label="without the floor", preset=_ranked("without-floor", replace(ranking, floor=None))),
         Variant(
             label="without context at encoding",
@@ -105,7 +105,7 @@ def _without(label: str, name: str, signals: AbstractSet[str]) -> Variant:
     return Variant(label=label, preset=_ranked(name, less))
 
 
-def _floor_unread() -> Floor:
+def _floor_unread() -> RelevanceThreshold:
     """The threshold for a ranking without late interaction: it applies to the score what the full preset applies to
     `unread`.
     """

@@ -49,7 +49,7 @@ class HealthApi(Blocking[AsyncHealthApi]):
     stats = blocking(AsyncHealthApi.stats)
     decay = blocking(AsyncHealthApi.decay)
     fading = blocking(AsyncHealthApi.fading)
-    outlooks = blocking(AsyncHealthApi.outlooks)
+    forecasts = blocking(AsyncHealthApi.forecasts)
     curve = blocking(AsyncHealthApi.curve)
     search_state = blocking(AsyncHealthApi.search_state)
     doctor = blocking(AsyncHealthApi.doctor)

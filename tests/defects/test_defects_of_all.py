@@ -370,7 +370,7 @@ def test_what_is_no_longer_so_does_not_come_back(
     rem.maintain()
     answer = rem.recall("which deploy key is it?", walk_depth=1, limit=10)
     assert beside.id in {hit.id for hit in answer}
-    assert old.id not in {hit.id for hit in answer} | set(answer.trace.fates) | {one.id for one in answer.standing}
+    assert old.id not in {hit.id for hit in answer} | set(answer.trace.outcomes) | {one.id for one in answer.pinned}
     assert old.id not in {one.id for one in rem.recent(limit=100)}
     assert rem.get(old.id).text == "the deploy key is blue"  # kept, and readable by its id
 
@@ -392,7 +392,7 @@ def test_no_text_closes_the_block_it_is_shown_in(rem: Remembrancer) -> None:
     rem.jobs.index_now()
     answer = rem.recall("deploy key", limit=10)
     assert len(answer) >= len(HOSTILE)
-    for block in (answer.render(max_chars=4000), answer.render(detail="high"), answer.render_standing()):
+    for block in (answer.render(max_chars=4000), answer.render(detail="high"), answer.render_pinned()):
         assert block.count("<") == (2 if block else 0)
         assert block == "" or (block.startswith("<recalled-memory>\n") and block.endswith("\n</recalled-memory>"))
 
@@ -406,6 +406,6 @@ def test_every_candidate_s_fate_is_told(rem: Remembrancer) -> None:
         rem.remember(f"deploy note {number}")
     rem.jobs.index_now()
     answer = rem.recall("deploy note", limit=3)
-    stages = [fate.stage for fate in answer.trace.fates.values()]
+    stages = [fate.stage for fate in answer.trace.outcomes.values()]
     assert stages.count(Stage.RETURNED) == 3
     assert set(stages) <= {Stage.RETURNED, Stage.LIMIT, Stage.FLOOR, Stage.ALIKE}

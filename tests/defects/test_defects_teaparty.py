@@ -77,7 +77,7 @@ def test_retired_learnings_are_no_candidates_whatever_their_prominence(rem: Reme
     rem.jobs.index_now()
     answer = rem.recall("raise the memory of checkout")
     assert [hit.id for hit in answer] == [kept.id]
-    assert set(answer.trace.fates) == {kept.id}
+    assert set(answer.trace.outcomes) == {kept.id}
 
 
 def test_the_narrower_scope_counts_more(rem: Remembrancer) -> None:
@@ -121,6 +121,6 @@ def test_standing_learnings_and_hits_do_not_compete(rem: Remembrancer) -> None:
     rem.jobs.index_now()
     answer = rem.recall("checkout memory deploy")
     assert texts(answer) == ["checkout memory deploy"]
-    assert [one.text for one in answer.standing] == ["institutional: checkout memory deploy"]
+    assert [one.text for one in answer.pinned] == ["institutional: checkout memory deploy"]
     assert "institutional" not in answer.render()
-    assert "institutional: checkout" in answer.render_standing()
+    assert "institutional: checkout" in answer.render_pinned()

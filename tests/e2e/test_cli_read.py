@@ -124,9 +124,9 @@ def test_show_has_all_there_is(cli: Cli, ids: dict[str, str]) -> None:
     assert "workspace default · session ops" in shown
     assert "1 event" in shown
     assert "Ana, " in shown
-    dossier = cli.done("show", formed["memory"]["id"], "--json").json
-    assert dossier["events"][0]["actor"] == "Ana"
-    assert dossier["cues"][0]["event_id"] == dossier["events"][0]["id"]
+    details = cli.done("show", formed["memory"]["id"], "--json").json
+    assert details["events"][0]["actor"] == "Ana"
+    assert details["cues"][0]["event_id"] == details["events"][0]["id"]
     titled = cli.done("remember", "twelve", "--title", "Limit", "--metadata", '{"a": "b"}', "--json").json["id"]
     assert "Limit\ntwelve\n" in cli.done("show", titled).out
     assert ids

@@ -17,7 +17,7 @@ from remembrancer.errors import StoreUnavailable
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.journal import EventFilter
-from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stored_words
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stored_token_embeddings
 from remembrancer.testing.contract.finding import Finder, request
 from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
@@ -54,7 +54,7 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
     ),
     "the time of a memory": (
         f"UPDATE memories SET occurred_to = {NEVER}",
-        lambda store: store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW),
+        lambda store: store.health_inputs(READER, EVERYTHING, model=MODEL, shown_since=NOW),
     ),
     "a vector": (
         "UPDATE embeddings SET vector = x'00'",
@@ -62,7 +62,7 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
     ),
     "the signs of words": (
         "UPDATE word_vectors SET signs = 'no bytes'",
-        lambda store: stored_words(store, {OLD: 0}, model=OTHER_MODEL),
+        lambda store: stored_token_embeddings(store, {OLD: 0}, model=OTHER_MODEL),
     ),
     "a vector that an index reads": ("UPDATE embeddings SET vector = x'00'", _found),
     "vectors of several lengths": ("UPDATE embeddings SET vector = x'00000000' WHERE n % 2", _found),

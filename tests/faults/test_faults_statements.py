@@ -343,7 +343,7 @@ def _copy(filled: Path, name: str) -> Path:
 async def _searched(path: Path) -> SearchedStore:
     """A store that has its index in memory."""
     store = SearchedStore(str(path))
-    await store.search(READER, request("deploy", surroundings=True))
+    await store.search(READER, request("deploy", context_features=True))
     return store
 
 

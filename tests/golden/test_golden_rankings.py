@@ -16,7 +16,7 @@ from found import Around, Match, ask, found
 from golden_tables import number, table
 
 from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.memory import Mark, Memory
+from remembrancer.domain.memory import CueFlag, Memory
 from remembrancer.domain.recall import Recall, Stage
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Strength, Usage
@@ -122,7 +122,7 @@ def around() -> tuple[Around, ...]:
             nearby=number(row["nearby"]),
             session=number(row["session"]),
             spoken=row["spoken"] == "1",
-            marks=Mark(sum(Mark[mark.upper()] for mark in row["marks"].split())),
+            marks=CueFlag(sum(CueFlag[mark.upper()] for mark in row["marks"].split())),
             stream=int(row["stream"] or -1),
         )
         for row in table("candidates")
@@ -182,9 +182,9 @@ def test_a_smaller_limit_gives_the_beginning(name: str, ranking: str, by: By, ro
 @pytest.mark.parametrize(("name", "ranking", "by", "rows"), CASES)
 def test_what_is_not_in_the_order_fell_below_the_floor(name: str, ranking: str, by: By, rows: list[Row]) -> None:
     hits = answer(name, ranking, by)
-    fates = hits.trace.fates
-    assert {fate.stage for key, fate in fates.items() if key not in {hit.id for hit in hits}} <= {Stage.FLOOR}
-    assert len(fates) == len(searched(by).ids)
+    outcomes = hits.trace.outcomes
+    assert {fate.stage for key, fate in outcomes.items() if key not in {hit.id for hit in hits}} <= {Stage.FLOOR}
+    assert len(outcomes) == len(searched(by).ids)
 
 
 @pytest.mark.parametrize(("name", "ranking", "by", "rows"), CASES)

@@ -283,9 +283,11 @@ class TestAFileOfTheThirdVersion:
 
     def test_has_neither_marks_nor_words_of_its_texts(self, third_file: Path) -> None:
         async def read(store: SearchedStore) -> tuple[list[int], int]:
-            found = await store.search(ANA, request("owl", surroundings=True))
-            assert found.surroundings is not None
-            return found.surroundings.marks.tolist(), len(await store.token_embeddings(ANA, "m", found.ref.tolist()))
+            found = await store.search(ANA, request("owl", context_features=True))
+            assert found.context_features is not None
+            return found.context_features.flags.tolist(), len(
+                await store.token_embeddings(ANA, "m", found.ref.tolist())
+            )
 
         assert with_store(third_file, read) == ([0], 0)
 
@@ -307,7 +309,7 @@ class TestAFileOfTheThirdVersion:
             exposed = [Exposed(OWL.id, Exposure.SHOWN, NOW, 0.5)]
             await store.adjust(ANA, [OWL.id], lambda _: Adjustment(LIVED), at=NOW, exposed=exposed)
             kept = await store.get(ANA, [OWL.id])
-            return kept[OWL.id].strength, (await store.vitals(ANA, EVERYTHING, model="m", shown_since=NOW)).shown
+            return kept[OWL.id].strength, (await store.health_inputs(ANA, EVERYTHING, model="m", shown_since=NOW)).shown
 
         assert with_store(third_file, learn) == (LIVED, (0.5,))
 

@@ -17,8 +17,8 @@ from remembrancer.policies.admission.importance import Importance
 from remembrancer.policies.forgetting.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
 from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
-from remembrancer.policies.ranking.ranking import COMPARED, MAX_RERANK, MAX_REREAD, RERANK, Depth, Ranking
-from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.ranking import COMPARED, MAX_RERANK, MAX_RERANKED, RERANK, Depth, Ranking
+from remembrancer.policies.ranking.relevance import RelevanceThreshold
 from remembrancer.policies.ranking.scoring import Clamp, Expression, Greatest, Product, Signal, Weighted, signal_names
 from remembrancer.policies.ranking.signals import SCALES, STATE_SIGNALS, Scale
 from remembrancer.policies.rendering.block import Block
@@ -70,7 +70,7 @@ def ranking_of(score: Expression, reread: int, **others: Any) -> Ranking:
 rankings = st.builds(
     ranking_of,
     score=scores,
-    reread=st.integers(1, MAX_REREAD),
+    reread=st.integers(1, MAX_RERANKED),
     rerank=st.integers(0, MAX_RERANK),
     rerank_weight=fractions,
     words_alone=st.none() | plain_scores,
@@ -78,7 +78,9 @@ rankings = st.builds(
     depth=st.builds(Depth, least=st.integers(1, 10_000), per_hit=st.integers(1, 100)),
     floor=st.none()
     | st.builds(
-        Floor, similarity=st.floats(min_value=0.01, max_value=1), coverage=st.floats(min_value=0.01, max_value=1)
+        RelevanceThreshold,
+        similarity=st.floats(min_value=0.01, max_value=1),
+        coverage=st.floats(min_value=0.01, max_value=1),
     ),
 )
 

@@ -140,7 +140,7 @@ def memories(draw: st.DrawFn) -> Memory:
 @st.composite
 def recalls(draw: st.DrawFn) -> Recall:
     hits = tuple(_a_hit(draw, rank) for rank in range(1, draw(st.integers(0, 4)) + 1))
-    return a_recall(*hits, standing=draw(st.lists(memories(), max_size=3)))
+    return a_recall(*hits, pinned=draw(st.lists(memories(), max_size=3)))
 
 
 def _a_hit(draw: st.DrawFn, rank: int) -> Hit:
@@ -253,23 +253,23 @@ def test_an_importer_leaves_a_block_out(style: Style, recall: Recall, more: int,
 
 
 @in_styles(STYLES, recall=recalls(), more=extra)
-def test_standing_memories_stay_within_their_budget(style: Style, recall: Recall, more: int) -> None:
+def test_pinned_memories_stay_within_their_budget(style: Style, recall: Recall, more: int) -> None:
     room = len(f"<{TAG}>\n{style.standing_preamble}\n{CLOSING}") + more
-    assert len(style.renderer.standing(recall, max_chars=room)) <= room
+    assert len(style.renderer.pinned(recall, max_chars=room)) <= room
 
 
 @in_styles(STYLES, recall=recalls(), more=extra)
-def test_standing_memories_are_framed_as_a_whole_or_not_there(style: Style, recall: Recall, more: int) -> None:
-    text = style.renderer.standing(recall, max_chars=1000 + more)
+def test_pinned_memories_are_framed_as_a_whole_or_not_there(style: Style, recall: Recall, more: int) -> None:
+    text = style.renderer.pinned(recall, max_chars=1000 + more)
     opening = f"<{TAG}>\n{style.standing_preamble}\n"
     assert text == "" or (text.startswith(opening) and text.endswith(f"\n{CLOSING}") and text.count("<") == 2)
 
 
 @in_styles(STYLES, recall=recalls())
-def test_with_room_for_all_every_standing_memory_that_can_be_seen_is_there(style: Style, recall: Recall) -> None:
-    visible = [memory for memory in recall.standing if safe(memory.title or "") or safe(memory.text)]
+def test_with_room_for_all_every_pinned_memory_that_can_be_seen_is_there(style: Style, recall: Recall) -> None:
+    visible = [memory for memory in recall.pinned if safe(memory.title or "") or safe(memory.text)]
     opening = f"<{TAG}>\n{style.standing_preamble}\n"
-    lines = style.renderer.standing(recall, max_chars=100_000).removeprefix(opening).split("\n")
+    lines = style.renderer.pinned(recall, max_chars=100_000).removeprefix(opening).split("\n")
     mark = "### |- " if isinstance(style.renderer, Markdown) else style.memory
     assert sum(bool(re.match(mark, line)) for line in lines) == len(visible)
 
@@ -287,11 +287,11 @@ def test_a_budget_that_does_not_hold_the_wrapper_is_refused_by_name(style: Style
 
 
 @in_styles(STYLES, max_chars=st.integers(max_value=160))
-def test_a_budget_of_standing_memories_that_does_not_hold_the_wrapper_is_refused_by_name(
+def test_a_budget_of_pinned_memories_that_does_not_hold_the_wrapper_is_refused_by_name(
     style: Style, max_chars: int
 ) -> None:
     with pytest.raises(InvalidInput, match=r"^max_chars: "):
-        style.renderer.standing(a_recall(), max_chars=max_chars)
+        style.renderer.pinned(a_recall(), max_chars=max_chars)
 
 
 @given(texts)

@@ -38,22 +38,22 @@ class States:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ContextFeatures:
     """Context features: what stands around each candidate's best turn. Parallel arrays of length n.
 
-    - `nearby`, in [0, 1]: the share of the question's idf in terms that are not in the turn but in an adjacent one;
-      terms that stand only two turns away count 3/4.
+    - `neighbour_coverage`, in [0, 1]: the share of the question's idf in terms that are not in the turn
+      but in an adjacent one; terms only two turns away count 3/4.
     - `session`: the greatest bm25 of any turn of the turn's session.
-    - `spoken`: 1 where one of the speakers or roles asked about says the turn, or may have said it, else 0.
-    - `marks`: flags of the cue, as `domain.memory.Mark`.
-    - `rank`: from 1, by coverage + nearby; 0 where this leg did not bring the candidate.
+    - `speaker_match`: 1 where one of the speakers or roles asked about says the turn, or may have said it, else 0.
+    - `flags`: flags of the cue, as `domain.memory.CueFlag`.
+    - `rank`: from 1, by coverage + `neighbour_coverage`; 0 where this leg did not bring the candidate.
     - `stream`: a number for the session that the best cue belongs to, the same for all its turns; -1 for none.
     """
 
-    nearby: NDArray[np.float32]
+    neighbour_coverage: NDArray[np.float32]
     session: NDArray[np.float32]
-    spoken: NDArray[np.float32]
-    marks: NDArray[np.int32]
+    speaker_match: NDArray[np.float32]
+    flags: NDArray[np.int32]
     rank: NDArray[np.int32]
     stream: NDArray[np.int32]
 
@@ -82,7 +82,7 @@ class Candidates:
     """How many memories passed the filter."""
     without_vector: int
     """How many of those have a cue that still awaits its vector."""
-    surroundings: Surroundings | None = None
+    context_features: ContextFeatures | None = None
     """None where they were not asked for, the question has no term, or there is nothing to look in."""
     idf: NDArray[np.float64] | None = None
     """Of each term of the question, in its order. None where it has none, or the index does not tell."""

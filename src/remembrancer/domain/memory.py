@@ -161,7 +161,7 @@ class Cue:
     event_id: UUID | None = None
 
 
-class Mark(IntFlag):
+class CueFlag(IntFlag):
     """Flags of a text: which kinds of answers it contains, and whether it is itself a question."""
 
     NOTHING = 0
@@ -174,13 +174,13 @@ class Mark(IntFlag):
 @dataclass(frozen=True, slots=True)
 class IndexedCue:
     """A cue with its analysis. `tokens`: all its tokens in order. `terms`: its tokens without stop words, with repeats.
-    `marks`: the flags of the text alone, without its heading.
+    `flags`: the flags of the text alone, without its heading.
     """
 
     cue: Cue
     tokens: tuple[str, ...]
     terms: tuple[str, ...]
-    marks: Mark = Mark.NOTHING
+    flags: CueFlag = CueFlag.NOTHING
 
 
 Analyse = Callable[[Cue], IndexedCue]

@@ -105,7 +105,7 @@ class Trace:
     embedded: str
     terms: tuple[str, ...]
     legs: Mapping[str, int]
-    fates: Mapping[UUID, CandidateOutcome]
+    outcomes: Mapping[UUID, CandidateOutcome]
     scores: Mapping[UUID, Part] = field(default_factory=dict[UUID, Part])
 
 
@@ -135,7 +135,7 @@ class Renderer(Protocol):
     """
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered: ...
-    def standing(self, recall: Recall, *, max_chars: int) -> str: ...
+    def pinned(self, recall: Recall, *, max_chars: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class Recall(Sequence[Hit]):
 
     `degraded`: what could not be used, and why ("dense": "no embedder"); empty where nothing was missing. `timings`:
     the duration of each stage; `search` counts only what it took longer than `embed`, which runs at the same time.
-    `standing`: memories that the preset adds to every answer, newest first; they do not compete with hits.
+    `pinned`: memories that the preset adds to every answer, newest first; they do not compete with hits.
     """
 
     query: str
@@ -154,7 +154,7 @@ class Recall(Sequence[Hit]):
     timings: Mapping[str, timedelta]
     trace: Trace
     renderer: Renderer = field(repr=False, compare=False)
-    standing: tuple[Memory, ...] = ()
+    pinned: tuple[Memory, ...] = ()
 
     def render(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> str:
         """A prompt block of the hits, marked as untrusted, of at most `max_chars` characters with its wrapper.
@@ -167,9 +167,9 @@ class Recall(Sequence[Hit]):
         """As `render`, with the hits that fit: the ones to mark as shown."""
         return self.renderer.hits(self, max_chars=max_chars, detail=validation.choice("detail", detail, Detail))
 
-    def render_standing(self, *, max_chars: int = 4000) -> str:
-        """A prompt block of the standing memories, with a budget of its own. Empty without any."""
-        return self.renderer.standing(self, max_chars=max_chars)
+    def render_pinned(self, *, max_chars: int = 4000) -> str:
+        """A prompt block of the pinned memories, with a budget of its own. Empty without any."""
+        return self.renderer.pinned(self, max_chars=max_chars)
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -93,7 +93,7 @@ class _AskedOnce:
 
 
 @dataclass(slots=True)
-class _WordsAskedOnce(_AskedOnce):
+class _TokensAskedOnce(_AskedOnce):
     """The same of one that also gives the vectors of words: one answer has both."""
 
     words: WordEmbedder = field(kw_only=True)
@@ -118,4 +118,4 @@ def _vector(answer: _Vector) -> NDArray[np.float32]:
 def asked_once(embedder: Embedder) -> Embedder:
     """The same embedder, asked for each question once; it stays its owner's to close."""
     words = word_embedder(embedder)
-    return _AskedOnce(embedder) if words is None else _WordsAskedOnce(embedder, words=words)
+    return _AskedOnce(embedder) if words is None else _TokensAskedOnce(embedder, words=words)

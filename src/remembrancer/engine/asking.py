@@ -17,7 +17,7 @@ from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import Reading, read_question, read_terms, salient_part
 from remembrancer.policies.forgetting.dynamics import instant
 from remembrancer.policies.prompts import key_terms as prompt
-from remembrancer.policies.ranking.late_interaction import QuestionWords, weighted
+from remembrancer.policies.ranking.late_interaction import QuestionTokens, weighted
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
 from remembrancer.ports.changes import ReadView
@@ -42,7 +42,7 @@ class QuestionVectors:
     degraded: Mapping[str, str] = field(default_factory=dict[str, str])
     took: timedelta = timedelta(0)
 
-    def words(self, planned: Reading, found: Candidates) -> QuestionWords | None:
+    def words(self, planned: Reading, found: Candidates) -> QuestionTokens | None:
         """The words that count, by their idf among what was searched."""
         if self.question is None or found.idf is None:
             return None
@@ -94,7 +94,7 @@ def planned_for(
 ) -> Reading:
     """What to search for, with the time of what it counts from looked up. `terms`: the question's key terms."""
     keyed = ctx.preset.key_terms
-    in_context = keyed is None and ranking.reads_surroundings
+    in_context = keyed is None and ranking.reads_context
     people = frozenset[str]()
     if in_context or ctx.embedder is not None:
         people = ctx.index.participants(view, reader, where, model=ctx.model)

@@ -135,27 +135,27 @@ def _check(presets: Sequence[Preset]) -> None:
 
 
 def _place(memory_id: UUID, answer: PresetAnswer, found: Recall) -> RankUnderPreset:
-    if any(standing.id == memory_id for standing in found.standing):
+    if any(pinned.id == memory_id for pinned in found.pinned):
         return RankUnderPreset(
             preset=answer.preset, returned=False, reason="stands in every answer, apart from the hits"
         )
-    fate = found.trace.fates.get(memory_id)
-    if fate is None:
+    outcome = found.trace.outcomes.get(memory_id)
+    if outcome is None:
         return RankUnderPreset(preset=answer.preset, returned=False, reason="no search brought it")
     hit = next((hit for hit in answer.hits if hit.id == memory_id), None)
     return RankUnderPreset(
         preset=answer.preset,
         returned=hit is not None,
-        rank=fate.rank if hit is None else hit.rank,
-        score=fate.score if hit is None else hit.score,
+        rank=outcome.rank if hit is None else hit.rank,
+        score=outcome.score if hit is None else hit.score,
         parts=found.trace.scores[memory_id],
-        stage=fate.stage,
-        reason=_left_out(fate) if hit is None else "",
+        stage=outcome.stage,
+        reason=_left_out(outcome) if hit is None else "",
     )
 
 
-def _left_out(fate: CandidateOutcome) -> str:
-    return f"ranked {fate.rank}" if fate.stage is Stage.LIMIT else f"ranked {fate.rank}, {fate.stage}"
+def _left_out(outcome: CandidateOutcome) -> str:
+    return f"ranked {outcome.rank}" if outcome.stage is Stage.LIMIT else f"ranked {outcome.rank}, {outcome.stage}"
 
 
 def _mean_rank(one: ComparedMemory, answers: Sequence[PresetAnswer]) -> float:

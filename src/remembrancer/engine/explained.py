@@ -69,8 +69,8 @@ class _All:
     ) -> None:
         rows = np.array([one.candidate for one in chosen], dtype=np.int64)
         legs = {"dense": ranked.found.dense_rank, "lexical": ranked.found.lexical_rank}
-        if ranked.found.surroundings is not None:
-            legs["context"] = ranked.found.surroundings.rank
+        if ranked.found.context_features is not None:
+            legs["context"] = ranked.found.context_features.rank
         self._ranks = {leg: column.take(rows) for leg, column in legs.items()}
         self._signals = {name: column.take(rows) for name, column in ranked.table.items()}
         self._scored = ranked.scored.at(rows)
@@ -99,10 +99,10 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
         self._choice = choice
 
     def __getitem__(self, identifier: UUID) -> CandidateOutcome:
-        return self._fates[identifier]
+        return self._outcomes[identifier]
 
     def __iter__(self) -> Iterator[UUID]:
-        return iter(self._fates)
+        return iter(self._outcomes)
 
     def __len__(self) -> int:
         return len(self._ranking.found.ids)
@@ -113,14 +113,14 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
         return Stage.LIMIT if self._ranking.passed[index] else Stage.MIN_SCORE
 
     @cached_property
-    def _fates(self) -> dict[UUID, CandidateOutcome]:
+    def _outcomes(self) -> dict[UUID, CandidateOutcome]:
         """Best first."""
         ranking, choice = self._ranking, self._choice
         ids = ranking.found.ids
         returned = {chosen.candidate for chosen in choice.chosen}
         ranked = list(map(int, ranking.order))
         last = max((rank for rank, index in enumerate(ranked, start=1) if index in returned), default=0)
-        fates: dict[UUID, CandidateOutcome] = {}
+        outcomes: dict[UUID, CandidateOutcome] = {}
         for rank, index in enumerate(ranked, start=1):
             detail = ""
             if index in returned:
@@ -133,8 +133,8 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
                 stage = Stage.ALIKE
             else:
                 stage = self._left_out(index)
-            fates[ids[index]] = CandidateOutcome(stage, float(ranking.scores[index]), rank, detail)
-        return fates
+            outcomes[ids[index]] = CandidateOutcome(stage, float(ranking.scores[index]), rank, detail)
+        return outcomes
 
 
 class Scores(Mapping[UUID, Part]):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class DecayForecast:
     """One memory's strength now, and `below` which it counts as faded, both in [0, 1].
 
     `falls_at`: the first moment at which it is below, if nothing else happens to it; None: not within a hundred years.
@@ -49,16 +49,16 @@ class FadingCurve:
     happened to it: being used, say. What is ahead holds if nothing else happens.
     """
 
-    outlook: Outlook
+    outlook: DecayForecast
     now: datetime
     points: tuple[tuple[datetime, float], ...]
 
 
-async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[Outlook, ...]:
+async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[DecayForecast, ...]:
     """Current memories, weakest first, ties by id. Reads the state of every one, the text of those listed only."""
     now = ctx.clock()
 
-    def weakest(view: ReadView) -> tuple[Outlook, ...]:
+    def weakest(view: ReadView) -> tuple[DecayForecast, ...]:
         ids, states = view.states(reader, Filter(current_at=now))
         order = np.argsort(strength(states, _law(ctx), now), kind="stable")  # they come by id
         return _listed(ctx, view, reader, ids, order[:limit], now)
@@ -66,11 +66,11 @@ async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[Outlook, .
     return await ctx.store.read(weakest)
 
 
-async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta) -> tuple[Outlook, ...]:
+async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta) -> tuple[DecayForecast, ...]:
     """Current memories that have not faded and will within that time, soonest first, ties by id. Reads as `decay`."""
     now, law = ctx.clock(), _law(ctx)
 
-    def soonest(view: ReadView) -> tuple[Outlook, ...]:
+    def soonest(view: ReadView) -> tuple[DecayForecast, ...]:
         ids, states = view.states(reader, Filter(current_at=now))
         rows = np.flatnonzero(strength(states, law, now) >= law.below)
         falls = falls_below(chosen(states, rows), law, now, horizon=within)
@@ -80,10 +80,10 @@ async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta)
     return await ctx.store.read(soonest)
 
 
-async def outlooks(ctx: Context, reader: Reader, ids: Sequence[UUID]) -> tuple[Outlook, ...]:
+async def forecasts(ctx: Context, reader: Reader, ids: Sequence[UUID]) -> tuple[DecayForecast, ...]:
     """Of these memories only, in their order, whatever their status; those that the reader cannot see are left out."""
     memories = await ctx.store.get(reader, ids)
-    return _outlooks(ctx, [memories[one] for one in ids if one in memories], ctx.clock())
+    return _forecasts(ctx, [memories[one] for one in ids if one in memories], ctx.clock())
 
 
 async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around: timedelta, points: int) -> FadingCurve:
@@ -93,25 +93,25 @@ async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around:
     states = states_of([memory])
     settled = instant(law.dynamics.settled(states)[0])
     since = min(now, max(settled, now - around))
-    (outlook,) = _outlooks(ctx, [memory], now)
+    (outlook,) = _forecasts(ctx, [memory], now)
     return FadingCurve(outlook=outlook, now=now, points=tuple(curve(states, law, since, now + around, points)))
 
 
 def _listed(
     ctx: Context, view: ReadView, reader: Reader, ids: Sequence[UUID], rows: NDArray[np.intp], now: datetime
-) -> tuple[Outlook, ...]:
+) -> tuple[DecayForecast, ...]:
     """Of the memories in these rows of `ids`, in their order."""
     wanted = [ids[int(row)] for row in rows]
     memories = view.get(reader, wanted)
-    return _outlooks(ctx, [memories[one] for one in wanted if one in memories], now)
+    return _forecasts(ctx, [memories[one] for one in wanted if one in memories], now)
 
 
-def _outlooks(ctx: Context, memories: Sequence[Memory], now: datetime) -> tuple[Outlook, ...]:
+def _forecasts(ctx: Context, memories: Sequence[Memory], now: datetime) -> tuple[DecayForecast, ...]:
     """Of each, in their order."""
     states, law = states_of(memories), _law(ctx)
     strengths, falls = strength(states, law, now), falls_below(states, law, now)
     return tuple(
-        Outlook(memory=memory, strength=float(value), below=law.below, falls_at=moment_of(at))
+        DecayForecast(memory=memory, strength=float(value), below=law.below, falls_at=moment_of(at))
         for memory, value, at in zip(memories, strengths, falls, strict=True)
     )
 

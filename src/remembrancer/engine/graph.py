@@ -10,7 +10,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
-from remembrancer.engine.fading import Outlook, outlooks
+from remembrancer.engine.fading import DecayForecast, forecasts
 from remembrancer.engine.inspect import get
 from remembrancer.values import dataclass
 
@@ -27,7 +27,7 @@ class Graph:
     `cut`: there were more than there was room for.
     """
 
-    memories: tuple[Outlook, ...]
+    memories: tuple[DecayForecast, ...]
     relations: tuple[Relation, ...]
     cut: bool
 
@@ -59,7 +59,7 @@ async def graph(ctx: Context, reader: Reader, memory_id: UUID | None, *, limit: 
     shown = set(known)
     among = [edge for edge in edges if edge.source in shown and edge.target in shown]
     among.sort(key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind))
-    return Graph(memories=await outlooks(ctx, reader, known), relations=tuple(among), cut=cut)
+    return Graph(memories=await forecasts(ctx, reader, known), relations=tuple(among), cut=cut)
 
 
 def _ends_beyond(near: Sequence[Relation], known: Sequence[UUID]) -> list[UUID]:

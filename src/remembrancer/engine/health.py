@@ -61,16 +61,16 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
     # reader is nobody in particular, or nobody in particular of the crew.
     reader = Reader(Scope(workspace=scope.workspace, crew=crew))
     where = Filter(current_at=now, crew=crew)
-    vitals = await ctx.store.vitals(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
+    health_inputs = await ctx.store.health_inputs(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
     nearest: tuple[float, ...] = ()
-    if vitals.with_vector:
-        nearest = await ctx.store.read(lambda view: _nearest(ctx, view, reader, where, vitals.ids))
+    if health_inputs.with_vector:
+        nearest = await ctx.store.read(lambda view: _nearest(ctx, view, reader, where, health_inputs.ids))
     metrics = Metrics(
-        freshness=health.freshness(now - occurred for occurred in vitals.occurred),
-        coverage=health.coverage(vitals.with_vector, 0 if ctx.model is None else len(vitals.ids)),
+        freshness=health.freshness(now - occurred for occurred in health_inputs.occurred),
+        coverage=health.coverage(health_inputs.with_vector, 0 if ctx.model is None else len(health_inputs.ids)),
         coherence=health.coherence(nearest),
-        efficiency=health.efficiency(vitals.shown),
-        reachability=health.reachability(vitals.related, vitals.with_vector),
+        efficiency=health.efficiency(health_inputs.shown),
+        reachability=health.reachability(health_inputs.related, health_inputs.with_vector),
     )
     return HealthSnapshot(crew=crew, day=now.date(), taken_at=now, metrics=metrics, score=health.score(metrics))
 

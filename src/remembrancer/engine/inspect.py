@@ -32,7 +32,7 @@ LEDGER: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dossier:
+class MemoryDetails:
     """One memory with all that belongs to it. `events`: the turns it was formed from, in order; `reviews`: how its use
     was rated, oldest first.
     """
@@ -65,11 +65,11 @@ async def get(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
     return found[memory_id]
 
 
-async def show(ctx: Context, reader: Reader, memory_id: UUID) -> Dossier:
+async def show(ctx: Context, reader: Reader, memory_id: UUID) -> MemoryDetails:
     """A memory with its cues, provenance, revisions and relations. Raises NotFound."""
     memory = await get(ctx, reader, memory_id)
     cues = await ctx.store.cues(reader, [memory_id])
-    return Dossier(
+    return MemoryDetails(
         memory=memory,
         cues=cues.get(memory_id, ()),
         events=await ctx.store.provenance(reader, memory_id),
@@ -151,20 +151,20 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         return WhyNot(
             memory=memory, returned=True, reason=_found(hit), stage=Stage.RETURNED, score=hit.score, rank=hit.rank
         )
-    fate = answer.trace.fates.get(memory_id)
-    if fate is None:
+    outcome = answer.trace.outcomes.get(memory_id)
+    if outcome is None:
         depth = ctx.preset.ranking_named(question.ranking).depth.of(ctx.preset.limits.of(question.limit))
         reason = _not_brought(answer, depth)
         return WhyNot(memory=memory, returned=False, reason=reason)
     # What a walk led to may have taken its place.
-    fate = replace(fate, stage=Stage.LIMIT) if fate.stage is Stage.RETURNED else fate
+    outcome = replace(outcome, stage=Stage.LIMIT) if outcome.stage is Stage.RETURNED else outcome
     return WhyNot(
         memory=memory,
         returned=False,
-        reason=_in_words(fate, ctx.preset.limits.of(question.limit), ctx.preset.limits.most),
-        stage=fate.stage,
-        score=fate.score,
-        rank=fate.rank,
+        reason=_in_words(outcome, ctx.preset.limits.of(question.limit), ctx.preset.limits.most),
+        stage=outcome.stage,
+        score=outcome.score,
+        rank=outcome.rank,
     )
 
 
@@ -180,20 +180,20 @@ def _not_brought(answer: Recall, depth: int) -> str:
     return f"no leg brought it: {words}; {meaning}"
 
 
-def _in_words(fate: CandidateOutcome, limit: int, most: int) -> str:  # noqa: PLR0911  a case for each stage
-    match fate.stage:
+def _in_words(outcome: CandidateOutcome, limit: int, most: int) -> str:  # noqa: PLR0911  a case for each stage
+    match outcome.stage:
         case Stage.RETURNED:
-            return f"it is returned, at rank {fate.rank}"
+            return f"it is returned, at rank {outcome.rank}"
         case Stage.LIMIT:
-            return f"ranked {fate.rank}, and only {limit} are asked for (at most {most})"
+            return f"ranked {outcome.rank}, and only {limit} are asked for (at most {most})"
         case Stage.DUPLICATE:
-            return f"ranked {fate.rank}, and says word for word what {fate.detail} says, which ranks higher"
+            return f"ranked {outcome.rank}, and says word for word what {outcome.detail} says, which ranks higher"
         case Stage.ALIKE:
-            return f"ranked {fate.rank}, and too much like better hits to be picked before others"
+            return f"ranked {outcome.rank}, and too much like better hits to be picked before others"
         case Stage.FLOOR:
-            return f"ranked {fate.rank}, below the relevance floor"
+            return f"ranked {outcome.rank}, below the relevance floor"
         case Stage.MIN_SCORE:
-            return f"ranked {fate.rank}, below the least score asked for"
+            return f"ranked {outcome.rank}, below the least score asked for"
         case Stage.ROW_MISSING:
             return "its row went away while the question was being answered"
 

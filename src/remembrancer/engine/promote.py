@@ -268,7 +268,7 @@ def _supported(
 def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
     """Found by its own words alone: the learnings stay, and are found by theirs."""
     said = longest(group)
-    home = Home(scope, said.visibility, said.valid_from, said.valid_until, standing=False)
+    home = Home(scope, said.visibility, said.valid_from, said.valid_until, pinned=False)
     memory = one_of(
         [replace(memory, scope=scope) for memory in group],
         Condensed(text=without_recalled(said.text), title=said.title, by="longest text"),

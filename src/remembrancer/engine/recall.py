@@ -212,7 +212,7 @@ def gather(
         depth=ranking.depth.of(recalling.limit),
         lexical=planned.lexical,
         model=ctx.model,
-        surroundings=ranking.reads_surroundings,
+        context_features=ranking.reads_context,
         speakers=planned.speakers,
         roles=planned.roles,
         any_at=any_at,
@@ -296,8 +296,8 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         timer.lap("walk")
     took = recalling.keyed.took
     legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}
-    if found.surroundings is not None:
-        legs["context"] = found.surroundings.rank
+    if found.context_features is not None:
+        legs["context"] = found.context_features.rank
     return Recall(
         query=question.text,
         asked_at=recalling.asked_at,
@@ -309,11 +309,11 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             embedded=planned.embedded,
             terms=planned.lexical.terms or planned.lexical.phrase,
             legs={leg: int(np.count_nonzero(ranks)) for leg, ranks in legs.items()},
-            fates=CandidateOutcomes(ranked, choice),
+            outcomes=CandidateOutcomes(ranked, choice),
             scores=Scores(ranked),
         ),
         renderer=recalling.ctx.preset.renderer,
-        standing=pinned(recalling.ctx, view, recalling.reader, recalling.at),
+        pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at),
     )
 
 

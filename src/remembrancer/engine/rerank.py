@@ -12,7 +12,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.choose import Ranked, ranked_by
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.ranking.late_interaction import QuestionWords, compared
+from remembrancer.policies.ranking.late_interaction import QuestionTokens, compared
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, PASSAGE_WORDS, RERANK, SESSION_WORDS, Ranking
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.reranker import Reranker
@@ -71,7 +71,7 @@ def _text(cue: Cue) -> str:
 
 
 def reread(
-    ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
+    ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionTokens, count: int
 ) -> Mapping[str, FloatColumn] | None:
     """Signals of the best `count` candidates, NaN for the others: how close each one's words come to the question's,
     those of its closest passage, and those of all of its session that are compared.
@@ -85,7 +85,7 @@ def reread(
         return None
     nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)
     close = compared(words, [read.get(ref, nothing) for ref in refs])
-    around = ranking.found.surroundings
+    around = ranking.found.context_features
     alone = np.full(len(best), -1)
     candidates = len(ranking.found.ids)
     return {

@@ -86,7 +86,7 @@ def _terms(ctx: Context, scope: Scope, files: VaultFiles, trust: Trust) -> Terms
         workspace=scope.workspace,
         project=scope.project,
         vault=files.name,
-        standing=ctx.preset.standing_tag or STANDING_TAG,
+        pinned_tag=ctx.preset.standing_tag or STANDING_TAG,
         now=ctx.clock(),
         trust=trust,
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BINS: Final = 10
 """Number of equally wide score bins of the calibration error."""
-FLOORS: Final = tuple(step / 100 for step in range(101))
+THRESHOLDS: Final = tuple(step / 100 for step in range(101))
 """Relevance thresholds that `sweep` tries: 0, 0.01, …, 1."""
 
 _EDGES: Final = tuple(number / BINS for number in range(1, BINS + 1))
@@ -133,7 +133,7 @@ class AbstentionCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AbstentionAtFloor(AbstentionCounts):
+class AbstentionAtThreshold(AbstentionCounts):
     """Abstention counts if every turn that scores below `floor` were dropped from the answers.
 
     `recall`: mean recall@10 of the answerable questions over the turns that are kept.
@@ -143,7 +143,7 @@ class AbstentionAtFloor(AbstentionCounts):
     recall: float
 
 
-def sweep(asked: Sequence[JudgedQuestion], floors: Sequence[float] = FLOORS) -> tuple[AbstentionAtFloor, ...]:
+def sweep(asked: Sequence[JudgedQuestion], floors: Sequence[float] = THRESHOLDS) -> tuple[AbstentionAtThreshold, ...]:
     """Abstention and recall for each threshold in `floors`, computed from one run: an answer keeps the turns whose
     score is at least the threshold.
 
@@ -155,7 +155,7 @@ def sweep(asked: Sequence[JudgedQuestion], floors: Sequence[float] = FLOORS) -> 
         raise InvalidInput("questions", len(asked), "answerable and unanswerable ones")
     found, shares = _found_scores([one for one in asked if one.answerable])
     return tuple(
-        AbstentionAtFloor(
+        AbstentionAtThreshold(
             floor=floor,
             unanswerable=len(bests[False]),
             silent_on_unanswerable=int(np.count_nonzero(bests[False] < floor)),
@@ -227,7 +227,7 @@ class UnanswerableResult:
     """
 
     counts: AbstentionCounts
-    by_floor: tuple[AbstentionAtFloor, ...]
+    by_floor: tuple[AbstentionAtThreshold, ...]
     separation: Separation | None
 
     @property

@@ -15,7 +15,7 @@ from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS
 from remembrancer.evaluation.views import (
     Abstention,
-    AbstentionByFloor,
+    AbstentionByThreshold,
     Calibration,
     Causes,
     ChangedMost,
@@ -25,7 +25,7 @@ from remembrancer.evaluation.views import (
 )
 from remembrancer.policies.rendering.safe import one_line
 
-FLOOR_STEP: Final = 10
+THRESHOLD_STEP: Final = 10
 """The table shows every tenth threshold of the sweep."""
 QUESTION_CHARS: Final = 110
 """Longest question text in a table, in characters."""
@@ -104,12 +104,12 @@ def _abstention_rows(results: Mapping[str, Mapping[str, UnanswerableResult]]) ->
             )
 
 
-def by_floor(view: AbstentionByFloor) -> Sheet:
+def by_floor(view: AbstentionByThreshold) -> Sheet:
     """Abstention and recall per relevance threshold; abstaining is the positive class. Three columns for each kind of
     unanswerable questions, and the number of abstentions.
     """
     kinds = list(view.results.items())
-    every = [result.by_floor[::FLOOR_STEP] for _, result in kinds]
+    every = [result.by_floor[::THRESHOLD_STEP] for _, result in kinds]
     columns = [
         column
         for kind, _ in kinds

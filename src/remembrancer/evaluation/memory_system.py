@@ -27,7 +27,7 @@ LISTED: Final = MAX_AT_ONCE
 
 AGENT: Final = "evaluation"
 
-FATE_OF_STAGE: Final = {
+OUTCOME_OF_STAGE: Final = {
     Stage.RETURNED: TurnOutcome.RETURNED,
     Stage.LIMIT: TurnOutcome.LIMIT,
     Stage.DUPLICATE: TurnOutcome.DUPLICATE,
@@ -123,8 +123,8 @@ class _TurnLookup:
             for memory in await self._memory.timeline(at, at + timedelta(microseconds=1), limit=LISTED):
                 if memory.id not in self._looked_at and memory.kind not in self._hidden:
                     self._looked_at.add(memory.id)
-                    dossier = await self._memory.show(memory.id)
-                    self._of_turn |= {self.turn_of[event.id]: memory.id for event in dossier.events}
+                    details = await self._memory.show(memory.id)
+                    self._of_turn |= {self.turn_of[event.id]: memory.id for event in details.events}
         return self._of_turn.get(turn_id)
 
     def turn(self, hit: Hit) -> str | None:
@@ -172,8 +172,8 @@ class _MemoryAnswer:
         memory_id = await self.remembered.of(turn_id)
         if memory_id is None:
             return TurnOutcome.NOT_INGESTED
-        fate = self.recall.trace.fates.get(memory_id)
-        return TurnOutcome.NO_CANDIDATE if fate is None else FATE_OF_STAGE[fate.stage]
+        fate = self.recall.trace.outcomes.get(memory_id)
+        return TurnOutcome.NO_CANDIDATE if fate is None else OUTCOME_OF_STAGE[fate.stage]
 
 
 def _draft(turn: DatasetTurn) -> EventDraft:

@@ -33,7 +33,7 @@ class Cause(StrEnum):
     NOT_INGESTED = "not ingested"
 
 
-_OF_FATE: Final = {
+_OF_OUTCOME: Final = {
     TurnOutcome.LIMIT: Cause.RANKED_LOW,
     TurnOutcome.DUPLICATE: Cause.DUPLICATE,
     TurnOutcome.ALIKE: Cause.ALIKE,
@@ -58,10 +58,10 @@ class EvidenceTurn:
     def cause(self, reader: str) -> Cause:
         """Why `reader`, one of READERS, does not see the turn; FOUND if it does."""
         if reader in BUDGETS:
-            return Cause.FOUND if reader in self.blocks else _OF_FATE.get(self.fate, Cause.CUT)
+            return Cause.FOUND if reader in self.blocks else _OF_OUTCOME.get(self.fate, Cause.CUT)
         if self.rank is not None and self.rank <= FIRST:
             return Cause.FOUND
-        return _OF_FATE.get(self.fate, Cause.RANKED_LOW)
+        return _OF_OUTCOME.get(self.fate, Cause.RANKED_LOW)
 
     def missed(self) -> dict[str, str]:
         """The cause for each reader that does not see the turn."""

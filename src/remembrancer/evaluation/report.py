@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.evaluation.abstention import AbstentionAtFloor, AbstentionCounts, Reliability, UnanswerableResult
+from remembrancer.evaluation.abstention import AbstentionAtThreshold, AbstentionCounts, Reliability, UnanswerableResult
 from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.json_values import plain
 from remembrancer.evaluation.misses import Cause
@@ -203,7 +203,7 @@ def _unanswerable(result: UnanswerableResult) -> dict[str, JsonValue]:
     }
 
 
-def _at_floor(one: AbstentionAtFloor) -> JsonValue:
+def _at_floor(one: AbstentionAtThreshold) -> JsonValue:
     return {"floor": one.floor, **_abstention_counts(one), "recall@10": one.recall}
 
 

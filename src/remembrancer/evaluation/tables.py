@@ -15,7 +15,7 @@ from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
 from remembrancer.evaluation.views import (
     Abstention,
-    AbstentionByFloor,
+    AbstentionByThreshold,
     Calibration,
     Categories,
     Causes,
@@ -78,7 +78,7 @@ def sheet(view: ReportView) -> Sheet:  # noqa: C901, PLR0911 - a case for each k
             return diagnosis.calibration(view)
         case Abstention():
             return diagnosis.abstention(view)
-        case AbstentionByFloor():
+        case AbstentionByThreshold():
             return diagnosis.by_floor(view)
         case Differences():
             return diagnosis.differences(view)

@@ -109,7 +109,7 @@ class Abstention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AbstentionByFloor:
+class AbstentionByThreshold:
     """Abstention per relevance threshold under one system, by kind of unanswerable questions."""
 
     name: str
@@ -154,7 +154,7 @@ ReportView = (
     | Causes
     | Calibration
     | Abstention
-    | AbstentionByFloor
+    | AbstentionByThreshold
     | Differences
     | ChangedMost
     | Times
@@ -269,7 +269,7 @@ def _diagnosis(report: EvaluationReport) -> Iterator[ReportView]:
     for suffix, one in suffixed:
         swept = {kind: result for kind, result in kinds[one.system].items() if result.by_floor}
         if swept:
-            yield AbstentionByFloor(name=f"abstention{suffix}", system=one.system, results=swept)
+            yield AbstentionByThreshold(name=f"abstention{suffix}", system=one.system, results=swept)
     if report.paired is not None:
         yield from of_paired(report.paired)
     for group in report.groups:

@@ -13,7 +13,7 @@ from remembrancer.facade.view import MAX_LISTED, Identifier, View, identifiers, 
 from remembrancer.ports.inspection import Finding, Stats
 
 if TYPE_CHECKING:
-    from remembrancer.engine.fading import FadingCurve, Outlook
+    from remembrancer.engine.fading import DecayForecast, FadingCurve
     from remembrancer.engine.search_state import SearchState
 
 
@@ -33,14 +33,14 @@ class AsyncHealthApi(View):
         """Counts of what this caller may see."""
         return await engine.inspect.stats(self._ctx, self._reader())
 
-    async def decay(self, limit: int = 20) -> tuple[Outlook, ...]:
+    async def decay(self, limit: int = 20) -> tuple[DecayForecast, ...]:
         """Current memories, weakest first by the preset's curve, each with the time at which it counts as faded.
 
         `limit`: 1 to 10,000. Reads the state of every current memory.
         """
         return await engine.fading.decay(self._ctx, self._reader(), limit=listed(limit))
 
-    async def fading(self, limit: int = 20, within: timedelta = timedelta(days=30)) -> tuple[Outlook, ...]:
+    async def fading(self, limit: int = 20, within: timedelta = timedelta(days=30)) -> tuple[DecayForecast, ...]:
         """Current memories that have not faded and will do so `within` this time unless used; soonest first.
 
         `limit`: 1 to 10,000, `within`: up to a hundred years. Reads the state of every current memory.
@@ -48,14 +48,14 @@ class AsyncHealthApi(View):
         ahead = validation.duration("within", within, timedelta(days=36_500))
         return await engine.fading.fading(self._ctx, self._reader(), limit=listed(limit), within=ahead)
 
-    async def outlooks(self, memories: Iterable[Identifier]) -> tuple[Outlook, ...]:
+    async def forecasts(self, memories: Iterable[Identifier]) -> tuple[DecayForecast, ...]:
         """The strength of some memories, whatever their status, and when each counts as faded; in the given order.
 
         Memories that this caller may not see are left out. At most 10,000; reads no others.
         """
         ids = identifiers("memories", memories)
         validation.whole("memories", len(ids), 0, MAX_LISTED)
-        return await engine.fading.outlooks(self._ctx, self._reader(), ids)
+        return await engine.fading.forecasts(self._ctx, self._reader(), ids)
 
     async def curve(self, memory_id: Identifier, *, days: float = 180, points: int = 181) -> FadingCurve:
         """One memory's strength over time, by the preset's curve. Raises NotFound.

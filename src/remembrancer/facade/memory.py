@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.end_session import EndReport
     from remembrancer.engine.exchange import Imported, OnRows
     from remembrancer.engine.graph import Graph
-    from remembrancer.engine.inspect import Dossier, WhyNot
+    from remembrancer.engine.inspect import MemoryDetails, WhyNot
     from remembrancer.engine.sleep import SleepReport
     from remembrancer.jobs.indexer import OnIndexed
     from remembrancer.jobs.sweeps import JobReport
@@ -417,7 +417,7 @@ class AsyncRemembrancer(View):
         """One memory, whatever its status. Raises NotFound."""
         return await engine.inspect.get(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
-    async def show(self, memory_id: Identifier) -> Dossier:
+    async def show(self, memory_id: Identifier) -> MemoryDetails:
         """One memory with its cues (indexed passages), the events it was formed from, its revisions, relations and
         reviews. Raises NotFound.
         """

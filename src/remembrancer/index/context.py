@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.domain.candidates import Surroundings
+from remembrancer.domain.candidates import ContextFeatures
 from remembrancer.domain.event import SPEAKERS
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import CONTEXT_GAP
@@ -73,8 +73,8 @@ class CueContext:
     def neighbour_coverage(self, lexical: LexicalScores, lengths: NDArray[np.int32]) -> NDArray[np.float32]:
         """Per cue, the share of the question's idf that stands around its turn and not in it. `lengths`: in terms."""
         self._turns.link()
-        nearby = self._turns.nearby(lexical.holding, lexical.idf, lengths <= RULES.brief_terms)
-        return nearby / np.float32(sum(lexical.idf))
+        neighbour_coverage = self._turns.neighbour_coverage(lexical.holding, lexical.idf, lengths <= RULES.brief_terms)
+        return neighbour_coverage / np.float32(sum(lexical.idf))
 
     def features(
         self,
@@ -85,31 +85,31 @@ class CueContext:
         by_words: NDArray[np.int64],
         best: NDArray[np.int64],
         rank: NDArray[np.int32],
-    ) -> Surroundings:
+    ) -> ContextFeatures:
         """The context features of some candidates.
 
         Of each, `by_words` is the cue that answers best by words, `best` the one that does by both legs, `rank` its
         rank in the leg of context. `coverage`: what `neighbour_coverage` gave.
         """
-        return Surroundings(
-            nearby=coverage[by_words],
+        return ContextFeatures(
+            neighbour_coverage=coverage[by_words],
             session=self._turns.best_of_session(by_words, lexical.bm25, np.concatenate(lexical.holding)),
-            spoken=self._said_by(request, best),
-            marks=self._flags.values[best],
+            speaker_match=self._said_by(request, best),
+            flags=self._flags.values[best],
             rank=rank,
             stream=self._turns.session_of(best),
         )
 
     def _said_by(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
         """1 for a cue that one of those asked about says; where a role is asked about, for what no event tells too."""
-        spoken = np.zeros(len(cues), dtype=np.bool_)
+        speaker_match = np.zeros(len(cues), dtype=np.bool_)
         for name in request.speakers:
             if name and name in self._actors:  # under no name are all those who do not speak
-                spoken |= self._actor.values[cues] == self._actors[name]
+                speaker_match |= self._actor.values[cues] == self._actors[name]
         if request.roles:
             told_by = [_ROLES[role] for role in request.roles if role in _ROLES]
-            spoken |= np.isin(self._role.values[cues], [_NOBODY, *told_by])
-        return spoken.astype(np.float32)
+            speaker_match |= np.isin(self._role.values[cues], [_NOBODY, *told_by])
+        return speaker_match.astype(np.float32)
 
 
 class Turns:
@@ -163,7 +163,7 @@ class Turns:
                     self._unlinked.add(int(self._stream.values[turn]))
 
     def link(self) -> None:
-        """Bring the order of every stream up to date; to be called before `nearby`."""
+        """Bring the order of every stream up to date; to be called before `neighbour_coverage`."""
         for stream in self._unlinked:
             turns = np.flatnonzero((self._stream.values == stream) & (self._living.values > 0))
             turns = turns[np.argsort(self._seq.values[turns])].astype(np.int32)
@@ -179,7 +179,7 @@ class Turns:
                 self._last[stream] = last, int(self._seq.values[last]), int(self._at.values[last])
         self._unlinked.clear()
 
-    def nearby(
+    def neighbour_coverage(
         self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float], brief: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """For each cue, the idf of the terms that stand around its turn and not in it, shape (cues,).

@@ -117,7 +117,7 @@ class WorkspaceIndex:
         lexical = self._lexical(feed, request.lexical, cue_kept)
         scores = None if lexical is None else self._folded(lexical.bm25)
         coverage, together = None, None
-        if request.surroundings and lexical is not None and lexical.idf:
+        if request.context_features and lexical is not None and lexical.idf:
             coverage = self._context.neighbour_coverage(lexical, self._postings.lengths)
             together = self._folded(lexical.coverage + coverage)
         return LookedUp(
@@ -163,7 +163,7 @@ class WorkspaceIndex:
             visible=looked_up.visible,
             without_vector=self._without_vector(request, cue_kept),
             idf=np.array(lexical.idf) if lexical is not None and lexical.idf else None,
-            surroundings=None
+            context_features=None
             if coverage is None or lexical is None
             else self._context.features(
                 request,

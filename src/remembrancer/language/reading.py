@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from remembrancer.domain.event import Role
-from remembrancer.domain.memory import Mark
+from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.errors import InvalidInput
 from remembrancer.language.english.answer_types import asked_for
@@ -59,7 +59,7 @@ class Reading:
     roles: frozenset[Role] = frozenset()
     spans: tuple[TimeSpan, ...] = ()
     anchored: Anchored | None = None
-    answer_type: Mark = Mark.NOTHING
+    answer_type: CueFlag = CueFlag.NOTHING
     only_when: bool = False
 
     def anchored_at(self, moment: datetime) -> Reading:

@@ -65,8 +65,8 @@ class ChangedCue(NamedTuple):
     """A cue as an index takes it. `ref` names it in this store, and no other cue ever.
 
     `terms`: its terms, as `packed_terms` gives them; `length`: how many there are, repeats counted. `vector`: of the
-    model asked for, float32 (dim,), unit length; None: it has none. `flags` as `domain.memory.Mark`. `turn`: None where
-    no event tells it, as notes and facts.
+    model asked for, float32 (dim,), unit length; None: it has none. `flags` as `domain.memory.CueFlag`. `turn`:
+    None where no event tells it, as notes and facts.
     """
 
     ref: int

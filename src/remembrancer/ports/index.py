@@ -26,8 +26,8 @@ class SearchRequest:
     """One question to an index. Each leg may be absent, and brings up to `depth` memories, cues folded to memories by
     maximum. `model`: the one whose vectors are compared, where the question has a vector.
 
-    `surroundings`: context features count too, and are a leg of their own. The turns around a turn are those before and
-    after it in its stream (its scope, session and all), in the order of `seq`, as far as `ContextRules` has them belong
+    `context_features`: they count too, and are a leg of their own. The turns around a turn are those before and after
+    it in its stream (its scope, session and all), in the order of `seq`, as far as `ContextRules` has them belong
     together. What the reader may not see and what the filter leaves out add nothing. `speakers`, `roles`: whose turns
     are to be told apart, by name or by role. Where a role is asked about, what no event tells (notes, facts) may be of
     anyone, and counts as said by one of those.
@@ -39,7 +39,7 @@ class SearchRequest:
     depth: int
     lexical: LexicalQuery | None = None
     model: str | None = None
-    surroundings: bool = False
+    context_features: bool = False
     speakers: frozenset[str] = frozenset()
     roles: frozenset[Role] = frozenset()
     any_at: tuple[tuple[datetime, datetime], ...] = ()

@@ -41,7 +41,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vitals:
+class HealthInputs:
     """What health metrics are computed from. `ids` and `occurred` (the end of each memory's span) are parallel, by id.
 
     `with_vector`: the number of memories with a vector of the model for each of their cues. `related`: the number of
@@ -64,7 +64,9 @@ class Inspection(Protocol):
         """Check for damage and drift: the files, the schema, the full-text rows, the vectors of `model`."""
         ...
 
-    async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
+    async def health_inputs(
+        self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime
+    ) -> HealthInputs:
         """What the health metrics of the memories kept by the filter are computed from."""
         ...
 

@@ -21,7 +21,7 @@ from remembrancer.policies.forgetting.retaining import Retention
 from remembrancer.policies.ranking.ranking import MAX_DEPTH, Depth, Ranking
 from remembrancer.policies.ranking.scoring import Clamp, Greatest, Product, Rrf, Signal
 from remembrancer.policies.rendering.block import Block
-from remembrancer.presets.spec import Fading, Limits, Preset, Sight
+from remembrancer.presets.spec import AccessPolicy, Fading, Limits, Preset
 
 IMPORTANCE_NOW: Final = Greatest(
     (
@@ -79,7 +79,7 @@ CREWSHIP: Final = Preset(
         }
     ),
     limits=Limits(usual=5, most=50),
-    sight=Sight(shared_from=0.65, strict=True),
+    sight=AccessPolicy(shared_from=0.65, strict=True),
     dynamics=Dynamics(
         curve=LinearRamp(days=180, floor=0.1),
         since=Since.OCCURRED,

@@ -16,7 +16,7 @@ from remembrancer.policies.forgetting.decay import HalfLife
 from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.reinforcement import LogarithmicGain
 from remembrancer.policies.ranking.ranking import Depth, Ranking
-from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.relevance import RelevanceThreshold
 from remembrancer.policies.ranking.scoring import Clamp, Greatest, Product, Signal, Weighted
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.segmentation.segmentation import Segmentation
@@ -96,7 +96,7 @@ DEFAULT: Final = Preset(
         # A configured reranker counts for half. Not measured: models differ, and none is shipped.
         rerank=32,
         rerank_weight=0.5,
-        floor=Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5),
+        floor=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5),
     ),
     # Being shown proves nothing: only use restarts forgetting.
     dynamics=Dynamics(

@@ -63,7 +63,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class AccessPolicy:
     """The access policy. `by_role`: the reach of each role. `shared_from`: the least importance at which a crew's rows
     are shared with its members.
 
@@ -129,7 +129,7 @@ class Preset:
     ranking: Ranking
     rankings: Mapping[str, Ranking] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
-    sight: Sight = field(default_factory=Sight)
+    sight: AccessPolicy = field(default_factory=AccessPolicy)
     dynamics: Dynamics
     fading: Fading
     feedback: FeedbackSteps = field(default_factory=FeedbackSteps)

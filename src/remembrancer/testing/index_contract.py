@@ -20,9 +20,17 @@ from its answers. Expected numbers are computed from the constants it declares. 
 from __future__ import annotations
 
 from remembrancer.testing.contract.capabilities import CapabilitiesContract
+from remembrancer.testing.contract.context_features import (
+    ContextFeaturesContract,
+    ContextLegContract,
+    CueFlagsContract,
+    SessionContract,
+    SpeakerMatchContract,
+    StreamContract,
+)
 from remembrancer.testing.contract.filters import FoundByFilterContract
 from remembrancer.testing.contract.machine import MachineContract
-from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NearbyContract
+from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NeighbourCoverageContract
 from remembrancer.testing.contract.participants import ParticipantsContract
 from remembrancer.testing.contract.search import (
     DenseContract,
@@ -32,17 +40,9 @@ from remembrancer.testing.contract.search import (
     UnionContract,
 )
 from remembrancer.testing.contract.strength import FoundStatesContract
-from remembrancer.testing.contract.surroundings import (
-    AskedSurroundingsContract,
-    ContextLegContract,
-    MarksContract,
-    SessionContract,
-    SpokenContract,
-    StreamContract,
-)
+from remembrancer.testing.contract.token_embeddings import FoundWordsContract
 from remembrancer.testing.contract.visibility import FoundSharingContract, FoundVisibilityContract
 from remembrancer.testing.contract.wall import IndexWallContract
-from remembrancer.testing.contract.words import FoundWordsContract
 
 
 class IndexContract(
@@ -55,14 +55,14 @@ class IndexContract(
     FoundByFilterContract,
     FoundVisibilityContract,
     FoundSharingContract,
-    NearbyContract,
+    NeighbourCoverageContract,
     HiddenNeighboursContract,
     SessionContract,
     StreamContract,
-    SpokenContract,
-    MarksContract,
+    SpeakerMatchContract,
+    CueFlagsContract,
     ContextLegContract,
-    AskedSurroundingsContract,
+    ContextFeaturesContract,
     ParticipantsContract,
     FoundWordsContract,
     FoundAfterImportContract,

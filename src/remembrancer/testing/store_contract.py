@@ -44,11 +44,11 @@ from remembrancer.testing.contract import (
     supersession,
     sweeping,
     tails,
+    token_embeddings,
     transfer,
     vectors,
     visibility,
     wall,
-    words,
 )
 
 
@@ -82,7 +82,7 @@ class EmbeddingsSuite(
     vectors.VectorContract,
     before.PendingTurnContract,
     relations.LinkedVectorsContract,
-    words.WordsContract,
+    token_embeddings.TokenEmbeddingsContract,
 ):
     """The role `ports.embeddings.Embeddings`."""
 

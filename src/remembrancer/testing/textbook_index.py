@@ -15,7 +15,7 @@ import numpy as np
 
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.adapters.reference.view import ReferenceView
-from remembrancer.domain.candidates import Candidates, Surroundings
+from remembrancer.domain.candidates import Candidates, ContextFeatures
 from remembrancer.domain.event import SPEAKERS
 from remembrancer.domain.memory import IndexedCue, Memory
 from remembrancer.domain.query import Filter, LexicalQuery
@@ -120,7 +120,7 @@ def _search(rows: Rows, reader: Reader, request: SearchRequest, vector: NDArray[
     matched = {one.memory.id: one.bm25 for one in found if one.bm25 > 0}
     lexical_rank = _ranks(found, matched, request.depth)
     around = None
-    if request.surroundings and lexical is not None and lexical.idf:
+    if request.context_features and lexical is not None and lexical.idf:
         around = _Around(rows, visible_cues, lexical.idf)
     context_rank = {} if around is None else _ranks(found, _in_context(found, cues, around, lexical), request.depth)
     then = sorted((one for one in found if _happened_in(one.memory, request.any_at)), key=_newest_first)
@@ -142,7 +142,7 @@ def _search(rows: Rows, reader: Reader, request: SearchRequest, vector: NDArray[
         visible=len(kept),
         without_vector=_without_vector(rows, cues, request.model),
         idf=np.array(list(lexical.idf.values())) if lexical is not None and lexical.idf else None,
-        surroundings=None
+        context_features=None
         if around is None or lexical is None
         else around.told(
             [(visible_cues[one.turn], one.turn) for one in chosen],
@@ -167,7 +167,9 @@ def _in_context(
     """How much of the question stands in each memory's turns and around them, where anything does."""
     covered: Mapping[int, float] = {} if lexical is None else lexical.coverage
     worth = {
-        one.memory.id: max(covered.get(ref, 0.0) + around.nearby(indexed) for ref, indexed in cues[one.memory.id])
+        one.memory.id: max(
+            covered.get(ref, 0.0) + around.neighbour_coverage(indexed) for ref, indexed in cues[one.memory.id]
+        )
         for one in found
     }
     return {memory_id: value for memory_id, value in worth.items() if value > 0}
@@ -301,7 +303,7 @@ class _Around:
                     self._beside.setdefault(one.id, []).append(other.id)
                     self._beside.setdefault(other.id, []).append(one.id)
 
-    def nearby(self, indexed: IndexedCue) -> float:
+    def neighbour_coverage(self, indexed: IndexedCue) -> float:
         """The share of the question's idf that stands around the cue's turn and not in it."""
         turn = indexed.cue.event_id
         if turn is None:
@@ -320,13 +322,13 @@ class _Around:
         ranks: Sequence[int],
         bm25: Mapping[int, float],
         request: SearchRequest,
-    ) -> Surroundings:
+    ) -> ContextFeatures:
         """Of each candidate its turn, with its ref, its best cue, and its rank in this leg."""
-        return Surroundings(
-            nearby=np.array([self.nearby(turn) for turn, _ in turns], dtype=np.float32),
+        return ContextFeatures(
+            neighbour_coverage=np.array([self.neighbour_coverage(turn) for turn, _ in turns], dtype=np.float32),
             session=np.array([self._session(turn, ref, bm25) for turn, ref in turns], dtype=np.float32),
-            spoken=np.array([self._spoken(cue, request) for cue in best], dtype=np.float32),
-            marks=np.array([int(cue.marks) for cue in best], dtype=np.int32),
+            speaker_match=np.array([self._speaker_match(cue, request) for cue in best], dtype=np.float32),
+            flags=np.array([int(cue.flags) for cue in best], dtype=np.int32),
             rank=np.array(ranks, dtype=np.int32),
             stream=self._streams(best),
         )
@@ -350,13 +352,13 @@ class _Around:
             (
                 score
                 for other, score in bm25.items()
-                if (spoken := self._rows.event_of(self._rows.cues[other].cue)) is not None
-                and spoken.scope == event.scope
+                if (speaker_match := self._rows.event_of(self._rows.cues[other].cue)) is not None
+                and speaker_match.scope == event.scope
             ),
             default=0.0,
         )
 
-    def _spoken(self, indexed: IndexedCue, request: SearchRequest) -> bool:
+    def _speaker_match(self, indexed: IndexedCue, request: SearchRequest) -> bool:
         event = self._rows.event_of(indexed.cue)
         if event is None:
             return bool(request.roles)

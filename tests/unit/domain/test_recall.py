@@ -26,8 +26,8 @@ class FirstCharacters:
         told = " ".join(hit.memory.text for hit in recall)
         return Rendered(f"{detail}: {told}"[:max_chars], recall.hits[:1])
 
-    def standing(self, recall: Recall, *, max_chars: int) -> str:
-        return " ".join(memory.text for memory in recall.standing)[:max_chars]
+    def pinned(self, recall: Recall, *, max_chars: int) -> str:
+        return " ".join(memory.text for memory in recall.pinned)[:max_chars]
 
 
 def a_recall(*hits: Hit) -> Recall:
@@ -39,7 +39,7 @@ def a_recall(*hits: Hit) -> Recall:
         timings={},
         trace=Trace("what failed?", "what failed?", (), {}, {}),
         renderer=FirstCharacters(),
-        standing=(a_memory("always"),),
+        pinned=(a_memory("always"),),
     )
 
 
@@ -86,8 +86,8 @@ def test_an_unknown_detail_is_refused_with_those_there_are(detail: str) -> None:
         a_recall(a_hit(1)).render(detail=detail)
 
 
-def test_standing_memories_are_rendered_by_themselves() -> None:
-    assert a_recall(a_hit(1)).render_standing(max_chars=4) == "alwa"
+def test_pinned_memories_are_rendered_by_themselves() -> None:
+    assert a_recall(a_hit(1)).render_pinned(max_chars=4) == "alwa"
 
 
 @pytest.mark.parametrize(

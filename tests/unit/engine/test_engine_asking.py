@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import EventDraft, Role
-from remembrancer.domain.memory import Mark
+from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import Filter
 from remembrancer.engine import record
 from remembrancer.engine.asking import QuestionVectors, embed, embed_now, planned_for
@@ -103,7 +103,7 @@ class FailingWordEmbedder(WordHashEmbedder):
 # ── what to search for ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_ranking_that_looks_at_no_surroundings_asks_by_the_words_alone() -> None:
+def test_a_ranking_that_looks_at_no_context_features_asks_by_the_words_alone() -> None:
     question = "When did Ana ask about my trip yesterday?"
     said = [("Ana", "one"), ("Bob", "two")]
     assert planned(question, PLAIN, *said, embedder=HashEmbedder()) == read_terms(question, {"Ana", "Bob"})
@@ -113,11 +113,11 @@ def test_where_nothing_is_compared_by_meaning_names_stand_where_they_stood() -> 
     assert planned("Did Ana call?", PLAIN, ("Ana", "one")) == read_terms("Did Ana call?")
 
 
-def test_a_ranking_that_looks_at_surroundings_asks_who_speaks_and_when_without_an_embedder_too() -> None:
+def test_a_ranking_that_looks_at_context_features_asks_who_speaks_and_when_without_an_embedder_too() -> None:
     question = "How many ports did Ana open yesterday?"
     found = planned(question, IN_CONTEXT, ("Ana", "one"), ("Bob", "two"))
     assert found == read_question(question, {"Ana", "Bob"}, NOW)
-    assert (found.speakers, found.answer_type, len(found.spans)) == ({"Ana"}, Mark.NUMBER, 1)
+    assert (found.speakers, found.answer_type, len(found.spans)) == ({"Ana"}, CueFlag.NUMBER, 1)
 
 
 def test_only_those_who_speak_in_what_is_searched_can_be_named() -> None:
@@ -162,7 +162,7 @@ def test_what_the_filter_leaves_out_is_not_what_it_counts_from() -> None:
     assert planned(BEFORE_THE_TRIP, IN_CONTEXT, ("Ana", "The trip to Rome begins"), where=where).spans == ()
 
 
-def test_a_ranking_that_looks_at_no_surroundings_looks_nothing_up() -> None:
+def test_a_ranking_that_looks_at_no_context_features_looks_nothing_up() -> None:
     assert planned(BEFORE_THE_TRIP, PLAIN, ("Ana", "The trip to Rome begins")).spans == ()
 
 

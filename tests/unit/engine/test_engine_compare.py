@@ -14,7 +14,7 @@ from remembrancer.engine.compare import ComparedMemory, Comparison, RankUnderPre
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking.diversity import Mmr
 from remembrancer.policies.ranking.ranking import Ranking
-from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.relevance import RelevanceThreshold
 from remembrancer.policies.ranking.scoring import Product, Signal, Weighted
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
@@ -105,7 +105,7 @@ def test_a_score_comes_with_the_parts_that_made_it(told: Remembrancer) -> None:
     [
         (ranked("short", BY_WORDS.ranking, limits=Limits(usual=1, most=1)), "grave", Stage.LIMIT, "ranked 2"),
         (
-            ranked("strict", replace(BY_WORDS.ranking, floor=Floor(similarity=0.9, coverage=0.9))),
+            ranked("strict", replace(BY_WORDS.ranking, floor=RelevanceThreshold(similarity=0.9, coverage=0.9))),
             "faint",
             Stage.FLOOR,
             "ranked 3, below the relevance floor",
@@ -138,10 +138,10 @@ def test_a_memory_that_no_search_brought_is_said_to_be_so(rem: Remembrancer) -> 
     assert (place.stage, place.rank) in {(None, None), (Stage.RETURNED, 2)}
 
 
-def test_a_standing_memory_is_said_to_stand_in_every_answer(told: Remembrancer) -> None:
+def test_a_pinned_memory_is_said_to_stand_in_every_answer(told: Remembrancer) -> None:
     told.remember("Deploys of checkout fail on Fridays", title="rule", tags=["institutional"], occurred_at=NOW)
-    standing = ranked("standing", BY_WORDS.ranking, standing_tag="institutional")
-    place = named(told.presets.compare(QUESTION, [BY_WORDS, standing]), "rule").places[1]
+    pinned = ranked("standing", BY_WORDS.ranking, standing_tag="institutional")
+    place = named(told.presets.compare(QUESTION, [BY_WORDS, pinned]), "rule").places[1]
     assert place == RankUnderPreset(
         preset="standing", returned=False, reason="stands in every answer, apart from the hits"
     )

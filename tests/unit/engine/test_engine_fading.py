@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from remembrancer import InvalidInput, NotFound, Remembrancer, Settings
-from remembrancer.engine.fading import Outlook
+from remembrancer.engine.fading import DecayForecast
 from remembrancer.policies.forgetting.decay import LinearRamp
 from remembrancer.policies.forgetting.dynamics import Dynamics
 from remembrancer.policies.ranking.scoring import Product, Signal
@@ -44,8 +44,8 @@ def several(ramp: Remembrancer) -> Remembrancer:
     return ramp
 
 
-def told(outlooks: tuple[Outlook, ...]) -> list[tuple[str, float]]:
-    return [(one.memory.text, one.strength) for one in outlooks]
+def told(forecasts: tuple[DecayForecast, ...]) -> list[tuple[str, float]]:
+    return [(one.memory.text, one.strength) for one in forecasts]
 
 
 def test_decay_lists_the_weakest_first(several: Remembrancer) -> None:
@@ -206,18 +206,18 @@ def test_the_longest_look_ahead_ends_before_time_does(ramp: Remembrancer, clock:
 def test_outlooks_are_told_of_those_asked_for_in_their_order(several: Remembrancer) -> None:
     by_text = {one.memory.text: one.memory.id for one in several.health.decay()}
     asked = [by_text["strong"], by_text["faded"]]
-    assert told(several.health.outlooks(asked)) == [("strong", 1.0), ("faded", 0.125)]
+    assert told(several.health.forecasts(asked)) == [("strong", 1.0), ("faded", 0.125)]
 
 
 def test_an_outlook_is_the_one_that_decay_tells(several: Remembrancer) -> None:
     told_by_decay = several.health.decay()
-    assert several.health.outlooks([one.memory.id for one in told_by_decay]) == told_by_decay
+    assert several.health.forecasts([one.memory.id for one in told_by_decay]) == told_by_decay
 
 
 def test_outlooks_leave_out_what_is_not_there(several: Remembrancer) -> None:
-    assert several.health.outlooks([uuid4()]) == ()
+    assert several.health.forecasts([uuid4()]) == ()
 
 
 def test_outlooks_of_one_text_in_place_of_a_list_are_refused(several: Remembrancer) -> None:
     with pytest.raises(InvalidInput, match="memories"):
-        several.health.outlooks(str(uuid4()))
+        several.health.forecasts(str(uuid4()))

@@ -22,7 +22,7 @@ from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, Embedder, Passage
 from remembrancer.presets.default import DEFAULT
-from remembrancer.testing.contract.base import stored_words
+from remembrancer.testing.contract.base import stored_token_embeddings
 from remembrancer.testing.doubles import (
     READER,
     SCOPE,
@@ -257,7 +257,7 @@ def test_the_heading_stands_before_a_text_that_is_read_in_context_too() -> None:
 def test_the_vectors_of_words_are_kept_by_their_signs_where_the_preset_says_so() -> None:
     async def steps(ctx: Context, _: FixedClock) -> tuple[list[list[int]], list[list[int]]]:
         (memory,) = await swept(ctx, Encoding(words=True), EventDraft(text="kestrel barn"))
-        (signs,) = (await stored_words(ctx.store, {memory: 0}, model="hash-256")).values()
+        (signs,) = (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
         (expected,) = (await WordHashEmbedder().embed_passages([Passage("kestrel barn")])).words
         return signs.tolist(), packed(expected).tolist()
 
@@ -270,7 +270,7 @@ def test_no_vectors_of_words_are_kept_otherwise(encoding: Encoding) -> None:
     async def steps(ctx: Context, _: FixedClock) -> int:
         (memory,) = await swept(ctx, encoding, EventDraft(text="kestrel barn"))
         assert await vectors(ctx) == 1
-        return len(await stored_words(ctx.store, {memory: 0}, model="hash-256"))
+        return len(await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256"))
 
     assert run(Reading(), steps) == 0
 
@@ -286,7 +286,7 @@ def test_an_embedder_that_gives_no_vectors_of_words_embeds_the_text_alone() -> N
 
     async def steps(ctx: Context, _: FixedClock) -> int:
         memories = await swept(ctx, Encoding(turns=3, words=True), *TALK)
-        return len(await stored_words(ctx.store, dict.fromkeys(memories, 0), model="hash-256"))
+        return len(await stored_token_embeddings(ctx.store, dict.fromkeys(memories, 0), model="hash-256"))
 
     assert run(embedder, steps) == 0
     assert embedder.given == [[draft.text for draft in TALK]]
@@ -295,7 +295,9 @@ def test_an_embedder_that_gives_no_vectors_of_words_embeds_the_text_alone() -> N
 def test_a_text_without_a_word_is_kept_without_words() -> None:
     async def steps(ctx: Context, _: FixedClock) -> list[tuple[int, ...]]:
         (memory,) = await swept(ctx, Encoding(words=True), EventDraft(text="…"))
-        return [signs.shape for signs in (await stored_words(ctx.store, {memory: 0}, model="hash-256")).values()]
+        return [
+            signs.shape for signs in (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
+        ]
 
     assert run(Reading(), steps) == [(0, 32)]
 

@@ -402,10 +402,10 @@ def test_the_terms_that_matched_are_the_questions_own_in_its_order(answer: Recal
 
 
 def test_a_trace_tells_the_fate_of_every_candidate(answer: Recall) -> None:
-    fates = answer.trace.fates
-    assert [fate.rank for fate in fates.values()] == list(range(1, len(fates) + 1))
-    assert [key for key, fate in fates.items() if fate.stage is Stage.RETURNED] == [hit.id for hit in answer]
-    assert {fate.stage for fate in fates.values()} == {Stage.RETURNED, Stage.FLOOR}
+    outcomes = answer.trace.outcomes
+    assert [fate.rank for fate in outcomes.values()] == list(range(1, len(outcomes) + 1))
+    assert [key for key, fate in outcomes.items() if fate.stage is Stage.RETURNED] == [hit.id for hit in answer]
+    assert {fate.stage for fate in outcomes.values()} == {Stage.RETURNED, Stage.FLOOR}
 
 
 def test_a_trace_tells_what_was_searched_and_what_each_leg_brought(answer: Recall) -> None:
@@ -427,7 +427,7 @@ def test_an_answer_knows_its_question_and_its_time(answer: Recall) -> None:
 def test_exact_repeats_are_shown_once_and_the_trace_says_of_which(rem: Remembrancer) -> None:
     rem.observe_many([{"text": "The deploy failed"}, {"text": " the DEPLOY  failed "}, {"text": "The deploy failed!"}])
     answer = rem.recall("deploy failed")
-    repeats = [fate for fate in answer.trace.fates.values() if fate.stage is Stage.DUPLICATE]
+    repeats = [fate for fate in answer.trace.outcomes.values() if fate.stage is Stage.DUPLICATE]
     assert len(answer) == 2
     assert [fate.detail in {str(hit.id) for hit in answer} for fate in repeats] == [True]
 
@@ -573,8 +573,8 @@ def test_a_memory_that_vanishes_meanwhile_is_left_out_and_counted(missing: str) 
         first, second, *_ = await remembered(ctx, "deploy one", "deploy two", "deploy three")
         setattr(store, missing, frozenset({second.id}))
         answer = await recall(ctx, READER, question("deploy", limit=2))
-        assert first.id in answer.trace.fates
-        return texts(answer), answer.trace.fates[second.id].stage
+        assert first.id in answer.trace.outcomes
+        return texts(answer), answer.trace.outcomes[second.id].stage
 
     assert asyncio.run(steps()) == (["deploy one", "deploy three"], Stage.ROW_MISSING)
 

@@ -406,8 +406,8 @@ def test_writers_that_tell_a_topic_at_the_same_moment_end_in_one_memory_with_all
         settings = Settings(db=":memory:", background_index=False)
         async with await AsyncRemembrancer.open(embedder="none", settings=settings) as rem:
             told = await asyncio.gather(*(rem.remember(text, topic_key="checkout-memory") for text in texts))
-            dossier = await rem.show(told[0].id)
-            return {memory.id for memory in told}, [*(each.text for each in dossier.revisions), dossier.memory.text]
+            details = await rem.show(told[0].id)
+            return {memory.id for memory in told}, [*(each.text for each in details.revisions), details.memory.text]
 
     ids, said = asyncio.run(tell())
     assert (len(ids), sorted(said)) == (1, texts)

@@ -13,7 +13,7 @@ from golden_tables import cells, every_row, numbers, table
 from scripted import Told
 
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.abstention import FLOORS, reliability, separation, sweep
+from remembrancer.evaluation.abstention import THRESHOLDS, reliability, separation, sweep
 from remembrancer.evaluation.budget import BLOCK_METRICS, BUDGETS, block_metrics, chars_of, pack_block
 from remembrancer.evaluation.dataset import DatasetQuestion
 from remembrancer.evaluation.misses import READERS, Cause, EvidenceTurn, count_causes
@@ -177,7 +177,7 @@ def test_a_higher_least_score_never_answers_more() -> None:
     rng = np.random.default_rng(3)
     several = [asked(["t"], [float(score)], ["t"] if number % 2 else []) for number, score in enumerate(rng.random(40))]
     told = sweep(several)
-    assert [one.floor for one in told] == list(FLOORS)
+    assert [one.floor for one in told] == list(THRESHOLDS)
     for before, after in pairwise(told):
         assert before.silent_on_answerable <= after.silent_on_answerable
         assert before.silent_on_unanswerable <= after.silent_on_unanswerable

@@ -23,7 +23,7 @@ from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.evaluation.dataset import Conversation, DatasetTurn, Transcript
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.machine import machine_line
-from remembrancer.evaluation.memory_system import FATE_OF_STAGE, MemorySystem
+from remembrancer.evaluation.memory_system import OUTCOME_OF_STAGE, MemorySystem
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.report import as_json
 from remembrancer.evaluation.system import Ranker, SystemAnswer, TurnOutcome
@@ -220,7 +220,7 @@ def test_records_hold_the_report_and_a_file_a_system(tmp_path: Path) -> None:
 
 
 def test_every_stage_of_a_recall_has_its_fate() -> None:
-    assert set(FATE_OF_STAGE) == set(Stage)
+    assert set(OUTCOME_OF_STAGE) == set(Stage)
 
 
 def test_scores_of_the_memory_are_fractions_that_fall(tmp_path: Path) -> None:

@@ -52,11 +52,11 @@ def _cue_turn(stream: str | None, session: bool, seq: int, at: int) -> CueTurn |
     return CueTurn(Scope(workspace="acme", agent=stream, session="monday" if session else None), seq, at, "user", "")
 
 
-def nearby(turns: Turns, *holding: int, weight: float = 1.0, long: Collection[int] = ()) -> list[float]:
+def neighbour_coverage(turns: Turns, *holding: int, weight: float = 1.0, long: Collection[int] = ()) -> list[float]:
     """Of each cue, with one word that these cues hold; those of `long` are no context."""
     turns.link()
     brief = ~np.isin(np.arange(100), list(long))
-    return turns.nearby([np.array(holding, dtype=np.int32)], [weight], brief).tolist()
+    return turns.neighbour_coverage([np.array(holding, dtype=np.int32)], [weight], brief).tolist()
 
 
 def best_of_session(turns: Turns, *scores: float) -> list[float]:
@@ -68,7 +68,7 @@ def best_of_session(turns: Turns, *scores: float) -> list[float]:
 
 def test_the_next_turn_counts_whole_and_the_one_after_three_quarters() -> None:
     turns = filled([turn(seq) for seq in range(1, 7)])
-    assert nearby(turns, 2, weight=2.0) == [1.5, 2.0, 0.0, 2.0, 1.5, 0.0]
+    assert neighbour_coverage(turns, 2, weight=2.0) == [1.5, 2.0, 0.0, 2.0, 1.5, 0.0]
 
 
 def test_of_two_words_each_counts_for_itself() -> None:
@@ -76,62 +76,62 @@ def test_of_two_words_each_counts_for_itself() -> None:
     turns.link()
     held = [np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)]
     brief = np.ones(3, dtype=np.bool_)
-    assert turns.nearby(held, [1.0, 4.0], brief).tolist() == [4.0, 1.0, 0.75 + 4.0]
+    assert turns.neighbour_coverage(held, [1.0, 4.0], brief).tolist() == [4.0, 1.0, 0.75 + 4.0]
 
 
 def test_a_word_that_nobody_holds_is_around_nobody() -> None:
     turns = filled([turn(1), turn(2)])
-    assert nearby(turns, weight=3.0) == [0.0, 0.0]
+    assert neighbour_coverage(turns, weight=3.0) == [0.0, 0.0]
 
 
 def test_a_turn_that_holds_a_word_twice_counts_once() -> None:
     turns = filled([turn(1), turn(1), turn(2)])
-    assert nearby(turns, 0, 1) == [0.0, 0.0, 1.0]
+    assert neighbour_coverage(turns, 0, 1) == [0.0, 0.0, 1.0]
 
 
 def test_a_long_turn_is_no_context_and_has_its_own_words() -> None:
     turns = filled([NOTE, turn(1), turn(2), turn(3)])
-    assert nearby(turns, 0, 2, long=[2]) == [0.0, 0.0, 0.0, 0.0]
-    assert nearby(turns, 0, 1, 2, long=[2]) == [0.0, 0.0, 0.0, 0.75]
+    assert neighbour_coverage(turns, 0, 2, long=[2]) == [0.0, 0.0, 0.0, 0.0]
+    assert neighbour_coverage(turns, 0, 1, 2, long=[2]) == [0.0, 0.0, 0.0, 0.75]
 
 
 def test_a_turn_of_which_one_text_is_brief_is_context() -> None:
     turns = filled([turn(1), turn(1), turn(2)])
-    assert nearby(turns, 0, 1, long=[0]) == [0.0, 0.0, 1.0]
+    assert neighbour_coverage(turns, 0, 1, long=[0]) == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(("apart", "expected"), [(60.0, 1.0), (60 + 1 / MINUTE, 0.0), (-60.0, 1.0), (-61.0, 0.0)])
 def test_turns_farther_apart_than_the_gap_are_not_linked(apart: float, expected: float) -> None:
     for turns in (filled([turn(1), turn(2, minute=apart)]), filled([turn(1)], [turn(2, minute=apart)])):
-        assert nearby(turns, 0) == [0.0, expected]
+        assert neighbour_coverage(turns, 0) == [0.0, expected]
 
 
 def test_turns_out_of_order_are_put_in_order() -> None:
     turns = filled([turn(3)], [turn(1), turn(4)], [turn(2)])
-    assert nearby(turns, 1) == [0.75, 0.0, 0.0, 1.0]
+    assert neighbour_coverage(turns, 1) == [0.75, 0.0, 0.0, 1.0]
 
 
 def test_a_cue_that_is_no_turn_is_beside_nobody() -> None:
     turns = filled([turn(1), NOTE, turn(2), NOTE])
-    assert nearby(turns, 1, 3) == [0.0, 0.0, 0.0, 0.0]
-    assert nearby(turns, 0) == [0.0, 0.0, 1.0, 0.0]
+    assert neighbour_coverage(turns, 1, 3) == [0.0, 0.0, 0.0, 0.0]
+    assert neighbour_coverage(turns, 0) == [0.0, 0.0, 1.0, 0.0]
 
 
 def test_where_there_are_no_turns_nothing_is_around_any() -> None:
-    assert nearby(filled([NOTE, NOTE]), 1) == [0.0, 0.0]
+    assert neighbour_coverage(filled([NOTE, NOTE]), 1) == [0.0, 0.0]
 
 
 def test_a_buried_turn_leaves_its_neighbours_next_to_each_other() -> None:
     turns = filled([turn(seq) for seq in (1, 2, 3)])
-    assert nearby(turns, 0)[2] == 0.75
+    assert neighbour_coverage(turns, 0)[2] == 0.75
     turns.bury(np.array([1]))
-    assert nearby(turns, 0)[2] == 1.0
+    assert neighbour_coverage(turns, 0)[2] == 1.0
 
 
 def test_a_turn_with_a_cue_left_is_not_buried() -> None:
     turns = filled([turn(1), turn(2), turn(2), turn(3)])
     turns.bury(np.array([1]))
-    assert nearby(turns, 0)[3] == 0.75
+    assert neighbour_coverage(turns, 0)[3] == 0.75
 
 
 def test_a_buried_turn_that_comes_back_takes_its_place() -> None:
@@ -139,14 +139,14 @@ def test_a_buried_turn_that_comes_back_takes_its_place() -> None:
     turns.bury(np.array([1]))
     turns.link()
     turns.extend(cue_turns([turn(2)]))
-    assert nearby(turns, 0) == [0.0, 1.0, 0.75, 1.0]
+    assert neighbour_coverage(turns, 0) == [0.0, 1.0, 0.75, 1.0]
 
 
 def test_a_turn_follows_one_that_was_buried_before_it_came() -> None:
     turns = filled([turn(1), turn(2)])
     turns.bury(np.array([1]))
     turns.extend(cue_turns([turn(3)]))
-    assert nearby(turns, 0)[2] == 1.0
+    assert neighbour_coverage(turns, 0)[2] == 1.0
 
 
 def test_a_stream_whose_turns_are_all_buried_begins_anew() -> None:
@@ -154,7 +154,7 @@ def test_a_stream_whose_turns_are_all_buried_begins_anew() -> None:
     turns.bury(np.array([0]))
     turns.link()
     turns.extend(cue_turns([turn(2), turn(3)]))
-    assert nearby(turns, 1) == [0.0, 0.0, 1.0]
+    assert neighbour_coverage(turns, 1) == [0.0, 0.0, 1.0]
 
 
 def test_the_best_of_a_session_is_on_every_cue_of_it() -> None:
@@ -234,7 +234,7 @@ def test_what_is_around_is_what_its_definition_says_however_the_turns_came_and_w
     if not held:
         return
     expected = plainly(living, held)
-    actual = nearby(turns, *sorted(held))
+    actual = neighbour_coverage(turns, *sorted(held))
     assert [value for value, cue in zip(actual, living, strict=True) if cue is not None] == [
         value for value, cue in zip(expected, living, strict=True) if cue is not None
     ]

@@ -20,12 +20,12 @@ from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.exchange import Imported
-from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.ingest.problem import Problem
 from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut, ObservedOut
 from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
 from remembrancer.interfaces.wire.journal import EventOut
-from remembrancer.interfaces.wire.memories import DossierOut, FeedbackOut, MemoriesOut, MemoryOut, RevisionOut
+from remembrancer.interfaces.wire.memories import FeedbackOut, MemoriesOut, MemoryDetailsOut, MemoryOut, RevisionOut
 from remembrancer.interfaces.wire.recall import ExplanationOut, PartOut, RecallOut, WhyNotOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
 from remembrancer.interfaces.wire.state import DoctorOut, StatsOut
@@ -148,7 +148,7 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
         difficulty=4.75,
         by="openai:m",
     )
-    dossier = Dossier(
+    details = MemoryDetails(
         memory=MEMORY,
         cues=(),
         events=(event,),
@@ -157,7 +157,7 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
         audit=(),
         reviews=(review,),
     )
-    shape = DossierOut.of(dossier)
+    shape = MemoryDetailsOut.of(details)
     comes_back(shape)
     assert shape.revisions == [RevisionOut(number=1, title=None, text="before", replaced_at=AT)]
     assert shape.relations[0].target == relation.target

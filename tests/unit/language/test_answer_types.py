@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from remembrancer.domain.memory import Mark
-from remembrancer.language.english.answer_types import BRIEF_CHARS, asked_for, marks_of
+from remembrancer.domain.memory import CueFlag
+from remembrancer.language.english.answer_types import BRIEF_CHARS, asked_for, flags_of
 
-TIME, NUMBER, NAME, QUESTION, NOTHING = Mark.TIME, Mark.NUMBER, Mark.NAME, Mark.QUESTION, Mark.NOTHING
+TIME, NUMBER, NAME, QUESTION, NOTHING = CueFlag.TIME, CueFlag.NUMBER, CueFlag.NAME, CueFlag.QUESTION, CueFlag.NOTHING
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ TIME, NUMBER, NAME, QUESTION, NOTHING = Mark.TIME, Mark.NUMBER, Mark.NAME, Mark.
         ("I march on", NOTHING),
     ],
 )
-def test_a_text_is_marked_by_what_it_holds(text: str, expected: Mark) -> None:
-    assert marks_of(text) == expected
+def test_a_text_is_marked_by_what_it_holds(text: str, expected: CueFlag) -> None:
+    assert flags_of(text) == expected
 
 
 @pytest.mark.parametrize(("length", "expected"), [(BRIEF_CHARS, QUESTION), (BRIEF_CHARS + 1, NOTHING)])
-def test_a_long_text_tells_something_whatever_it_ends_with(length: int, expected: Mark) -> None:
-    assert marks_of(f"{'x' * (length - 1)}?") == expected
+def test_a_long_text_tells_something_whatever_it_ends_with(length: int, expected: CueFlag) -> None:
+    assert flags_of(f"{'x' * (length - 1)}?") == expected
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_a_long_text_tells_something_whatever_it_ends_with(length: int, expected
         ("", NOTHING),
     ],
 )
-def test_a_question_asks_for_one_kind_of_thing(question: str, expected: Mark) -> None:
+def test_a_question_asks_for_one_kind_of_thing(question: str, expected: CueFlag) -> None:
     assert asked_for(question) == expected

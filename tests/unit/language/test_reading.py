@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.domain.event import Role
-from remembrancer.domain.memory import Mark
+from remembrancer.domain.memory import CueFlag
 from remembrancer.language.english.people import people
 from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import LONG_QUESTION_WORDS, read_question, read_terms, salient_part
@@ -199,9 +199,9 @@ def test_a_question_that_tells_more_or_no_time_is_not_about_a_time_alone(questio
 
 @pytest.mark.parametrize(
     ("question", "expected"),
-    [("When was it?", Mark.TIME), ("How many were there?", Mark.NUMBER), ("What is it like?", Mark.NOTHING)],
+    [("When was it?", CueFlag.TIME), ("How many were there?", CueFlag.NUMBER), ("What is it like?", CueFlag.NOTHING)],
 )
-def test_a_reading_says_what_is_asked_for(question: str, expected: Mark) -> None:
+def test_a_reading_says_what_is_asked_for(question: str, expected: CueFlag) -> None:
     assert read_question(question, (), NOW).answer_type == expected
 
 
@@ -209,7 +209,7 @@ def test_of_a_long_prompt_only_the_question_tells_who_when_and_what() -> None:
     prompt = f"You met Ana yesterday. {PROMPT}How many ports are there?"
     planned = read_question(prompt, {"Ana", "Bob"}, NOW)
     assert (planned.searched, planned.speakers, planned.spans) == ("How many ports are there?", frozenset(), ())
-    assert planned.answer_type == Mark.NUMBER
+    assert planned.answer_type == CueFlag.NUMBER
 
 
 def test_the_user_is_a_role_and_no_part_of_what_is_compared() -> None:

@@ -13,7 +13,7 @@ from remembrancer.language.lexical import stem
 from remembrancer.policies.ranking.late_interaction import (
     ASKING_IDF,
     HALF,
-    QuestionWords,
+    QuestionTokens,
     compared,
     packed,
     sum_of_bits,
@@ -30,8 +30,8 @@ def words(*rows: Sequence[float]) -> NDArray[np.float32]:
     return np.array([a_vector(*row) for row in rows], dtype=np.float32)
 
 
-def asking(vectors: NDArray[np.float32], *weights: float) -> QuestionWords:
-    return QuestionWords(vectors, np.array(weights or [1.0], dtype=np.float32), sum_of_bits)
+def asking(vectors: NDArray[np.float32], *weights: float) -> QuestionTokens:
+    return QuestionTokens(vectors, np.array(weights or [1.0], dtype=np.float32), sum_of_bits)
 
 
 def random_words(seed: int, count: int, dim: int = DIM) -> NDArray[np.float32]:
@@ -93,7 +93,7 @@ def test_of_no_word_no_sign_is_packed() -> None:
     assert packed(np.zeros((0, DIM), dtype=np.float32)).shape == (0, DIM // 8)
 
 
-def closeness(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> NDArray[np.float64]:
+def closeness(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> NDArray[np.float64]:
     return compared(question, texts).closeness()
 
 

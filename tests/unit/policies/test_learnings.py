@@ -51,7 +51,7 @@ LEARNINGS = st.builds(
 @given(LEARNINGS)
 def test_a_memory_of_a_learning_says_what_it_says(learning: Learning) -> None:
     write = memory_of_learning(learning, scope=SCOPE, source="MEMORY.md", tags=("institutional",), now=NOW)
-    assert learning_of_memory(write.memory, standing=("institutional",)) == learning
+    assert learning_of_memory(write.memory, file_tags=("institutional",)) == learning
 
 
 @given(LEARNINGS, LEARNINGS)

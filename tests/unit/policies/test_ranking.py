@@ -6,10 +6,10 @@ import pytest
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.ranking import (
+    CONTEXT_SIGNALS,
     MAX_DEPTH,
     MAX_RERANK,
-    MAX_REREAD,
-    SURROUNDINGS,
+    MAX_RERANKED,
     Depth,
     Ranking,
 )
@@ -88,7 +88,7 @@ def test_what_scores_before_words_are_compared_cannot_read_how_close_they_are(na
         Ranking(score=BY_WORDS, reread=5, **given)
 
 
-@pytest.mark.parametrize("reread", [-1, MAX_REREAD + 1, True, 1.5])
+@pytest.mark.parametrize("reread", [-1, MAX_RERANKED + 1, True, 1.5])
 def test_so_many_are_not_compared_by_words(reread: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^reread: .*from 0 to 1000"):
         Ranking(score=BY_WORDS, reread=reread)
@@ -105,19 +105,19 @@ def test_before_words_are_compared_the_usual_score_stands_where_nothing_is_said(
     assert Ranking(score=BY_WORDS, reread=5).expression(with_vector=True, reread=False) == BY_WORDS
 
 
-@pytest.mark.parametrize("name", sorted(SURROUNDINGS))
-def test_surroundings_are_read_where_any_of_its_expressions_reads_one(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(CONTEXT_SIGNALS))
+def test_context_features_are_read_where_any_of_its_expressions_reads_one(name: str) -> None:
     one = Product((SIMILARITY, Signal(name)))
     read = [Ranking(score=one), Ranking(score=LEXICAL, words_alone=one), Ranking(score=LEXICAL, unread=one)]
-    assert [ranking.reads_surroundings for ranking in read] == [True] * 3
+    assert [ranking.reads_context for ranking in read] == [True] * 3
 
 
-def test_surroundings_are_read_where_words_are_compared_for_what_they_weigh() -> None:
-    assert Ranking(score=BY_WORDS, reread=5).reads_surroundings
+def test_context_features_are_read_where_words_are_compared_for_what_they_weigh() -> None:
+    assert Ranking(score=BY_WORDS, reread=5).reads_context
 
 
-def test_surroundings_are_not_read_otherwise() -> None:
-    assert not Ranking(score=SIMILARITY, words_alone=LEXICAL, unread=Signal("time")).reads_surroundings
+def test_context_features_are_not_read_otherwise() -> None:
+    assert not Ranking(score=SIMILARITY, words_alone=LEXICAL, unread=Signal("time")).reads_context
 
 
 @pytest.mark.parametrize("rerank", [-1, MAX_RERANK + 1, True, 1.5])

@@ -7,12 +7,12 @@ import pytest
 from golden_tables import every_row, number, numbers, table
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.relevance import RelevanceThreshold
 
 
 @every_row(table("relevance_floor"), name=lambda row: " ".join(list(row.values())[:7]))
 def test_candidates_pass_as_worked_out(row: dict[str, str]) -> None:
-    floor = Floor(
+    floor = RelevanceThreshold(
         similarity=number(row["similarity_mark"]), coverage=number(row["coverage_mark"]), then=number(row["then"])
     )
     shares = None if row["shares"] == "-" else numbers(row["shares"])
@@ -22,18 +22,18 @@ def test_candidates_pass_as_worked_out(row: dict[str, str]) -> None:
 
 def test_no_candidates_pass_where_there_are_none() -> None:
     nothing = np.empty(0)
-    assert Floor(similarity=0.5, coverage=0.5).passes(nothing, nothing, nothing).tolist() == []
+    assert RelevanceThreshold(similarity=0.5, coverage=0.5).passes(nothing, nothing, nothing).tolist() == []
 
 
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.1, math.nan, math.inf])
 @pytest.mark.parametrize("name", ["similarity", "coverage"])
 def test_a_mark_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=rf"^floor\.{name}: .*greater than 0, at most 1"):
-        Floor(**{"similarity": 0.5, "coverage": 0.5, name: value})
+        RelevanceThreshold(**{"similarity": 0.5, "coverage": 0.5, name: value})
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf])
 @pytest.mark.parametrize("name", ["evidence", "evidence_unread", "then"])
 def test_a_share_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=rf"^floor\.{name}: .*0 to 1"):
-        Floor(**{"similarity": 0.5, "coverage": 0.5, name: value})
+        RelevanceThreshold(**{"similarity": 0.5, "coverage": 0.5, name: value})

@@ -186,26 +186,26 @@ def test_without_detail_a_memory_without_a_title_is_its_best_cue() -> None:
     assert rendered(hit, detail=Detail.NONE).endswith("- [ana, 2 hours ago] Ready?\n</memory>")
 
 
-def test_standing_memories_have_their_age_before_them() -> None:
-    recall = a_recall(standing=[remembered("No deploys on Friday", title="Deploys"), remembered("Keep logs")])
-    assert BLOCK.standing(recall, max_chars=4000) == (
+def test_pinned_memories_have_their_age_before_them() -> None:
+    recall = a_recall(pinned=[remembered("No deploys on Friday", title="Deploys"), remembered("Keep logs")])
+    assert BLOCK.pinned(recall, max_chars=4000) == (
         "<memory>\nHints.\n- [2 hours ago] Deploys: No deploys on Friday\n- [2 hours ago] Keep logs\n</memory>"
     )
 
 
-def test_standing_memories_have_their_kind_before_them_where_hits_have() -> None:
-    recall = a_recall(standing=[remembered("Keep logs", kind="directive")])
-    assert "\n- [directive, 2 hours ago] Keep logs\n" in BY_KIND.standing(recall, max_chars=4000)
+def test_pinned_memories_have_their_kind_before_them_where_hits_have() -> None:
+    recall = a_recall(pinned=[remembered("Keep logs", kind="directive")])
+    assert "\n- [directive, 2 hours ago] Keep logs\n" in BY_KIND.pinned(recall, max_chars=4000)
 
 
-def test_without_standing_memories_there_is_no_block_of_them() -> None:
-    assert BLOCK.standing(a_recall(a_hit("one")), max_chars=4000) == ""
+def test_without_pinned_memories_there_is_no_block_of_them() -> None:
+    assert BLOCK.pinned(a_recall(a_hit("one")), max_chars=4000) == ""
 
 
-def test_standing_memories_have_a_budget_of_their_own() -> None:
-    recall = a_recall(standing=[remembered("long " * 50), remembered("two")])
-    alone = BLOCK.standing(a_recall(standing=recall.standing[1:]), max_chars=4000)
-    assert BLOCK.standing(recall, max_chars=len(alone)) == alone
+def test_pinned_memories_have_a_budget_of_their_own() -> None:
+    recall = a_recall(pinned=[remembered("long " * 50), remembered("two")])
+    alone = BLOCK.pinned(a_recall(pinned=recall.pinned[1:]), max_chars=4000)
+    assert BLOCK.pinned(recall, max_chars=len(alone)) == alone
 
 
 @pytest.mark.parametrize(

@@ -184,19 +184,19 @@ def test_a_budget_that_does_not_hold_the_wrapper_or_is_beyond_all_bounds_is_refu
         rendered(a_hit("one"), max_chars=max_chars)
 
 
-def test_standing_memories_have_neither_rank_nor_score_nor_sources() -> None:
-    assert MARKDOWN.standing(an_answer(), max_chars=4000) == (
+def test_pinned_memories_have_neither_rank_nor_score_nor_sources() -> None:
+    assert MARKDOWN.pinned(an_answer(), max_chars=4000) == (
         f"{OPENING}\n## Known Facts\n- [directive] Deploys: Never deploy on Fridays\n"
         f"\n## Episodic Memories\n\n### Memory 1\n**When:** 1 day ago\n**Summary:** Keep logs\n{CLOSING}"
     )
 
 
-def test_without_standing_memories_there_is_no_text_of_them() -> None:
-    assert MARKDOWN.standing(a_recall(a_hit("one")), max_chars=4000) == ""
+def test_without_pinned_memories_there_is_no_text_of_them() -> None:
+    assert MARKDOWN.pinned(a_recall(a_hit("one")), max_chars=4000) == ""
 
 
-def test_a_standing_memory_of_which_nothing_can_be_seen_is_not_shown() -> None:
-    assert MARKDOWN.standing(a_recall(standing=[remembered("\u200b")]), max_chars=4000) == ""
+def test_a_pinned_memory_of_which_nothing_can_be_seen_is_not_shown() -> None:
+    assert MARKDOWN.pinned(a_recall(pinned=[remembered("\u200b")]), max_chars=4000) == ""
 
 
 @pytest.mark.parametrize("tier", [Tier.SEMANTIC, Tier.EPISODIC])

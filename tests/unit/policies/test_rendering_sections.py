@@ -88,37 +88,37 @@ def test_a_kinds_budget_does_not_widen_the_whole() -> None:
     assert rendered(a_learning("one"), a_learning("two"), max_chars=len(alone), renderer=generous) == alone
 
 
-def test_standing_memories_stand_under_a_header_of_their_own() -> None:
-    assert SECTIONS.standing(an_answer(), max_chars=4000) == (
+def test_pinned_memories_stand_under_a_header_of_their_own() -> None:
+    assert SECTIONS.pinned(an_answer(), max_chars=4000) == (
         "<memory>\nInstitutional.\n\n## directive: Deploys\n> Never deploy\n> on Fridays\n\n## note\n> Keep logs\n"
         "</memory>"
     )
 
 
-def test_teapartys_standing_memories_are_called_institutional() -> None:
-    assert "INSTITUTIONAL LEARNINGS" in TEAPARTY.renderer.standing(an_answer(), max_chars=4000)
+def test_teapartys_pinned_memories_are_called_institutional() -> None:
+    assert "INSTITUTIONAL LEARNINGS" in TEAPARTY.renderer.pinned(an_answer(), max_chars=4000)
 
 
-def test_standing_memories_take_nothing_from_the_hits() -> None:
+def test_pinned_memories_take_nothing_from_the_hits() -> None:
     answer = an_answer()
     assert SECTIONS.hits(answer, max_chars=4000, detail=Detail.AUTO) == SECTIONS.hits(
-        replace(answer, standing=()), max_chars=4000, detail=Detail.AUTO
+        replace(answer, pinned=()), max_chars=4000, detail=Detail.AUTO
     )
 
 
-def test_standing_memories_know_no_budget_of_a_kind() -> None:
+def test_pinned_memories_know_no_budget_of_a_kind() -> None:
     bounded = replace(SECTIONS, kind_chars={"directive": 0})
-    assert bounded.standing(an_answer(), max_chars=4000) == SECTIONS.standing(an_answer(), max_chars=4000)
+    assert bounded.pinned(an_answer(), max_chars=4000) == SECTIONS.pinned(an_answer(), max_chars=4000)
 
 
-def test_a_standing_memory_that_does_not_fit_is_left_out_whole() -> None:
-    whole = SECTIONS.standing(an_answer(), max_chars=4000)
-    shorter = SECTIONS.standing(an_answer(), max_chars=len(whole) - 1)
+def test_a_pinned_memory_that_does_not_fit_is_left_out_whole() -> None:
+    whole = SECTIONS.pinned(an_answer(), max_chars=4000)
+    shorter = SECTIONS.pinned(an_answer(), max_chars=len(whole) - 1)
     assert shorter == whole.replace("\n## note\n> Keep logs\n", "")
 
 
-def test_without_standing_memories_there_is_no_text_of_them() -> None:
-    assert SECTIONS.standing(a_recall(a_hit("one")), max_chars=4000) == ""
+def test_without_pinned_memories_there_is_no_text_of_them() -> None:
+    assert SECTIONS.pinned(a_recall(a_hit("one")), max_chars=4000) == ""
 
 
 @pytest.mark.parametrize("detail", [Detail.AUTO, Detail.LOW])

@@ -62,7 +62,7 @@ def test_what_is_usual_follows_a_stream_that_changes() -> None:
 
 def test_a_standing_is_bounded_where_nothing_varies() -> None:
     usual = Usual(64, 0.5, 0.0)
-    assert (usual.standing(0.5), usual.standing(0.52), usual.standing(-1.0)) == (0, pytest.approx(1), -FARTHEST)
+    assert (usual.z_score(0.5), usual.z_score(0.52), usual.z_score(-1.0)) == (0, pytest.approx(1), -FARTHEST)
 
 
 def test_the_usual_pause_is_the_geometric_mean() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from found import Around, Match, found
 
-from remembrancer.domain.candidates import Surroundings
-from remembrancer.domain.memory import Mark, Memory
+from remembrancer.domain.candidates import ContextFeatures
+from remembrancer.domain.memory import CueFlag, Memory
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import TimeSpan
@@ -54,19 +54,19 @@ def surrounded(
     nearby: float = 0.0,
     session: float = 0.0,
     spoken: float = 0.0,
-    marks: Mark = Mark.NOTHING,
+    marks: CueFlag = CueFlag.NOTHING,
     bound: float = 8.0,
 ) -> float:
     """A signal of one candidate with these around it."""
-    around = Surroundings(
-        nearby=np.array([nearby], dtype=np.float32),
+    around = ContextFeatures(
+        neighbour_coverage=np.array([nearby], dtype=np.float32),
         session=np.array([session], dtype=np.float32),
-        spoken=np.array([spoken], dtype=np.float32),
-        marks=np.array([int(marks)], dtype=np.int32),
+        speaker_match=np.array([spoken], dtype=np.float32),
+        flags=np.array([int(marks)], dtype=np.int32),
         rank=np.array([1], dtype=np.int32),
         stream=np.array([-1], dtype=np.int32),
     )
-    candidates = replace(found([a_memory()], [Match()], bound=bound), surroundings=around)
+    candidates = replace(found([a_memory()], [Match()], bound=bound), context_features=around)
     return float(signals.compute(candidates, MOMENT, asked)[name][0])
 
 
@@ -115,11 +115,11 @@ def test_a_row_has_a_place_in_the_lexical_leg_only_where_that_leg_brought_it(lex
 # ── what stands around a candidate, and what else is asked ───────────────────────────────────────────────────────────
 
 AROUND = ("nearby", "session", "speaker", "answer_kind", "statement")
-ALL_ASKED = QuestionFeatures(kind=Mark.TIME, speakers=True)
+ALL_ASKED = QuestionFeatures(kind=CueFlag.TIME, speakers=True)
 
 
 @pytest.mark.parametrize("name", AROUND)
-def test_without_surroundings_there_is_no_signal_of_them(name: str) -> None:
+def test_without_context_features_there_is_no_signal_of_them(name: str) -> None:
     candidates = found([a_memory()], [Match(bm25=2.0)])
     assert math.isnan(signals.compute(candidates, MOMENT, ALL_ASKED)[name][0])
 
@@ -148,25 +148,25 @@ def test_who_speaks_counts_where_it_is_asked(asked: bool, spoken: float, expecte
 @pytest.mark.parametrize(
     ("kind", "marks", "expected"),
     [
-        (Mark.TIME, Mark.TIME | Mark.NAME, 1.0),
-        (Mark.NUMBER, Mark.TIME | Mark.NAME, 0.0),
-        (Mark.TIME, Mark.NOTHING, 0.0),
-        (Mark.NOTHING, Mark.TIME, NAN),
+        (CueFlag.TIME, CueFlag.TIME | CueFlag.NAME, 1.0),
+        (CueFlag.NUMBER, CueFlag.TIME | CueFlag.NAME, 0.0),
+        (CueFlag.TIME, CueFlag.NOTHING, 0.0),
+        (CueFlag.NOTHING, CueFlag.TIME, NAN),
     ],
 )
-def test_what_is_asked_for_counts_where_a_text_holds_it(kind: Mark, marks: Mark, expected: float) -> None:
+def test_what_is_asked_for_counts_where_a_text_holds_it(kind: CueFlag, marks: CueFlag, expected: float) -> None:
     assert surrounded("answer_kind", QuestionFeatures(kind=kind), marks=marks) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(
-    ("marks", "expected"), [(Mark.QUESTION, 0.0), (Mark.QUESTION | Mark.TIME, 0.0), (Mark.NAME, 1.0)]
+    ("marks", "expected"), [(CueFlag.QUESTION, 0.0), (CueFlag.QUESTION | CueFlag.TIME, 0.0), (CueFlag.NAME, 1.0)]
 )
-def test_a_text_that_asks_is_no_statement(marks: Mark, expected: float) -> None:
+def test_a_text_that_asks_is_no_statement(marks: CueFlag, expected: float) -> None:
     assert surrounded("statement", marks=marks) == expected
 
 
 def test_what_is_said_to_an_assistant_may_be_told_while_asking() -> None:
-    assert math.isnan(surrounded("statement", QuestionFeatures(speakers=True, by_role=True), marks=Mark.QUESTION))
+    assert math.isnan(surrounded("statement", QuestionFeatures(speakers=True, by_role=True), marks=CueFlag.QUESTION))
 
 
 @pytest.mark.parametrize(("nearby", "expected"), [([0.0, 0.0], 0.75), ([0.0, 0.125], 0.5625), ([0.25, 0.0], 0.375)])

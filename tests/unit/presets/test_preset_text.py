@@ -106,7 +106,7 @@ def test_a_renderer_nobody_knows_cannot_be_told() -> None:
         def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
             return Rendered("", ())
 
-        def standing(self, recall: Recall, *, max_chars: int) -> str:
+        def pinned(self, recall: Recall, *, max_chars: int) -> str:
             return ""
 
     with pytest.raises(InvalidInput, match=r"^form: 'Own' .*one of block"):
@@ -117,7 +117,7 @@ def test_every_renderer_there_is_may_be_chosen() -> None:
     modules = [import_module(f"{rendering.__name__}.{module.name}") for module in iter_modules(rendering.__path__)]
     classes = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
     ours = {kind for kind in classes if kind.__module__.startswith(rendering.__name__)}
-    assert {kind for kind in ours if hasattr(kind, "hits") and hasattr(kind, "standing")} == set(RENDERERS)
+    assert {kind for kind in ours if hasattr(kind, "hits") and hasattr(kind, "pinned")} == set(RENDERERS)
 
 
 # ── based on another ─────────────────────────────────────────────────────────────────────────────────────────────

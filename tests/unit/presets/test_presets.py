@@ -13,7 +13,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission.admission import Admission
 from remembrancer.policies.forgetting.reinforcement import FeedbackSteps, Strikes
 from remembrancer.policies.ranking.ranking import COMPARED, MAX_DEPTH, RERANK, Depth, Ranking
-from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.relevance import RelevanceThreshold
 from remembrancer.policies.ranking.scoring import (
     Clamp,
     Expression,
@@ -30,7 +30,7 @@ from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.windows import Windows
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.default import DEFAULT
-from remembrancer.presets.spec import MAX_LIMIT, Fading, Limits, Preset, Sight
+from remembrancer.presets.spec import MAX_LIMIT, AccessPolicy, Fading, Limits, Preset
 
 BM25 = Signal("bm25")
 LEVEL = Signal("level")
@@ -126,8 +126,8 @@ OUT_OF_RANGE: list[tuple[str, Callable[[], Any]]] = [
     ("depth.per_hit", lambda: Depth(per_hit=0)),
     ("limits.most", lambda: Limits(most=MAX_LIMIT + 1)),
     ("limits.usual", lambda: Limits(usual=11, most=10)),
-    ("sight.shared_from", lambda: Sight(shared_from=1.5)),
-    ("sight.by_role", lambda: Sight(by_role={"": Reach.OWN})),
+    ("sight.shared_from", lambda: AccessPolicy(shared_from=1.5)),
+    ("sight.by_role", lambda: AccessPolicy(by_role={"": Reach.OWN})),
     ("fading.below", lambda: Fading(strength=Signal("retention"), below=-0.1)),
     ("Rrf.k", lambda: Rrf((SIMILARITY,), k=1_000_001)),
     ("admission.never", lambda: Admission(never=("",))),
@@ -230,7 +230,7 @@ def test_only_engram_strikes_out() -> None:
     assert [name for name, preset in PRESETS.items() if preset.feedback.strikes is not None] == ["engram"]
 
 
-def test_only_teaparty_is_diverse_and_has_standing_memories() -> None:
+def test_only_teaparty_is_diverse_and_has_pinned_memories() -> None:
     assert [name for name, preset in PRESETS.items() if preset.ranking.diversity is not None] == ["teaparty"]
     assert [name for name, preset in PRESETS.items() if preset.standing_tag is not None] == ["teaparty"]
 
@@ -273,4 +273,6 @@ def test_engram_s_feedback_moves_as_its_text_says() -> None:
 
 
 def test_the_default_s_floor_is_where_it_was_measured() -> None:
-    assert DEFAULT.ranking.floor == Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5)
+    assert DEFAULT.ranking.floor == RelevanceThreshold(
+        similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5
+    )

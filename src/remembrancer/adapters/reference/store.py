@@ -16,7 +16,7 @@ import numpy as np
 from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, work
 from remembrancer.adapters.reference.memories import commit, require_same_workspace
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
-from remembrancer.adapters.reference.view import ReferenceView, vitals
+from remembrancer.adapters.reference.view import ReferenceView, health_inputs
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import States
 from remembrancer.domain.effect import Effect
@@ -41,7 +41,7 @@ from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
 from remembrancer.ports.exchange import row_to_record
-from remembrancer.ports.inspection import Finding, Stats, Vitals
+from remembrancer.ports.inspection import Finding, HealthInputs, Stats
 from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
@@ -392,8 +392,10 @@ class ReferenceStore:
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
         return self.view().vectors(reader, model, ids)
 
-    async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
-        return vitals(self._reading(reader.scope), reader, where, model, shown_since)
+    async def health_inputs(
+        self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime
+    ) -> HealthInputs:
+        return health_inputs(self._reading(reader.scope), reader, where, model, shown_since)
 
     async def put_snapshot(self, scope: Scope, snapshot: HealthSnapshot) -> None:
         with self._writing(scope) as rows:

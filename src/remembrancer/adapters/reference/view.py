@@ -19,7 +19,7 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.policies.forgetting.dynamics import microseconds, states_of
 from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
-from remembrancer.ports.inspection import Vitals
+from remembrancer.ports.inspection import HealthInputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,7 +158,7 @@ def _changed_cue(rows: Rows, ref: int, indexed: IndexedCue, model: str | None) -
         terms=packed_terms(indexed.terms),
         length=len(indexed.terms),
         vector=None if stored is None else stored.vector,
-        flags=int(indexed.marks),
+        flags=int(indexed.flags),
         turn=None
         if event is None
         else CueTurn(event.scope, event.seq, micros(event.occurred_at), event.role, event.actor or ""),
@@ -175,7 +175,7 @@ def _stands_behind(memory: Memory, place: MemoryPlace, *, oldest_first: bool) ->
     return (memory.occurred_to > place.occurred_to) is oldest_first
 
 
-def vitals(rows: Rows, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> Vitals:
+def health_inputs(rows: Rows, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> HealthInputs:
     seen = {memory.id: memory for memory in rows.visible_memories(reader)}
     kept = sorted((memory for memory in seen.values() if not excluded_by(memory, where)), key=lambda memory: memory.id)
     with_vector = {memory.id for memory in kept if rows.has_all_vectors(memory.id, model)}
@@ -192,7 +192,7 @@ def vitals(rows: Rows, reader: Reader, where: Filter, model: str | None, shown_s
         if one.memory_id in ids and one.exposure is Exposure.SHOWN and one.at >= shown_since
     ]
     shown.sort(key=lambda one: (one.at, one.memory_id))
-    return Vitals(
+    return HealthInputs(
         ids=tuple(memory.id for memory in kept),
         occurred=tuple(memory.occurred_to for memory in kept),
         with_vector=len(with_vector),

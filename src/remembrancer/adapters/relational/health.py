@@ -19,15 +19,15 @@ from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure
-from remembrancer.ports.inspection import Vitals
+from remembrancer.ports.inspection import HealthInputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def vitals(
+def health_inputs(
     connection: Connection, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime
-) -> Vitals:
+) -> HealthInputs:
     kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     rows = _rows(connection, reader, kept, model)
     shown = connection.execute(
@@ -36,7 +36,7 @@ def vitals(
         (*kept.bindings, Exposure.SHOWN, micros(shown_since)),
     )
     with as_written():
-        return Vitals(
+        return HealthInputs(
             ids=tuple(UUID(bytes=identifier) for identifier, *_ in rows),
             occurred=tuple(moment(at) for _, at, _ in rows),
             with_vector=sum(related is not None for *_, related in rows),

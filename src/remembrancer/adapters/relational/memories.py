@@ -82,7 +82,7 @@ def add_cue(
             cue.text,
             packed_terms(indexed.terms),
             len(indexed.terms),
-            int(indexed.marks),
+            int(indexed.flags),
         ),
     ).get
     connection.dialect.add_words(connection, "cues", number, indexed.tokens)
@@ -209,9 +209,9 @@ def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, rea
 
 def _log(connection: Connection, scope: Scope, table: str, columns: Columns[L], lines: Iterable[L]) -> None:
     """Add lines about memories to a log, except those that are there already."""
-    names, marks = ", ".join(columns.names), ", ".join("?" * len(columns.names))
+    names, flags = ", ".join(columns.names), ", ".join("?" * len(columns.names))
     connection.executemany(
-        f"INSERT INTO {table} (memory, {names}) SELECT n, {marks} FROM memories WHERE workspace = ? AND id = ?"
+        f"INSERT INTO {table} (memory, {names}) SELECT n, {flags} FROM memories WHERE workspace = ? AND id = ?"
         " ON CONFLICT DO NOTHING",
         [(*columns.bindings(line), scope.workspace, line.memory_id.bytes) for line in lines],
     )

@@ -119,7 +119,7 @@ class RelationalStore:
     defer_vectors = _writes(lambda: relational.embeddings.defer_vectors)
     vectors = _reads(lambda: relational.embeddings.vectors)
 
-    vitals = _reads(lambda: relational.health.vitals)
+    health_inputs = _reads(lambda: relational.health.health_inputs)
     put_snapshot = _writes(lambda: relational.health.put_snapshot)
     snapshots = _reads(lambda: relational.health.snapshots)
     crews = _reads(lambda: relational.health.crews)

@@ -28,7 +28,7 @@ from remembrancer.evaluation.tables import CATEGORY_METRIC, sheet
 from remembrancer.evaluation.views import (
     ABSTENTION_TITLE,
     Abstention,
-    AbstentionByFloor,
+    AbstentionByThreshold,
     Calibration,
     Categories,
     Causes,
@@ -123,7 +123,7 @@ def _drawn(view: ReportView | SegmentationView) -> Drawing:  # noqa: C901, PLR09
             return _reliable(view)
         case Abstention():
             return _silent(view)
-        case AbstentionByFloor():
+        case AbstentionByThreshold():
             return _by_floor(view)
         case Differences():
             return _differences(view)
@@ -284,7 +284,7 @@ def _silent(view: Abstention) -> Drawing:
     return Drawing(panel.picture(marks), told="AUC: area under the ROC curve, 95 % interval.")
 
 
-def _by_floor(view: AbstentionByFloor) -> Drawing:
+def _by_floor(view: AbstentionByThreshold) -> Drawing:
     """Precision, recall and F1 of returning nothing below a threshold, by that threshold."""
     panel = Panel(x=UNIT)
     marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()

@@ -14,7 +14,7 @@ from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut
+    from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class StrengthCurve:
         return low + (high - low) * through(moment, before, after)
 
 
-def forecast(outlook: OutlookOut, now: datetime) -> str:
+def forecast(outlook: DecayForecastOut, now: datetime) -> str:
     """How strong the memory is, and when it falls or fell below the limit, in one or two sentences."""
     strength, below, falls = f"Strength {outlook.strength:.3g} now", f"{outlook.below:g}", outlook.falls_at
     if falls is None:

@@ -19,7 +19,7 @@ from remembrancer.interfaces.text import counted, day, minute, titled
 from remembrancer.policies.rendering.telling import spoken_age
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
+    from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut, DecayForecastsOut
 
 
 def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
@@ -30,9 +30,9 @@ def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
 
     Example: remembrancer decay --limit 20
     """
-    from remembrancer.interfaces.wire.fading import OutlooksOut
+    from remembrancer.interfaces.wire.fading import DecayForecastsOut
 
-    call.tell(lambda memory: OutlooksOut.of(memory.health.decay(limit=limit)), partial(_weakest, now=call.now))
+    call.tell(lambda memory: DecayForecastsOut.of(memory.health.decay(limit=limit)), partial(_weakest, now=call.now))
 
 
 def fading(
@@ -49,7 +49,7 @@ def fading(
     Example: remembrancer fading --within 30d
     """
     from remembrancer.facade import MAX_LISTED
-    from remembrancer.interfaces.wire.fading import OutlooksOut
+    from remembrancer.interfaces.wire.fading import DecayForecastsOut
 
     ahead = timedelta(days=30) if within is None else within
     with call.opened(create=False) as memory:
@@ -57,17 +57,17 @@ def fading(
         # Asked only where it is told.
         weakest = () if found or call.as_json else memory.health.decay(limit=MAX_LISTED)
     faded = sum(outlook.has_faded for outlook in weakest)
-    call.answer(OutlooksOut.of(found), partial(_soon, now=call.now, within=ahead, faded=faded))
+    call.answer(DecayForecastsOut.of(found), partial(_soon, now=call.now, within=ahead, faded=faded))
 
 
-def _weakest(answer: OutlooksOut, *, now: datetime) -> Renderables:
+def _weakest(answer: DecayForecastsOut, *, now: datetime) -> Renderables:
     """Weakest first, each with the time when it falls below the threshold."""
     if not answer.memories:
         yield Text("Nothing is remembered there.", style="dim")
     yield from _listed(answer, now)
 
 
-def _soon(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int) -> Renderables:
+def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded: int) -> Renderables:
     """Soonest first. If there are none: how many have `faded` already, at most as many as `decay` lists."""
     if not answer.memories:
         yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
@@ -95,7 +95,7 @@ def curve(answer: CurveOut) -> Renderables:
         yield Text(f"Drawn since it was last used or reviewed, on {day(begin)}.", style="dim")
 
 
-def _listed(answer: OutlooksOut, now: datetime) -> Renderables:
+def _listed(answer: DecayForecastsOut, now: datetime) -> Renderables:
     for outlook in answer.memories:
         head = Text(f"{outlook.strength:.3f}  ", style="yellow" if outlook.faded else "bold")
         head.append(_when(outlook, now), style="not bold dim")
@@ -104,7 +104,7 @@ def _listed(answer: OutlooksOut, now: datetime) -> Renderables:
         yield indented(Text(str(outlook.memory.id), style="dim"), 2)
 
 
-def _when(outlook: OutlookOut, now: datetime) -> str:
+def _when(outlook: DecayForecastOut, now: datetime) -> str:
     if outlook.falls_at is None:
         return f"stays at or above {outlook.below:g}"
     told = f"{minute(outlook.falls_at)} UTC, {spoken_age(now - outlook.falls_at)}"

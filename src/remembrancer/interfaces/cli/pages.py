@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut, IngestedOut, ObservedOut
     from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
     from remembrancer.interfaces.wire.memories import (
-        DossierOut,
         FeedbackOut,
         MemoriesOut,
+        MemoryDetailsOut,
         MemoryOut,
         RelationOut,
         ReviewOut,
@@ -57,7 +57,7 @@ def recalled(recall: RecallOut, *, explain: bool) -> Renderables:
             yield indented(_reasons(hit))
         yield ""
     if recall.standing:
-        yield Text(f"In every answer: {counted(len(recall.standing), 'standing memory')}", style="bold")
+        yield Text(f"In every answer: {counted(len(recall.standing), 'pinned memory')}", style="bold")
         for memory in recall.standing:
             yield indented(Shorter(titled(memory), lines=2))
             yield indented(Text(str(memory.id), style="dim"))
@@ -257,7 +257,7 @@ def explained(answer: WhyNotOut) -> Renderables:
     yield Text(f"  {answer.memory.id}", style="dim")
 
 
-def dossier(answer: DossierOut) -> Renderables:
+def details(answer: MemoryDetailsOut) -> Renderables:
     """Everything about one memory."""
     memory = answer.memory
     yield Text(str(memory.id), style="bold")

@@ -51,13 +51,13 @@ def recall(
     if not render:
         call.answer(RecallOut.of(answer), partial(pages.recalled, explain=explain))
         return
-    standing = answer.render_standing(max_chars=max_chars)
+    pinned = answer.render_pinned(max_chars=max_chars)
     rendered = answer.render(max_chars=max_chars, detail=detail)
     if call.as_json:
-        shape = RecallOut.of(answer, rendered=rendered, rendered_standing=standing)
+        shape = RecallOut.of(answer, rendered=rendered, rendered_standing=pinned)
         call.answer(shape, partial(pages.recalled, explain=explain))
         return
-    for block in (standing, rendered):
+    for block in (pinned, rendered):
         if block:
             call.write(block)
 
@@ -119,9 +119,9 @@ def show(
         return
     if png is not None:
         raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
-    from remembrancer.interfaces.wire.memories import DossierOut
+    from remembrancer.interfaces.wire.memories import MemoryDetailsOut
 
-    call.tell(lambda memory: DossierOut.of(memory.show(memory_id)), pages.dossier)
+    call.tell(lambda memory: MemoryDetailsOut.of(memory.show(memory_id)), pages.details)
 
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:

@@ -21,12 +21,12 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Strength, Usage
-from remembrancer.engine.fading import FadingCurve, Outlook
-from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.engine.fading import DecayForecast, FadingCurve
+from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.engine.promote import Candidate
 from remembrancer.interfaces.wire.comparison import AnswerOut, ComparedOut, ComparisonOut, OverlapOut, PlaceOut
 from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
-from remembrancer.interfaces.wire.fading import CurveOut, OutlooksOut
+from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastsOut
 from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
 from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, MaintenanceOut, PromotableOut, SpendingOut
 from remembrancer.interfaces.wire.journal import (
@@ -39,9 +39,9 @@ from remembrancer.interfaces.wire.journal import (
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 from remembrancer.interfaces.wire.memories import (
     CueOut,
-    DossierOut,
     FeedbackOut,
     MemoriesOut,
+    MemoryDetailsOut,
     MemoryOut,
     MemoryPageOut,
     RelationOut,
@@ -141,7 +141,7 @@ _HIT: Final = HitOut(
         matched=["checkout"],
     ),
 )
-_OUTLOOK: Final = Outlook(memory=_MEMORY, strength=0.81, below=0.3, falls_at=_LATER + timedelta(days=40))
+_FORECAST: Final = DecayForecast(memory=_MEMORY, strength=0.81, below=0.3, falls_at=_LATER + timedelta(days=40))
 _KEY: Final = KeyOut(
     id=UUID("01981c10-4c1d-7e2a-b1c0-9a8b7c6d5e4f"),
     workspace="acme",
@@ -201,8 +201,8 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     MemoryOut.of(_MEMORY),
     MemoriesOut.of([_OTHER, _MEMORY]),
     MemoryPageOut.of(MemoryPage(memories=(_MEMORY, _OTHER), next=MemoryPlace.of(_OTHER).cursor)),
-    DossierOut.of(
-        Dossier(
+    MemoryDetailsOut.of(
+        MemoryDetails(
             memory=_MEMORY,
             cues=(_CUE,),
             events=(_EVENT,),
@@ -224,7 +224,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     RelationOut.of(_RELATION),
     CurveOut.of(
         FadingCurve(
-            outlook=_OUTLOOK, now=_LATER, points=((_AT, 0.9), (_LATER, 0.81), (_LATER + timedelta(days=2), 0.76))
+            outlook=_FORECAST, now=_LATER, points=((_AT, 0.9), (_LATER, 0.81), (_LATER + timedelta(days=2), 0.76))
         )
     ),
     WhyNotOut.of(
@@ -268,7 +268,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         ],
         overlaps=[OverlapOut(presets=("default", "ours"), share=0.0)],
     ),
-    OutlooksOut.of([_OUTLOOK]),
+    DecayForecastsOut.of([_FORECAST]),
     StatsOut.of(
         Stats(
             events=1204,

@@ -16,7 +16,7 @@ from pydantic import Field
 from remembrancer.domain import validation
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Event
-from remembrancer.engine.inspect import Dossier
+from remembrancer.engine.inspect import MemoryDetails
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.interfaces.mcp.blocks import line, listing, minute
 from remembrancer.interfaces.mcp.parameters import BLOCK_CHARS, MAX_BLOCK_CHARS, MIN_BLOCK_CHARS
@@ -43,7 +43,7 @@ class Resources:
         """
         with refusing("memory://"):
             memory = await self.memory_of(context, Right.READ)
-            return dossier_text(await memory.show(id))
+            return details_text(await memory.show(id))
 
     async def journal(self, session: str, context: Context[Any, Any]) -> str:
         """The transcript of a session, oldest first: its last 500 entries."""
@@ -87,9 +87,9 @@ def refusing(doing: str) -> Generator[None, None, None]:
         raise MCPError(code=code, message=told(error, doing)) from None
 
 
-def dossier_text(dossier: Dossier) -> str:
+def details_text(details: MemoryDetails) -> str:
     """Markdown. Outside the untrusted block there are only ids, times, numbers and fixed words."""
-    memory = dossier.memory
+    memory = details.memory
     strength, usage = memory.strength, memory.strength.usage
     facts = {
         "kind": memory.kind,
@@ -107,11 +107,11 @@ def dossier_text(dossier: Dossier) -> str:
         "use": f"shown {usage.shown}, used {usage.used}, helped {usage.helped}, harmed {usage.harmed}",
     }
     head = "".join(f"- {name}: {value}\n" for name, value in facts.items() if value is not None)
-    listed = listing(_told_lines(dossier), MAX_CHARS)
+    listed = listing(_told_lines(details), MAX_CHARS)
     left = listed.of - len(listed.placed)
     relations = "".join(
         f"- memory://{one.source} {one.kind.value} memory://{one.target} (weight {one.weight:g})\n"
-        for one in dossier.relations
+        for one in details.relations
     )
     parts = [
         f"# Memory {memory.id}\n\n{head}",
@@ -137,9 +137,9 @@ def transcript_text(newest_first: tuple[Event, ...], total: int) -> str:
     return f"{head}\n\n{listed.text}"
 
 
-def _told_lines(dossier: Dossier) -> Iterator[Item[None]]:
+def _told_lines(details: MemoryDetails) -> Iterator[Item[None]]:
     """Every text written by others, each after a fixed label, the memory's own text first."""
-    memory = dossier.memory
+    memory = details.memory
     yield line(None, ("text",), memory.text)
     for name, value in (
         ("title", memory.title),
@@ -149,9 +149,9 @@ def _told_lines(dossier: Dossier) -> Iterator[Item[None]]:
     ):
         if value:
             yield line(None, (name,), value)
-    for event in dossier.events:
+    for event in details.events:
         yield Item(None, _turn(event).text)
-    for revision in dossier.revisions:
+    for revision in details.revisions:
         before = f"revision {revision.number}, until {minute(revision.replaced_at)}"
         yield line(None, (before,), revision.text)
 

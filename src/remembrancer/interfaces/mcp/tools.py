@@ -224,7 +224,7 @@ class Tools:
 
 def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
     """The answer that a model reads: the blocks as the preset renders them, then the ids for other tools."""
-    parts = [recall.render_standing(max_chars=max_chars), block.text]
+    parts = [recall.render_pinned(max_chars=max_chars), block.text]
     if block.hits:
         ids = "\n".join(f"{place}. {hit.id}" for place, hit in enumerate(block.hits, start=1))
         parts.append(f"Ids of these memories, in their order, for feedback, forget or memory://ID:\n{ids}")

@@ -10,10 +10,10 @@ from remembrancer.interfaces.wire.memories import MemoryOut
 from remembrancer.interfaces.wire.shape import Derived, Many, Wire
 
 if TYPE_CHECKING:
-    from remembrancer.engine.fading import FadingCurve, Outlook
+    from remembrancer.engine.fading import DecayForecast, FadingCurve
 
 
-class OutlookOut(Derived):
+class DecayForecastOut(Derived):
     """The predicted fading of a memory. `falls_at`: when its strength first falls below `below`; null: not within a
     hundred years.
     """
@@ -25,12 +25,12 @@ class OutlookOut(Derived):
     falls_at: AwareDatetime | None
 
     @classmethod
-    def of(cls, outlook: Outlook) -> Self:
+    def of(cls, outlook: DecayForecast) -> Self:
         return cls.copied(outlook, faded=outlook.has_faded)
 
 
-class OutlooksOut(Wire, Many["Outlook"]):
-    memories: list[OutlookOut]
+class DecayForecastsOut(Wire, Many["DecayForecast"]):
+    memories: list[DecayForecastOut]
 
 
 class CurvePointOut(Wire):
@@ -41,7 +41,7 @@ class CurvePointOut(Wire):
 class CurveOut(Wire):
     """`points`: the strength at evenly spaced times, from before `now` to after it."""
 
-    outlook: OutlookOut
+    outlook: DecayForecastOut
     now: AwareDatetime
     points: list[CurvePointOut]
 

@@ -76,7 +76,10 @@ class RecalledOut(Wire):
     def of(cls, recall: Recall, block: Rendered) -> Self:
         placed = {hit.id for hit in block.hits}
         return cls.copied(
-            recall, caution=UNTRUSTED, hits=[RecalledHitOut.of(hit, in_block=hit.id in placed) for hit in recall.hits]
+            recall,
+            caution=UNTRUSTED,
+            hits=[RecalledHitOut.of(hit, in_block=hit.id in placed) for hit in recall.hits],
+            standing=recall.pinned,
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.review import Review
     from remembrancer.domain.strength import Strength, Usage
-    from remembrancer.engine.inspect import Dossier
+    from remembrancer.engine.inspect import MemoryDetails
     from remembrancer.ports.memories import Audited
 
 
@@ -130,7 +130,7 @@ class ReviewOut(Derived):
         return cls.copied(review, rating=review.rating.name.lower())
 
 
-class DossierOut(Wire, Of["Dossier"]):
+class MemoryDetailsOut(Wire, Of["MemoryDetails"]):
     memory: MemoryOut
     cues: list[CueOut]
     events: list[EventOut]

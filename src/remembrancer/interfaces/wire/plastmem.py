@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from remembrancer.domain.event import Event
     from remembrancer.domain.recall import Hit
-    from remembrancer.engine.inspect import Dossier
+    from remembrancer.engine.inspect import MemoryDetails
 
 
 MILLISECONDS: Final = 1_000
@@ -61,13 +61,13 @@ class PlastmemEpisodeOut(Wire):
     score: float | None = Field(default=None, description="Not there where nothing was searched for.")
 
     @classmethod
-    def of(cls, dossier: Dossier, score: float | None = None) -> Self:
-        memory, strength = dossier.memory, dossier.memory.strength
+    def of(cls, details: MemoryDetails, score: float | None = None) -> Self:
+        memory, strength = details.memory, details.memory.strength
         shown = {} if score is None else {"score": score}
         return cls(
             id=memory.id,
             conversation_id=memory.scope.session or "",
-            messages=[PlastmemMessageOut.of(event) for event in dossier.events],
+            messages=[PlastmemMessageOut.of(event) for event in details.events],
             title=memory.title or "",
             summary=memory.text,
             stability=strength.stability,
@@ -97,11 +97,11 @@ class PlastmemFactOut(Wire):
     score: float
 
     @classmethod
-    def of(cls, hit: Hit, dossier: Dossier) -> Self:
-        memory = dossier.memory
+    def of(cls, hit: Hit, details: MemoryDetails) -> Self:
+        memory = details.memory
         sources = [
             edge.target
-            for edge in dossier.relations
+            for edge in details.relations
             if edge.source == memory.id and edge.kind is RelationKind.DERIVED_FROM
         ]
         return cls(
@@ -122,10 +122,10 @@ class PlastmemRetrievedOut(Wire):
     episodic: list[PlastmemEpisodeOut]
 
     @classmethod
-    def of(cls, facts: Iterable[tuple[Hit, Dossier]], episodes: Sequence[tuple[Hit, Dossier]]) -> Self:
+    def of(cls, facts: Iterable[tuple[Hit, MemoryDetails]], episodes: Sequence[tuple[Hit, MemoryDetails]]) -> Self:
         return cls(
-            semantic=[PlastmemFactOut.of(hit, dossier) for hit, dossier in facts],
-            episodic=[PlastmemEpisodeOut.of(dossier, hit.score) for hit, dossier in episodes],
+            semantic=[PlastmemFactOut.of(hit, details) for hit, details in facts],
+            episodic=[PlastmemEpisodeOut.of(details, hit.score) for hit, details in episodes],
         )
 
 

@@ -96,6 +96,7 @@ class RecallOut(Wire):
     def of(cls, recall: Recall, *, rendered: str | None = None, rendered_standing: str | None = None) -> Self:
         return cls.copied(
             recall,
+            standing=recall.pinned,
             timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
             searched=recall.trace.searched,
             embedded=recall.trace.embedded,

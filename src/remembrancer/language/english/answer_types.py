@@ -1,6 +1,6 @@
 """The type of answer a question asks for, and the types a text contains: a time, a number, a name.
 
-Judged by word form alone, in English. In another language only `Mark.QUESTION` can be set.
+Judged by word form alone, in English. In another language only `CueFlag.QUESTION` can be set.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from remembrancer.domain.memory import Mark
+from remembrancer.domain.memory import CueFlag
 from remembrancer.language.times.asking import asks_for_time, tells_time
 from remembrancer.patterns import pattern
 
@@ -27,32 +27,32 @@ BRIEF_CHARS: Final = 300
 _CLOSING: Final = " \t\r\n\"'”’)]*_"
 
 
-def marks_of(text: str) -> Mark:
+def flags_of(text: str) -> CueFlag:
     """The flags of a text.
 
-    >>> marks_of("We met Ana in Lisbon two years ago")
-    <Mark.TIME|NUMBER|NAME: 7>
+    >>> flags_of("We met Ana in Lisbon two years ago")
+    <CueFlag.TIME|NUMBER|NAME: 7>
     """
-    marks = Mark.NOTHING
+    flags = CueFlag.NOTHING
     if tells_time(text):
-        marks |= Mark.TIME
+        flags |= CueFlag.TIME
     if _NUMBER.search(text):
-        marks |= Mark.NUMBER
+        flags |= CueFlag.NUMBER
     if _NAME.search(text):
-        marks |= Mark.NAME
+        flags |= CueFlag.NAME
     if len(text) <= BRIEF_CHARS and text.rstrip(_CLOSING).endswith(_QUESTION_ENDS):
-        marks |= Mark.QUESTION
-    return marks
+        flags |= CueFlag.QUESTION
+    return flags
 
 
-def asked_for(question: str) -> Mark:
-    """The one answer type that a question asks for; `Mark.NOTHING` where its form does not tell.
+def asked_for(question: str) -> CueFlag:
+    """The one answer type that a question asks for; `CueFlag.NOTHING` where its form does not tell.
 
     >>> asked_for("When did we meet?"), asked_for("Who was there?"), asked_for("What is it like?")
-    (<Mark.TIME: 1>, <Mark.NAME: 4>, <Mark.NOTHING: 0>)
+    (<CueFlag.TIME: 1>, <CueFlag.NAME: 4>, <CueFlag.NOTHING: 0>)
     """
     if asks_for_time(question):
-        return Mark.TIME
+        return CueFlag.TIME
     if _MANY.search(question):
-        return Mark.NUMBER
-    return Mark.NAME if _WHO.search(question) else Mark.NOTHING
+        return CueFlag.NUMBER
+    return CueFlag.NAME if _WHO.search(question) else CueFlag.NOTHING

@@ -15,7 +15,7 @@ from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, Mem
 from remembrancer.domain.scope import Scope, Visibility, narrowest
 from remembrancer.domain.strength import INITIAL_STABILITY, Strength
 from remembrancer.errors import InvalidInput
-from remembrancer.language.english.answer_types import marks_of
+from remembrancer.language.english.answer_types import flags_of
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.importance import Importance
@@ -199,4 +199,4 @@ def own_cue(memory: Memory) -> IndexedCue:
 def analysed(cue: Cue) -> IndexedCue:
     """The cue with its analysis. Stores receive this function, because they do not import the policies."""
     analysis = analyse(searchable_text(cue))
-    return IndexedCue(cue, analysis.tokens, analysis.terms, marks_of(cue.text))
+    return IndexedCue(cue, analysis.tokens, analysis.terms, flags_of(cue.text))

@@ -32,7 +32,7 @@ class Home:
     visibility: Visibility
     valid_from: datetime | None
     valid_until: datetime | None
-    standing: bool
+    pinned: bool
 
 
 def home_of(memory: Memory, *, sessions_apart: bool, standing_tag: str | None = None) -> Home:
@@ -46,7 +46,7 @@ def home_of(memory: Memory, *, sessions_apart: bool, standing_tag: str | None = 
         visibility=memory.visibility,
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
-        standing=standing_tag in memory.tags,
+        pinned=standing_tag in memory.tags,
     )
 
 

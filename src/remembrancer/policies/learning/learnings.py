@@ -122,8 +122,8 @@ def strengthened(strength: Strength, learning: Learning) -> Strength:
     return replace(strength, importance=learning.importance, confidence=learning.confidence, usage=told)
 
 
-def learning_of_memory(memory: Memory, *, standing: tuple[str, ...] = ()) -> Learning:
-    """The learning whose header and text describe this memory. `standing`: tags that come from its file.
+def learning_of_memory(memory: Memory, *, file_tags: tuple[str, ...] = ()) -> Learning:
+    """The learning whose header and text describe this memory. `file_tags`: tags that come from its file.
 
     A superseded memory counts as retired: a header cannot name its successor.
     """
@@ -139,7 +139,7 @@ def learning_of_memory(memory: Memory, *, standing: tuple[str, ...] = ()) -> Lea
         status=memory.status if memory.superseded_by is None else Status.RETIRED,
         created_at=_day_or_moment(memory.occurred_to),
         title=memory.title,
-        tags=tuple(tag for tag in memory.tags if tag not in standing),
+        tags=tuple(tag for tag in memory.tags if tag not in file_tags),
         origin=memory.origin,
         confidence=memory.strength.confidence,
         topic_key=memory.topic_key,

@@ -170,7 +170,7 @@ def _block(memory: Memory, standing_tag: str | None) -> Hashable:
         home.visibility,
         home.valid_from,
         home.valid_until,
-        home.standing,
+        home.pinned,
         memory.kind,
         memory.tier,
     )

@@ -36,7 +36,7 @@ _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QuestionWords:
+class QuestionTokens:
     """Vectors of a question's words, float32 (words, dim), unit rows; `weights` (words,) sum to 1. `sum_of_bits`: what
     they are compared with bits by.
     """
@@ -57,7 +57,7 @@ def weighted(
     spelled: Sequence[str],
     idf: Mapping[str, float],
     sums: SumOfBits | None = None,
-) -> QuestionWords | None:
+) -> QuestionTokens | None:
     """The words of a question that count, by the idf of their terms; pieces of one word share what it weighs.
 
     `spelled`: the word that each vector is of a piece of. `sums`: what they are compared by; None: pair by pair. None
@@ -68,7 +68,7 @@ def weighted(
     kept = weights > 0
     if not kept.any():
         return None
-    return QuestionWords(vectors[kept], weights[kept] / weights.sum(), sums or sum_of_bits)
+    return QuestionTokens(vectors[kept], weights[kept] / weights.sum(), sums or sum_of_bits)
 
 
 def _idf(word: str, idf: Mapping[str, float]) -> float:
@@ -144,7 +144,7 @@ class TokenSimilarities:
         return together
 
 
-def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> TokenSimilarities:
+def compared(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> TokenSimilarities:
     """The words of a question with those of texts, as `packed` gave them.
 
     A cosine is estimated from signs: q · sign(x) / (√dim √(2/π)), which is right on average for normal components.

@@ -10,12 +10,12 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.diversity import Mmr
 from remembrancer.policies.ranking.evidence import evidence_terms
-from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.relevance import RelevanceThreshold
 from remembrancer.policies.ranking.scoring import Expression, Signal, Weighted, signal_names
 from remembrancer.values import dataclass
 
 MAX_DEPTH = 10_000
-MAX_REREAD = 1_000
+MAX_RERANKED = 1_000
 MAX_RERANK = 200
 MAX_PINNED: Final = 100
 """Pinned memories of one answer, the newest first."""
@@ -25,7 +25,7 @@ SESSION_WORDS: Final = "session_words"
 COMPARED: Final = frozenset({LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS})
 """The signals that are there once words have been compared."""
 RERANK: Final = "rerank"
-SURROUNDINGS: Final = frozenset({"nearby", "session", "self_contained", "speaker", "answer_kind", "statement"})
+CONTEXT_SIGNALS: Final = frozenset({"nearby", "session", "self_contained", "speaker", "answer_kind", "statement"})
 """The signals that are made of what stands around a turn, or tell one turn from another."""
 
 
@@ -61,7 +61,7 @@ class Ranking:
     rerank: int = 0
     rerank_weight: float = 0.5
     depth: Depth = field(default_factory=Depth)
-    floor: Floor | None = None
+    floor: RelevanceThreshold | None = None
     diversity: Mmr | None = None
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class Ranking:
                 raise InvalidInput(name, RERANK, "signals that are there before it: rerank_weight is what it counts")
             for early in COMPARED & signal_names(expression) if name != "score" else ():
                 raise InvalidInput(name, early, "signals that are there before words are compared")
-        validation.whole("reread", self.reread, 0, MAX_REREAD)
+        validation.whole("reread", self.reread, 0, MAX_RERANKED)
         reads = sorted(COMPARED & signal_names(self.score))
         if self.reread and not reads:
             raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
@@ -112,9 +112,9 @@ class Ranking:
         return Weighted((*((term, weight * kept) for term, weight in terms), (Signal(RERANK), self.rerank_weight)))
 
     @property
-    def reads_surroundings(self) -> bool:
-        """Whether any of its expressions does, or words are compared: what they weigh comes with the surroundings."""
+    def reads_context(self) -> bool:
+        """Whether an expression reads a context feature, or words are compared, whose weights come with them."""
         given = (self.score, self.words_alone, self.unread)
         return self.reread > 0 or any(
-            SURROUNDINGS & signal_names(expression) for expression in given if expression is not None
+            CONTEXT_SIGNALS & signal_names(expression) for expression in given if expression is not None
         )

@@ -22,7 +22,7 @@ ANCHOR_COVERAGE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Floor:
+class RelevanceThreshold:
     """Three questions: do the marks hold for some candidate, has one enough evidence, how far down is worth reading.
 
     There is an answer where some candidate's similarity alone, its coverage alone, or both together in part reach
@@ -80,7 +80,7 @@ class Acceptance:
     question. `min_score`: the least score.
     """
 
-    floor: Floor | None = None
+    floor: RelevanceThreshold | None = None
     least_evidence: float = 0.0
     then: NDArray[np.bool_] | None = None
     no_evidence: frozenset[str] = frozenset()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.domain.memory import Mark
+from remembrancer.domain.memory import CueFlag
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.nearness import nearness
 from remembrancer.policies.ranking.scoring import Clamp, Expression, MinMax, Rrf, Saturating, Signal, inner_expressions
@@ -18,7 +18,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.domain.candidates import Candidates, States, Surroundings
+    from remembrancer.domain.candidates import Candidates, ContextFeatures, States
     from remembrancer.language.times.spans import TimeSpan
     from remembrancer.policies.forgetting.dynamics import Dynamics, Moments
     from remembrancer.policies.ranking.scoring import FloatColumn
@@ -55,7 +55,7 @@ class QuestionFeatures:
     """
 
     spans: tuple[TimeSpan, ...] = ()
-    kind: Mark = Mark.NOTHING
+    kind: CueFlag = CueFlag.NOTHING
     speakers: bool = False
     by_role: bool = False
 
@@ -105,8 +105,8 @@ def _coverage(found: Candidates, _: QuestionFeatures) -> FloatColumn:
     return found.coverage.astype(np.float64)
 
 
-def _nearby(found: Candidates, _: QuestionFeatures) -> FloatColumn:
-    return _around(found, lambda around: around.nearby)
+def _neighbour_coverage(found: Candidates, _: QuestionFeatures) -> FloatColumn:
+    return _around(found, lambda around: around.neighbour_coverage)
 
 
 def _session(found: Candidates, _: QuestionFeatures) -> FloatColumn:
@@ -116,10 +116,10 @@ def _session(found: Candidates, _: QuestionFeatures) -> FloatColumn:
 
 
 def _self_contained(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
-    """Where nothing stands around the texts, as around notes and long turns, `nearby` says nothing, and what it would
-    say stands in the texts themselves. Absent where the turns around any candidate hold half of what is asked.
+    """Notes and long turns have no neighbours: `neighbour_coverage` says nothing there, and what it would say is in
+    the texts themselves. Absent where the turns around any candidate hold half of what is asked.
     """
-    around = _nearby(found, asked)
+    around = _neighbour_coverage(found, asked)
     said = around[~np.isnan(around)]
     alone = 1.0 - 2.0 * float(said.max()) if said.size else 0.0
     if alone <= 0:
@@ -128,21 +128,21 @@ def _self_contained(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
 
 
 def _speaker(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
-    return _around(found, lambda around: around.spoken if asked.speakers else None)
+    return _around(found, lambda around: around.speaker_match if asked.speakers else None)
 
 
-def _answer_kind(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
-    return _around(found, lambda around: (around.marks & int(asked.kind)) != 0 if asked.kind else None)
+def _answer_type(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
+    return _around(found, lambda around: (around.flags & int(asked.kind)) != 0 if asked.kind else None)
 
 
-def _statement(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
+def _is_declarative(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
     """Absent where the question goes by a role: who talks with an assistant tells most things while asking."""
-    return _around(found, lambda around: None if asked.by_role else (around.marks & int(Mark.QUESTION)) == 0)
+    return _around(found, lambda around: None if asked.by_role else (around.flags & int(CueFlag.QUESTION)) == 0)
 
 
-def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.generic] | None]) -> FloatColumn:
-    """A column of the surroundings; NaN where there are none, or they say nothing of this question."""
-    values = None if found.surroundings is None else column(found.surroundings)
+def _around(found: Candidates, column: Callable[[ContextFeatures], NDArray[np.generic] | None]) -> FloatColumn:
+    """A column of the context features; NaN where there are none, or they say nothing of this question."""
+    values = None if found.context_features is None else column(found.context_features)
     return np.full(len(found.ids), np.nan) if values is None else values.astype(np.float64)
 
 
@@ -201,7 +201,9 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "dense_leg": MatchSignal("cosine, where the dense leg brought the row", Scale.RAW, _dense_leg),
     "lexical_leg": MatchSignal("BM25, where the lexical leg brought the row", Scale.RAW, _lexical_leg),
     "coverage": MatchSignal("share of the question's idf that the best cue holds", Scale.UNIT, _coverage),
-    "nearby": MatchSignal("share of the question's idf that only the turns around it hold", Scale.UNIT, _nearby),
+    "nearby": MatchSignal(
+        "share of the question's idf that only the turns around it hold", Scale.UNIT, _neighbour_coverage
+    ),
     "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session),
     "self_contained": MatchSignal(
         "mean of `coverage` and `session`, times 1 - 2 x the greatest `nearby`; absent from 0.5 on",
@@ -211,9 +213,9 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "speaker": MatchSignal("1 where one of those asked about speaks, or may, else 0", Scale.UNIT, _speaker),
     "time": MatchSignal("how near it happened to the time that is asked about", Scale.UNIT, _time),
     "answer_kind": MatchSignal(
-        "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind, evidence=False
+        "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_type, evidence=False
     ),
-    "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement, evidence=False),
+    "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _is_declarative, evidence=False),
     "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _not_yet),
     "passage_words": MatchSignal("the same of its closest passage, 24 pieces of words", Scale.UNIT, _not_yet),
     "session_words": MatchSignal(

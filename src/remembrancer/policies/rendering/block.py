@@ -56,11 +56,11 @@ class Block:
         placed = place(items, CharBudget(frame.room(max_chars)))
         return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
 
-    def standing(self, recall: Recall, *, max_chars: int) -> str:
+    def pinned(self, recall: Recall, *, max_chars: int) -> str:
         frame = Frame(self.tag, self.preamble)
         items = (
-            _item(memory, self._standing_label(memory, recall), telling)
-            for memory in recall.standing
+            _item(memory, self._pinned_label(memory, recall), telling)
+            for memory in recall.pinned
             if not (telling := of_memory(memory)).is_empty
         )
         return frame.around(text_of(place(items, CharBudget(frame.room(max_chars)))))
@@ -85,8 +85,8 @@ class Block:
             case _:
                 assert_never(self.label)
 
-    def _standing_label(self, memory: Memory, recall: Recall) -> tuple[str, ...]:
-        """The label of a standing memory: it was not searched for, so it has neither a best cue nor a score."""
+    def _pinned_label(self, memory: Memory, recall: Recall) -> tuple[str, ...]:
+        """The label of a pinned memory: it was not searched for, so it has neither a best cue nor a score."""
         age = spoken_age(recall.asked_at - memory.occurred_to)
         match self.label:
             case "heading":

@@ -53,9 +53,9 @@ class Markdown:
         text, shown = _sections(self._items(recall.hits, detail), frame.room(max_chars))
         return Rendered(frame.around(text), tuple(shown))
 
-    def standing(self, recall: Recall, *, max_chars: int) -> str:
+    def pinned(self, recall: Recall, *, max_chars: int) -> str:
         frame = Frame(self.tag, self.preamble)
-        text, _ = _sections(_standing_items(recall), frame.room(max_chars))
+        text, _ = _sections(_pinned_items(recall), frame.room(max_chars))
         return frame.around(text)
 
     def recent(self, memories: Iterable[Memory], *, now: datetime, max_chars: int) -> str:
@@ -107,10 +107,10 @@ class Markdown:
                 assert_never(detail)
 
 
-def _standing_items(recall: Recall) -> Iterable[Item[Memory]]:
+def _pinned_items(recall: Recall) -> Iterable[Item[Memory]]:
     """Standing memories were not searched for: no rank, no score, no transcript."""
     numbers = count(1)
-    for memory in recall.standing:
+    for memory in recall.pinned:
         telling = of_memory(memory)
         if telling.is_empty:
             continue

@@ -66,10 +66,10 @@ class Sections:
         placed = place(items, CharBudget(frame.room(max_chars), of_group=dict(self.kind_chars)))
         return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
 
-    def standing(self, recall: Recall, *, max_chars: int) -> str:
+    def pinned(self, recall: Recall, *, max_chars: int) -> str:
         frame = Frame(self.tag, self.standing_preamble)
         items = (
-            _item(memory, memory, telling) for memory in recall.standing if not (telling := of_memory(memory)).is_empty
+            _item(memory, memory, telling) for memory in recall.pinned if not (telling := of_memory(memory)).is_empty
         )
         return frame.around(text_of(place(items, CharBudget(frame.room(max_chars)))))
 

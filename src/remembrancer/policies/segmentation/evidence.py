@@ -110,7 +110,7 @@ class TailReading:
         usual = self._usual[min(place + REACH, end) - 1][measure]
         first, last = max(place - PEAK_BEFORE, start + 1), min(place + PEAK_AFTER, end - 1)
         cohesion = {
-            at: usual.standing(self.likeness.blocks(max(start, at - BLOCK), at, min(at + BLOCK, end), measure))
+            at: usual.z_score(self.likeness.blocks(max(start, at - BLOCK), at, min(at + BLOCK, end), measure))
             for at in range(first, last + 1)
         }
         before = max(cohesion[at] for at in range(first, place + 1))
@@ -127,9 +127,9 @@ class TailReading:
         manner = self._chars[max(start, place - MANNER) : min(place + REACH, end)]
         return BoundaryEvidence(
             cohesion=cohesion[place],
-            link=usual.standing(link),
+            link=usual.z_score(link),
             depth=before + after - 2 * cohesion[place],
-            following=usual.standing(self.likeness.mean(place, place + 1, beyond, measure)) if followed else 0.0,
+            following=usual.z_score(self.likeness.mean(place, place + 1, beyond, measure)) if followed else 0.0,
             asked=float(self._asks[place - 1]),
             closed=float(any(self._closes[max(start, place - BLOCK) : place])),
             referring=float(self._refers[place]),

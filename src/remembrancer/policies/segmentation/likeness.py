@@ -49,7 +49,7 @@ class Usual:
         mean = self.mean + off / count
         return Usual(count, mean, self.variance + (off * (likeness - mean) - self.variance) / count)
 
-    def standing(self, likeness: float) -> float:
+    def z_score(self, likeness: float) -> float:
         """How far a similarity is above the mean, in standard deviations, clamped to ±FARTHEST.
 
         It does not depend on how close an embedder places texts, nor on whether vectors or words are compared.

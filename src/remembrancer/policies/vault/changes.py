@@ -44,20 +44,20 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The terms of a sync. `project`: the vault is this project's folder. `standing`: the tag of memories that are in
+    """The terms of a sync. `project`: the vault is this project's folder. `pinned_tag`: the tag of memories that are in
     every answer. `now`: aware.
     """
 
     workspace: str
     project: str | None
     vault: str
-    standing: str
+    pinned_tag: str
     now: datetime
     trust: Trust = Trust.BOTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class FileOrigin:
     """What a memory gets from its file besides its text: owner, source, tags and metadata.
 
     `since`: the creation time of entries that do not tell one.
@@ -70,12 +70,12 @@ class Standing:
     since: datetime
 
     @classmethod
-    def of(cls, terms: Terms, place: VaultOwner, path: str, since: datetime) -> Standing:
+    def of(cls, terms: Terms, place: VaultOwner, path: str, since: datetime) -> FileOrigin:
         """Raises InvalidInput for a folder whose name cannot be that of a project or crew."""
         return cls(
             scope=place.scope(terms.workspace),
             source=path,
-            tags=(terms.standing,) if place.institutional else (),
+            tags=(terms.pinned_tag,) if place.institutional else (),
             metadata={VAULT: terms.vault, **place.metadata},
             since=since,
         )
@@ -105,28 +105,28 @@ class Change:
         return self.revised is not None and self.read is not None and holds(self.read, at)
 
 
-def of_entry(memory: Memory | None, learning: Learning, standing: Standing, terms: Terms) -> Change:
+def of_entry(memory: Memory | None, learning: Learning, origin: FileOrigin, terms: Terms) -> Change:
     """The change that makes a memory say what a learning says. A superseded memory keeps its text and stays retired."""
-    metadata = standing.metadata_of(learning.id)
+    metadata = origin.metadata_of(learning.id)
     fresh = memory_of_learning(
         learning,
-        scope=standing.scope,
-        source=standing.source,
-        tags=standing.tags,
+        scope=origin.scope,
+        source=origin.source,
+        tags=origin.tags,
         metadata=metadata,
-        otherwise_at=standing.since,
+        otherwise_at=origin.since,
         now=terms.now,
     )
     if memory is None:
-        return Change(path=standing.source, memory=fresh.memory, inserted=fresh)
+        return Change(path=origin.source, memory=fresh.memory, inserted=fresh)
     # The metadata may include what the memory inherited from another file.
     elsewhere = {name: value for name, value in memory.metadata.items() if name not in _OF_A_PLACE}
     said = made_to_say(
         replace(memory, metadata=elsewhere),
         learning,
-        scope=standing.scope,
-        source=standing.source,
-        tags=standing.tags,
+        scope=origin.scope,
+        source=origin.source,
+        tags=origin.tags,
         metadata=metadata,
     )
     strength = memory.strength
@@ -134,27 +134,27 @@ def of_entry(memory: Memory | None, learning: Learning, standing: Standing, term
         # A moment on the day that the header names is the same answer, only more precise.
         usage = replace(fresh.memory.strength.usage, last_retrieved_at=strength.usage.last_retrieved_at)
         strength = replace(fresh.memory.strength, usage=usage)
-    return _towards(memory, said, strengthened(strength, learning), learning.status, standing.source)
+    return _towards(memory, said, strengthened(strength, learning), learning.status, origin.source)
 
 
-def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, standing: Standing, terms: Terms) -> Change:
+def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, origin: FileOrigin, terms: Terms) -> Change:
     """The change that makes a memory say what a piece of a document says."""
     draft = MemoryDraft(
         text=chunk.text,
         title=chunk.title or None,
         kind=DOCUMENT,
         tier=Tier.SEMANTIC,
-        source=standing.source,
-        tags=standing.tags,
-        metadata={**standing.metadata_of(identifier), "offset": chunk.offset},
-        occurred_at=standing.since if memory is None else memory.occurred_to,
+        source=origin.source,
+        tags=origin.tags,
+        metadata={**origin.metadata_of(identifier), "offset": chunk.offset},
+        occurred_at=origin.since if memory is None else memory.occurred_to,
         key=f"{DOCUMENT}:{identifier}",
     )
-    fresh = memory_of_draft(draft, scope=standing.scope, identifier=identifier, now=terms.now)
+    fresh = memory_of_draft(draft, scope=origin.scope, identifier=identifier, now=terms.now)
     if memory is None:
-        return Change(path=standing.source, memory=fresh.memory, inserted=fresh)
+        return Change(path=origin.source, memory=fresh.memory, inserted=fresh)
     strength = fresh.memory.strength if terms.trust is Trust.FILES else memory.strength
-    return _towards(memory, _like(memory, fresh), strength, Status.ACTIVE, standing.source)
+    return _towards(memory, _like(memory, fresh), strength, Status.ACTIVE, origin.source)
 
 
 def retiring(memory: Memory, path: str, why: str) -> Change:

@@ -84,9 +84,9 @@ def holds_learnings(path: str) -> bool:
     return name.lower() in _OF_LEARNINGS or (bool(folders) and folders[-1] in _TASK_FOLDERS)
 
 
-def place_of_memory(memory: Memory, *, standing: str) -> VaultOwner:
-    """The place of a learning formed in the store. `standing`: the tag of memories that are in every answer."""
-    return VaultOwner(project=memory.scope.project, job=memory.scope.crew, institutional=standing in memory.tags)
+def place_of_memory(memory: Memory, *, pinned_tag: str) -> VaultOwner:
+    """The place of a learning formed in the store. `pinned_tag`: the tag of memories that are in every answer."""
+    return VaultOwner(project=memory.scope.project, job=memory.scope.crew, institutional=pinned_tag in memory.tags)
 
 
 def path_of(place: VaultOwner, *, project: str | None = None, known: Collection[str] = ()) -> str | None:

@@ -20,7 +20,7 @@ from remembrancer.policies.vault.changes import (
     ENTRY,
     VAULT,
     Change,
-    Standing,
+    FileOrigin,
     Terms,
     Trust,
     of_chunk,
@@ -133,7 +133,7 @@ def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -
     paths: dict[VaultOwner, str | None] = {}
     targets: dict[UUID, str | None] = {}
     for memory in formed:
-        place = place_of_memory(memory, standing=terms.standing)
+        place = place_of_memory(memory, pinned_tag=terms.pinned_tag)
         if place not in paths:
             paths[place] = path_of(place, project=terms.project, known=known)
         targets[memory.id] = paths[place]
@@ -143,17 +143,17 @@ def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -
 def same_as_agreed(known: Known, path: str, memories: Mapping[UUID, Memory], terms: Terms) -> bool:
     """Whether the store still says what was agreed for all entries of an unchanged file."""
     try:
-        standing = Standing.of(terms, place_of(path, project=terms.project), path, terms.now)
+        origin = FileOrigin.of(terms, place_of(path, project=terms.project), path, terms.now)
     except InvalidInput:
         return False
     for identifier, base in known.bases.items():
         memory = memories.get(identifier)
-        if memory is None or memory.recorded_at != base.recorded_at or not _stands(memory, standing):
+        if memory is None or memory.recorded_at != base.recorded_at or not _stands(memory, origin):
             return False
-        if agreed(learning_of_memory(memory, standing=standing.tags)) != base.agreed:
+        if agreed(learning_of_memory(memory, file_tags=origin.tags)) != base.agreed:
             return False
     found = [memories.get(identifier) for identifier in known.chunks]
-    return all(memory is not None and memory.status is Status.ACTIVE and _stands(memory, standing) for memory in found)
+    return all(memory is not None and memory.status is Status.ACTIVE and _stands(memory, origin) for memory in found)
 
 
 def belongs(memory: Memory, terms: Terms) -> bool:
@@ -163,11 +163,11 @@ def belongs(memory: Memory, terms: Terms) -> bool:
     return memory.kind in KINDS and memory.visibility is Visibility.WORKSPACE and ours and inside
 
 
-def _stands(memory: Memory, standing: Standing) -> bool:
+def _stands(memory: Memory, origin: FileOrigin) -> bool:
     """Whether the memory names its file."""
-    told = standing.metadata_of(memory.id)
+    told = origin.metadata_of(memory.id)
     metadata = all(memory.metadata.get(name) == told[name] for name in told)
-    return memory.source == standing.source and metadata and set(standing.tags) <= set(memory.tags)
+    return memory.source == origin.source and metadata and set(origin.tags) <= set(memory.tags)
 
 
 def _owners(world: World) -> dict[UUID, str]:
@@ -193,7 +193,7 @@ def _file_plan(
     plan = FilePlan(findings=list(file.findings))
     place = place_of(file.path, project=terms.project)
     try:
-        standing = Standing.of(terms, place, file.path, _since(file.path, read.modified))
+        origin = FileOrigin.of(terms, place, file.path, _since(file.path, read.modified))
     except InvalidInput as error:
         plan.findings.append(FileProblem(file.path, None, f"whose it is cannot be told from its path: {error}"))
         return plan
@@ -205,8 +205,8 @@ def _file_plan(
             plan.findings += _copied(file, entry, owners[identifier], seen.get(identifier), world)
             continue
         seen[identifier] = entry.learning
-        _plan_entry(plan, number, entry, bases.get(identifier), world.memories.get(identifier), standing, terms)
-    _plan_chunks(plan, read, standing, world, terms)
+        _plan_entry(plan, number, entry, bases.get(identifier), world.memories.get(identifier), origin, terms)
+    _plan_chunks(plan, read, origin, world, terms)
     if file.findings and file.path in world.index.files:
         # What was agreed for entries whose header cannot be read now still holds.
         known = world.index.files[file.path].bases
@@ -221,38 +221,38 @@ def _plan_entry(
     entry: LearningEntry,
     base: Base | None,
     memory: Memory | None,
-    standing: Standing,
+    origin: FileOrigin,
     terms: Terms,
 ) -> None:
     if memory is not None and memory.kind not in KINDS:
         said = f"its id is that of a memory of another kind ({memory.kind})"
-        plan.findings.append(FileProblem(standing.source, entry.block.line, said))
+        plan.findings.append(FileProblem(origin.source, entry.block.line, said))
         return
     meant = entry.learning
     if memory is not None:
         superseded = memory.superseded_by is not None
-        theirs = learning_of_memory(memory, standing=standing.tags)
+        theirs = learning_of_memory(memory, file_tags=origin.tags)
         if terms.trust is Trust.FILES:
             meant = merged(meant, replace(meant, created_at=theirs.created_at), None, superseded=superseded)
         else:
             meant = merged(meant, theirs, base_for(base, memory), superseded=superseded)
         if superseded and meant.text != theirs.text:
             said = f"memory {memory.id} is superseded by {memory.superseded_by}: what it said stays"
-            plan.left.append(FileProblem(standing.source, entry.block.line, said))
+            plan.left.append(FileProblem(origin.source, entry.block.line, said))
     elif not entry.named:
-        meant = replace(meant, created_at=meant.created_at or standing.since.date())
-    change = of_entry(memory, meant, standing, terms)
+        meant = replace(meant, created_at=meant.created_at or origin.since.date())
+    change = of_entry(memory, meant, origin, terms)
     if terms.trust is Trust.BOTH and not (entry.named and says_enough(entry.learning, meant)):
         plan.edits.append(Edit(number, meant))
     if not change.is_empty:
         plan.changes.append(change)
-    plan.agreed[meant.id] = _base(change.memory, standing.tags)
+    plan.agreed[meant.id] = _base(change.memory, origin.tags)
 
 
-def _plan_chunks(plan: FilePlan, read: Read, standing: Standing, world: World, terms: Terms) -> None:
+def _plan_chunks(plan: FilePlan, read: Read, origin: FileOrigin, world: World, terms: Terms) -> None:
     for identifier, chunk in read.chunks.items():
         try:
-            change = of_chunk(world.memories.get(identifier), identifier, chunk, standing, terms)
+            change = of_chunk(world.memories.get(identifier), identifier, chunk, origin, terms)
         except InvalidInput as error:
             line = read.file.text.count("\n", 0, chunk.offset) + 1
             plan.findings.append(FileProblem(read.file.path, line, str(error)))
@@ -282,7 +282,7 @@ def _written_down(
     memory: Memory, path: str | None, files: dict[str, FilePlan], world: World, terms: Terms
 ) -> Iterable[FileProblem]:
     """A learning formed in the store is appended to the file of its place."""
-    place = place_of_memory(memory, standing=terms.standing)
+    place = place_of_memory(memory, pinned_tag=terms.pinned_tag)
     if path is None:
         yield FileProblem(str(memory.id), None, f"no file can be named for {_spoken(place)}")
         return
@@ -291,17 +291,17 @@ def _written_down(
         yield FileProblem(str(memory.id), None, f"{path} has findings: nothing is written to it")
         return
     try:
-        standing = Standing.of(terms, place, path, terms.now)
-        learning = learning_of_memory(memory, standing=standing.tags)
+        origin = FileOrigin.of(terms, place, path, terms.now)
+        learning = learning_of_memory(memory, file_tags=origin.tags)
     except InvalidInput as error:
         yield FileProblem(str(memory.id), None, f"cannot be written as an entry: {error}")
         return
     plan = files[path]
     plan.appended.append(learning)
-    change = of_entry(memory, learning, standing, terms)
+    change = of_entry(memory, learning, origin, terms)
     if not change.is_empty:
         plan.changes.append(change)
-    plan.agreed[memory.id] = _base(change.memory, standing.tags)
+    plan.agreed[memory.id] = _base(change.memory, origin.tags)
 
 
 def is_marked(memory: Memory, vault: str) -> bool:
@@ -326,7 +326,7 @@ def _gone(world: World, here: Collection[UUID], terms: Terms) -> list[Change]:
 
 
 def _base(memory: Memory, tags: tuple[str, ...]) -> Base:
-    return Base(agreed(learning_of_memory(memory, standing=tags)), memory.recorded_at)
+    return Base(agreed(learning_of_memory(memory, file_tags=tags)), memory.recorded_at)
 
 
 def _spoken(place: VaultOwner) -> str:

@@ -201,7 +201,7 @@ async def refs_of(store: Store, cues: Mapping[UUID, int], scope: Scope = SCOPE) 
     return {one: pending[one][ordinal].ref for one, ordinal in cues.items() if ordinal < len(pending[one])}
 
 
-async def stored_words(
+async def stored_token_embeddings(
     store: Store, cues: Mapping[UUID, int], *, scope: Scope = SCOPE, model: str = MODEL
 ) -> dict[UUID, NDArray[np.uint8]]:
     """The token embeddings of texts (memory → ordinal), where there are any."""

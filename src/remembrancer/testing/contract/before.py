@@ -19,7 +19,7 @@ from remembrancer.testing.contract.neighbours import ELSEWHERE, MINUTE, memory_o
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, an_event, indexed
 
 
-def spoken(*said: tuple[str | None, str], role: Role = Role.USER) -> list[Event]:
+def speaker_match(*said: tuple[str | None, str], role: Role = Role.USER) -> list[Event]:
     """Turns of those who say them, a minute apart."""
     return [
         replace(event, actor=who, role=role)
@@ -40,34 +40,34 @@ async def the_pending(store: Store, before: int) -> PendingCue:
 
 class PendingTurnContract(StoreSuite):
     async def test_a_turn_comes_with_who_says_it(self, store: Store) -> None:
-        await keep(store, *spoken(("Ana", "one")))
+        await keep(store, *speaker_match(("Ana", "one")))
         assert (await the_pending(store, 3)).speaker == "Ana"
 
     async def test_the_turns_before_it_come_in_order_the_last_one_last(self, store: Store) -> None:
-        await keep(store, *spoken(("Ana", "one"), ("Ben", "two"), ("Ana", "three"), ("Ben", "four")))
+        await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two"), ("Ana", "three"), ("Ben", "four")))
         assert (await the_pending(store, 2)).before == (Said("Ben", "two"), Said("Ana", "three"))
 
     async def test_there_may_be_fewer_than_asked_for(self, store: Store) -> None:
-        await keep(store, *spoken(("Ana", "one"), ("Ben", "two")))
+        await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two")))
         assert (await the_pending(store, 10)).before == (Said("Ana", "one"),)
 
     async def test_what_is_said_after_it_is_not_among_them(self, store: Store) -> None:
-        await keep(store, *spoken(("Ana", "one")))
-        await store.append(SCOPE, [Entry(event) for event in spoken(("Ben", "two"))])
+        await keep(store, *speaker_match(("Ana", "one")))
+        await store.append(SCOPE, [Entry(event) for event in speaker_match(("Ben", "two"))])
         assert (await the_pending(store, 9)).before == ()
 
     async def test_none_come_where_none_are_asked_for(self, store: Store) -> None:
-        await keep(store, *spoken(("Ana", "one"), ("Ben", "two")))
+        await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two")))
         (cue,) = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
         assert (cue.speaker, cue.before) == ("Ben", ())
 
     async def test_the_longest_gap_still_belongs_to_it(self, store: Store) -> None:
-        first, last = spoken(("Ana", "one"), ("Ben", "two"))
+        first, last = speaker_match(("Ana", "one"), ("Ben", "two"))
         await keep(store, first, replace(last, occurred_at=NOW + CONTEXT_GAP))
         assert len((await the_pending(store, 9)).before) == 1
 
     async def test_a_longer_gap_ends_them(self, store: Store) -> None:
-        zero, first, second, last = spoken(("Ana", "zero"), ("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
+        zero, first, second, last = speaker_match(("Ana", "zero"), ("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
         later = [
             replace(event, occurred_at=event.occurred_at + CONTEXT_GAP + timedelta(microseconds=1))
             for event in (second, last)
@@ -76,29 +76,29 @@ class PendingTurnContract(StoreSuite):
         assert (await the_pending(store, 9)).before == (Said("Ben", "two"),)
 
     async def test_they_stand_in_the_order_of_their_stream_whenever_they_were_said(self, store: Store) -> None:
-        first, second, last = spoken(("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
+        first, second, last = speaker_match(("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
         await keep(store, replace(first, occurred_at=NOW + 9 * MINUTE), second, last)
         assert (await the_pending(store, 9)).before == (Said("Ana", "one"), Said("Ben", "two"))
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
     async def test_what_is_not_a_person_or_an_agent_is_passed_over(self, store: Store, role: Role) -> None:
-        first, passed, last = spoken(("Ana", "one"), ("deploy", "done"), ("Ben", "two"))
+        first, passed, last = speaker_match(("Ana", "one"), ("deploy", "done"), ("Ben", "two"))
         await keep(store, first, replace(passed, role=role), replace(last, role=Role.ASSISTANT))
         assert (await the_pending(store, 1)).before == (Said("Ana", "one"),)
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
     async def test_such_a_one_speaks_no_turn_of_its_own(self, store: Store, role: Role) -> None:
-        await keep(store, *spoken(("deploy", "done"), role=role))
+        await keep(store, *speaker_match(("deploy", "done"), role=role))
         assert (await the_pending(store, 1)).speaker == ""
 
     async def test_one_without_a_name_is_told_from_none(self, store: Store) -> None:
-        await keep(store, *spoken((None, "one"), (None, "two")))
+        await keep(store, *speaker_match((None, "one"), (None, "two")))
         cue = await the_pending(store, 9)
         assert (cue.speaker, cue.before) == ("", (Said("", "one"),))
 
     @pytest.mark.parametrize("other", ELSEWHERE)
     async def test_only_its_own_stream_is_before_it(self, store: Store, other: str) -> None:
-        first, last = spoken(("Ana", "one"), ("Ben", "two"))
+        first, last = speaker_match(("Ana", "one"), ("Ben", "two"))
         elsewhere = replace(first, scope=ELSEWHERE[other])
         await store.append(elsewhere.scope, [Entry(elsewhere)])
         await keep(store, an_event("mine"), last)
@@ -106,18 +106,18 @@ class PendingTurnContract(StoreSuite):
 
     async def test_of_a_long_turn_the_end_comes(self, store: Store) -> None:
         text = "".join(f"{n}é " for n in range(2_000))
-        await keep(store, *spoken(("Ana", text), ("Ben", "two")))
+        await keep(store, *speaker_match(("Ana", text), ("Ben", "two")))
         (said,) = (await the_pending(store, 1)).before
         assert said.text == text[-2_000:]
 
     async def test_a_note_has_nobody_and_nothing_before_it(self, store: Store) -> None:
-        await store.append(SCOPE, [Entry(event) for event in spoken(("Ana", "one"))])
-        await store.insert(SCOPE, indexed(a_memory("note"), event_ids=[spoken(("Ana", "one"))[0].id]))
+        await store.append(SCOPE, [Entry(event) for event in speaker_match(("Ana", "one"))])
+        await store.insert(SCOPE, indexed(a_memory("note"), event_ids=[speaker_match(("Ana", "one"))[0].id]))
         cue = await the_pending(store, 9)
         assert (cue.text, cue.speaker, cue.before) == ("note", "", ())
 
     async def test_each_turn_of_a_memory_has_its_own_before_it(self, store: Store) -> None:
-        said = spoken(("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
+        said = speaker_match(("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
         await store.append(SCOPE, [Entry(event) for event in said])
         whole = a_memory("the whole of it")
         cues = tuple(turn_cue(whole.id, place, event) for place, event in enumerate(said[1:]))
@@ -129,7 +129,7 @@ class PendingTurnContract(StoreSuite):
         }
 
     async def test_a_turn_that_failed_comes_with_them_again(self, store: Store) -> None:
-        await keep(store, *spoken(("Ana", "one"), ("Ben", "two")))
+        await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two")))
         first = await the_pending(store, 1)
         await store.defer_vectors(SCOPE, MODEL, [first.ref], error="no answer", now=NOW)
         assert await the_pending(store, 1) == first

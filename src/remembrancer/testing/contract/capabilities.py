@@ -28,7 +28,7 @@ class CapabilitiesContract(IndexSuite):
         for cue in await finder.store.pending(SCOPE, MODEL, limit=9, now=NOW):
             vector = CueVector(cue.ref, a_vector(1, 0), False, np.array([[128]], dtype=np.uint8))
             await finder.store.put_vectors(SCOPE, MODEL, [vector], at=NOW)
-        asked = request("kestrel", vector=a_vector(1, 0), surroundings=True)
+        asked = request("kestrel", vector=a_vector(1, 0), context_features=True)
         match capability:
             case "dense":
                 answer = await finder.search(READER, asked)
@@ -40,7 +40,7 @@ class CapabilitiesContract(IndexSuite):
                 present = bool(answer.lexical_rank.any())
                 assert present or (answer.ids, answer.bm25_bound, answer.idf) == ((), 0.0, None)
             case "context":
-                present = (await finder.search(READER, asked)).surroundings is not None
+                present = (await finder.search(READER, asked)).context_features is not None
             case _:
                 answer = await finder.search(READER, asked)
                 present = bool(await finder.token_embeddings(READER, MODEL, answer.ref.tolist()))

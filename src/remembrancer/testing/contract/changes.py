@@ -15,7 +15,7 @@ from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.erasure import Removal
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.instants import micros
-from remembrancer.domain.memory import Cue, Mark, Memory, MemoryWrite, Status
+from remembrancer.domain.memory import Cue, CueFlag, Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.ports.changes import ChangedMemory, CueTurn, WorkspaceState, packed_terms
@@ -253,11 +253,11 @@ class ChangesContract(StoreSuite):
 
     async def test_a_memory_comes_with_all_its_cues_by_ordinal(self, store: Store) -> None:
         write = indexed(KESTREL, "one owl", "two", "three owls owl")
-        flagged = (write.cues[0], replace(write.cues[1], marks=Mark.TIME | Mark.NAME), write.cues[2])
+        flagged = (write.cues[0], replace(write.cues[1], flags=CueFlag.TIME | CueFlag.NAME), write.cues[2])
         await remember(store, replace(write, cues=flagged))
         (told,) = await changes(store)
         assert [(cue.terms, cue.length, cue.flags) for cue in told.cues] == [
-            (packed_terms(cue.terms), len(cue.terms), int(cue.marks)) for cue in flagged
+            (packed_terms(cue.terms), len(cue.terms), int(cue.flags)) for cue in flagged
         ]
         assert [cue.ref for cue in told.cues] == [cue.ref for cue in await store.pending_of(SCOPE, MODEL, KESTREL.id)]
 

@@ -469,10 +469,10 @@ class ErasingContract(WorldSuite):
         deploy = (await world.get(READER, [DEPLOY]))[DEPLOY]
         await derive(world, drawn, deploy)
         traces = await world.traces(SCOPE, memories=[DEPLOY, CONVERSATION, drawn.id, UUID(int=9)], events=[*TURNS])
-        of_deploy, spoken = traces.memories[DEPLOY], traces.memories[CONVERSATION]
+        of_deploy, speaker_match = traces.memories[DEPLOY], traces.memories[CONVERSATION]
         assert (of_deploy.memory, of_deploy.events, of_deploy.turns) == (deploy, TURNS, frozenset())
         assert (of_deploy.derived, traces.memories[drawn.id].sources) == ({drawn.id}, {DEPLOY})
-        assert (spoken.events, spoken.turns) == (TURNS, frozenset(TURNS))
+        assert (speaker_match.events, speaker_match.turns) == (TURNS, frozenset(TURNS))
         assert set(traces.memories) == {DEPLOY, CONVERSATION, drawn.id}
         assert traces.events[TURNS[0]].memories == {DEPLOY, CONVERSATION}
 

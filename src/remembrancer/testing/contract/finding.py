@@ -145,7 +145,7 @@ def request(
     model: str | None = None,
     depth: int = 100,
     where: Filter = EVERYTHING,
-    surroundings: bool = False,
+    context_features: bool = False,
     speakers: Collection[str] = (),
     roles: Collection[Role] = (),
     any_at: tuple[tuple[datetime, datetime], ...] = (),
@@ -156,7 +156,7 @@ def request(
         depth=depth,
         lexical=LexicalQuery(terms=tuple(stem(word) for word in words), phrase=phrase) if words or phrase else None,
         model=MODEL if vector is not None and model is None else model,
-        surroundings=surroundings,
+        context_features=context_features,
         speakers=frozenset(speakers),
         roles=frozenset(roles),
         any_at=any_at,
@@ -193,15 +193,15 @@ def assert_same_context(actual: Candidates, expected: Candidates) -> None:
 
     With two words and more, what stands in a turn and around it adds up to sums that rounding may tell apart.
     """
-    mine, theirs = actual.surroundings, expected.surroundings
+    mine, theirs = actual.context_features, expected.context_features
     if mine is None or theirs is None:
         assert mine is theirs
         return
-    np.testing.assert_allclose(mine.nearby, theirs.nearby, rtol=0, atol=BM25_TOLERANCE)
+    np.testing.assert_allclose(mine.neighbour_coverage, theirs.neighbour_coverage, rtol=0, atol=BM25_TOLERANCE)
     np.testing.assert_allclose(mine.session, theirs.session, rtol=BM25_TOLERANCE)
     same = actual.cue == expected.cue
-    np.testing.assert_array_equal(mine.spoken[same], theirs.spoken[same], strict=True)
-    np.testing.assert_array_equal(mine.marks[same], theirs.marks[same], strict=True)
+    np.testing.assert_array_equal(mine.speaker_match[same], theirs.speaker_match[same], strict=True)
+    np.testing.assert_array_equal(mine.flags[same], theirs.flags[same], strict=True)
     if expected.idf is not None and len(expected.idf) == 1:
         np.testing.assert_array_equal(mine.rank, theirs.rank, strict=True)
     else:

@@ -14,7 +14,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
-from remembrancer.ports.inspection import Vitals
+from remembrancer.ports.inspection import HealthInputs
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, give_vectors, holding, moved, remember
 from remembrancer.testing.contract.world import a_snapshot
@@ -26,10 +26,10 @@ HIDDEN = replace(a_memory("hidden", scope=MATE), visibility=Visibility.OWN)
 EDGE = Relation(ONE.id, TWO.id, RelationKind.SIMILAR, 0.5, NOW)
 
 
-async def vitals(
+async def health_inputs(
     store: Store, *, reader: Reader = READER, where: Filter = EVERYTHING, model: str | None = MODEL
-) -> Vitals:
-    return await store.vitals(reader, where, model=model, shown_since=NOW)
+) -> HealthInputs:
+    return await store.health_inputs(reader, where, model=model, shown_since=NOW)
 
 
 async def with_vectors(store: Store, *memories: Memory) -> None:
@@ -49,12 +49,12 @@ class HealthContract(StoreSuite):
     single = holding(lambda store: remember(store, ONE))
 
     async def test_an_empty_store_has_no_vitals(self, store: Store) -> None:
-        assert await vitals(store) == Vitals(ids=(), occurred=(), with_vector=0, related=0, shown=())
+        assert await health_inputs(store) == HealthInputs(ids=(), occurred=(), with_vector=0, related=0, shown=())
 
     async def test_each_memory_counts_with_the_end_of_its_span_by_id(self, store: Store) -> None:
         ended = replace(moved(TWO, NOW), occurred_to=NOW + timedelta(hours=3))
         await remember(store, THREE, ended, moved(ONE, NOW - timedelta(days=9)))
-        found = await vitals(store)
+        found = await health_inputs(store)
         assert found.ids == (ONE.id, TWO.id, THREE.id)
         assert found.occurred == (NOW - timedelta(days=9), NOW + timedelta(hours=3), NOW)
 
@@ -62,59 +62,61 @@ class HealthContract(StoreSuite):
         await with_vectors(store, ONE, replace(TWO, kind="noise"))
         await store.relate(READER, [EDGE])
         await show(store, shown(ONE, 0.5), shown(TWO, 0.25))
-        found = await vitals(store, where=replace(EVERYTHING, kinds=frozenset({"note"})))
+        found = await health_inputs(store, where=replace(EVERYTHING, kinds=frozenset({"note"})))
         # The neighbour need not pass the filter: it is there to be reached all the same.
-        assert found == Vitals(ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=1, shown=(0.5,))
+        assert found == HealthInputs(ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=1, shown=(0.5,))
 
     async def test_what_is_retired_does_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE, TWO)
         await store.set_status(READER, TWO.id, Status.RETIRED, at=NOW)
-        assert (await vitals(store)).ids == (ONE.id,)
+        assert (await health_inputs(store)).ids == (ONE.id,)
 
     async def test_what_the_reader_cannot_see_does_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE)
         await remember(store, HIDDEN)
         await give_vectors(store, {"hidden": a_vector(1, 0)})
         await show(store, shown(HIDDEN, 0.25), reader=Reader(MATE))
-        assert await vitals(store) == Vitals(ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=0, shown=())
+        assert await health_inputs(store) == HealthInputs(
+            ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=0, shown=()
+        )
 
     async def test_what_a_crew_does_not_share_does_not_count(self, store: Store) -> None:
         await remember(store, ONE, replace(TWO, scope=MATE))
         reader = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
-        assert (await vitals(store, reader=reader)).ids == (ONE.id,)
+        assert (await health_inputs(store, reader=reader)).ids == (ONE.id,)
 
     async def test_a_memory_has_its_vector_when_each_of_its_cues_has(self, store: Store) -> None:
         await remember(store, indexed(ONE, "begun", "done"), indexed(TWO, "whole"))
         await give_vectors(store, {"begun": a_vector(1, 0), "whole": a_vector(1, 0)})
-        assert (await vitals(store)).with_vector == 1
+        assert (await health_inputs(store)).with_vector == 1
         await give_vectors(store, {"done": a_vector(0, 1)})
-        assert (await vitals(store)).with_vector == 2
+        assert (await health_inputs(store)).with_vector == 2
 
     async def test_vectors_of_another_model_do_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE)
-        assert (await vitals(store, model="model-b")).with_vector == 0
+        assert (await health_inputs(store, model="model-b")).with_vector == 0
 
     async def test_without_a_model_no_memory_has_a_vector(self, store: Store) -> None:
         await with_vectors(store, ONE, TWO)
         await store.relate(READER, [EDGE])
-        found = await vitals(store, model=None)
+        found = await health_inputs(store, model=None)
         assert (found.with_vector, found.related) == (0, 0)
 
     async def test_both_ends_of_an_edge_are_related(self, store: Store) -> None:
         await with_vectors(store, ONE, TWO, THREE)
         await store.relate(READER, [EDGE, replace(EDGE, kind=RelationKind.SUPPORTS)])
-        assert (await vitals(store)).related == 2
+        assert (await health_inputs(store)).related == 2
 
     async def test_a_memory_without_its_vector_is_not_counted_as_related(self, store: Store) -> None:
         await with_vectors(store, ONE)
         await remember(store, TWO)
         await store.relate(READER, [EDGE])
-        assert (await vitals(store)).related == 1
+        assert (await health_inputs(store)).related == 1
 
     async def test_an_edge_to_itself_relates_a_memory_to_nothing(self, store: Store) -> None:
         await with_vectors(store, ONE)
         await store.relate(READER, [replace(EDGE, target=ONE.id)])
-        assert (await vitals(store)).related == 0
+        assert (await health_inputs(store)).related == 0
 
     @pytest.mark.parametrize("way", ["from it", "to it"])
     async def test_an_edge_with_an_unseen_end_relates_nothing(self, store: Store, way: str) -> None:
@@ -122,32 +124,32 @@ class HealthContract(StoreSuite):
         await remember(store, HIDDEN)
         ends = (HIDDEN.id, ONE.id) if way == "to it" else (ONE.id, HIDDEN.id)
         await store.relate(Reader(MATE), [Relation(*ends, RelationKind.SIMILAR, 1.0, NOW)])
-        assert (await vitals(store)).related == 0
-        assert (await vitals(store, reader=Reader(MATE))).related == 1
+        assert (await health_inputs(store)).related == 0
+        assert (await health_inputs(store, reader=Reader(MATE))).related == 1
 
     async def test_similarities_of_what_was_shown_come_in_the_order_of_the_log(self, store: Store) -> None:
         await remember(store, ONE, TWO)
         await show(store, shown(ONE, 0.5, seconds=2), shown(TWO, -0.25, seconds=1))
         await show(store, shown(TWO, 0.75), shown(ONE, 0.125))
-        assert (await vitals(store)).shown == (0.125, 0.75, -0.25, 0.5)
+        assert (await health_inputs(store)).shown == (0.125, 0.75, -0.25, 0.5)
 
     async def test_what_was_shown_earlier_does_not_count(self, single: Store) -> None:
         before = replace(shown(ONE, 0.25), at=NOW - timedelta(microseconds=1))
         await show(single, before, shown(ONE, 0.5))
-        assert (await vitals(single)).shown == (0.5,)
+        assert (await health_inputs(single)).shown == (0.5,)
 
     async def test_what_was_shown_without_a_similarity_does_not_count(self, single: Store) -> None:
         await show(single, shown(ONE, None), shown(ONE, 0.0, seconds=1))
-        assert (await vitals(single)).shown == (0.0,)
+        assert (await health_inputs(single)).shown == (0.0,)
 
     @pytest.mark.parametrize("kind", [Exposure.RETRIEVED, Exposure.USED])
     async def test_only_what_was_shown_counts_as_shown(self, single: Store, kind: Exposure) -> None:
         await show(single, replace(shown(ONE, 0.5), exposure=kind))
-        assert (await vitals(single)).shown == ()
+        assert (await health_inputs(single)).shown == ()
 
     async def test_a_change_of_strength_alone_shows_nothing(self, single: Store) -> None:
         await single.adjust(READER, [ONE.id], lambda _: Adjustment(Strength(importance=1.0)), at=NOW)
-        assert (await vitals(single)).shown == ()
+        assert (await health_inputs(single)).shown == ()
 
     async def test_a_day_s_health_is_kept_whole(self, store: Store) -> None:
         snapshot = HealthSnapshot(

@@ -63,7 +63,7 @@ speaking = st.tuples(st.sampled_from([None, "Ana", "Ben"]), st.sampled_from([Rol
 kinds = st.sampled_from([RelationKind.SIMILAR, RelationKind.SUPERSEDES])
 weights = st.sampled_from([0.25, 1.0])
 picks = st.integers(min_value=0, max_value=1_000_000)
-spoken = st.lists(st.none() | picks, max_size=3)
+speaker_match = st.lists(st.none() | picks, max_size=3)
 """Of each cue in turn the event that it is said in, if any."""
 
 

@@ -54,8 +54,8 @@ from remembrancer.testing.contract.histories import (
     scopes,
     sessions,
     similarities,
+    speaker_match,
     speaking,
-    spoken,
     talks,
     texts,
     turns,
@@ -124,12 +124,12 @@ class StoreMachine(RuleBasedStateMachine):
             entries.append(Entry(event, in_events(write, [event])))
         self._both(lambda store: store.append(scope, entries))
 
-    @rule(memory=memories(), said=turns, of=spoken)
+    @rule(memory=memories(), said=turns, of=speaker_match)
     def insert(self, memory: Memory, said: list[str], of: list[int | None]) -> None:
         write = in_events(self._new(memory, said), self._events(of))
         self._both(lambda store: store.insert(memory.scope, write))
 
-    @rule(pick=picks, given=memories(), said=turns, of=spoken, behind=st.sampled_from([0, 0, 0, 1]), at=moments)
+    @rule(pick=picks, given=memories(), said=turns, of=speaker_match, behind=st.sampled_from([0, 0, 0, 1]), at=moments)
     def revise(
         self, pick: int, given: Memory, said: list[str], of: list[int | None], behind: int, at: datetime
     ) -> None:
@@ -192,7 +192,7 @@ class StoreMachine(RuleBasedStateMachine):
         consolidated=st.lists(picks, max_size=1),
         given=st.none() | memories(),
         said=turns,
-        of=spoken,
+        of=speaker_match,
         moved=st.lists(st.tuples(picks, st.sampled_from(Status)), max_size=1),
         superseded=st.lists(st.tuples(picks, st.none() | picks), max_size=1),
         related=st.lists(st.tuples(picks, picks, kinds, weights), max_size=1),
@@ -349,10 +349,10 @@ class StoreMachine(RuleBasedStateMachine):
     def the_answers_are_the_same(self) -> None:
         asked = [
             (request("kestrel", "owl", where=WHERES[0]), True),
-            (request("kestrel", where=WHERES[0], surroundings=True, speakers={"Ana"}), True),
-            (request("barn", "owl", where=WHERES[1], surroundings=True, roles={Role.USER}), True),
+            (request("kestrel", where=WHERES[0], context_features=True, speakers={"Ana"}), True),
+            (request("barn", "owl", where=WHERES[1], context_features=True, roles={Role.USER}), True),
             (request(vector=QUESTION, where=WHERES[0]), True),
-            (request("barn", "heron", vector=QUESTION, where=WHERES[1], model="model-b", surroundings=True), False),
+            (request("barn", "heron", vector=QUESTION, where=WHERES[1], model="model-b", context_features=True), False),
         ]
         for reader in READERS:
             for question, by_cue in asked:
@@ -467,7 +467,7 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.relations(reader, ids),
         [list((await store.hubs(reader, where, limit=3)).items()) for where in WHERES],
         [(await store.audit(reader, memory_id), await store.reviews(reader, memory_id)) for memory_id in ids],
-        [await store.vitals(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
+        [await store.health_inputs(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
         {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
         [(found, as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],

@@ -61,17 +61,17 @@ async def say(finder: Finder, *texts: str, scope: Scope = SCOPE, start: timedelt
 
 
 async def ask(finder: Finder, name: str, asked: VectoredRequest, *, reader: Reader = READER) -> dict[str, float]:
-    """One column of the surroundings, by the memory's text."""
+    """One column of the context features, by the memory's text."""
     found = await finder.search(reader, asked)
-    assert found.surroundings is not None
-    values: NDArray[np.generic] = getattr(found.surroundings, name)
+    assert found.context_features is not None
+    values: NDArray[np.generic] = getattr(found.context_features, name)
     assert values.shape == (len(found.ids),)
     texts = {memory.id: memory.text for memory in (await finder.store.get(reader, found.ids)).values()}
     return {texts[memory_id]: float(value) for memory_id, value in zip(found.ids, values, strict=True)}
 
 
 def about(*words: str, depth: int = 100) -> VectoredRequest:
-    return request(*words, depth=depth, surroundings=True)
+    return request(*words, depth=depth, context_features=True)
 
 
 def close(values: dict[str, float]) -> object:
@@ -79,32 +79,32 @@ def close(values: dict[str, float]) -> object:
 
 
 @needs("context", "bm25")
-class NearbyContract(IndexSuite):
+class NeighbourCoverageContract(IndexSuite):
     async def test_a_word_counts_whole_in_the_next_turn_and_less_in_the_one_after(self, finder: Finder) -> None:
         await say(finder, "heron", "barn", "owl", "kestrel", "roof", "nest", "wall")
-        nearby = await ask(finder, "nearby", about("kestrel"))
-        assert nearby == close(
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel"))
+        assert neighbour_coverage == close(
             {"barn": finder.rules.next_but_one, "owl": 1, "kestrel": 0, "roof": 1, "nest": finder.rules.next_but_one}
         )
 
     async def test_a_turn_s_own_words_are_not_around_it(self, finder: Finder) -> None:
         await say(finder, "kestrel left", "kestrel right")
-        assert await ask(finder, "nearby", about("kestrel")) == {"kestrel left": 0, "kestrel right": 0}
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == {"kestrel left": 0, "kestrel right": 0}
 
     async def test_a_word_on_both_sides_counts_once(self, finder: Finder) -> None:
         await say(finder, "kestrel left", "owl", "kestrel right")
-        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+        assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(1)
 
     async def test_a_word_beside_and_farther_counts_as_beside(self, finder: Finder) -> None:
         await say(finder, "kestrel far", "kestrel near", "owl")
-        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+        assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(1)
 
     async def test_words_count_by_their_idf(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl", "roof")
         await say(finder, "kestrel again", scope=ELSEWHERE["session"])
         common, rare = finder.idf(4, 2), finder.idf(4, 1)
-        nearby = await ask(finder, "nearby", about("kestrel", "owl"))
-        assert nearby == close({
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel", "owl"))
+        assert neighbour_coverage == close({
             "kestrel": rare / (common + rare),
             "owl": common / (common + rare),
             "roof": (rare + finder.rules.next_but_one * common) / (common + rare),
@@ -113,77 +113,79 @@ class NearbyContract(IndexSuite):
 
     async def test_a_word_that_nobody_said_lowers_the_share(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
-        nearby = await ask(finder, "nearby", about("kestrel", "walrus"))
-        assert nearby["owl"] == pytest.approx(
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel", "walrus"))
+        assert neighbour_coverage["owl"] == pytest.approx(
             finder.idf(2, 1) / (finder.idf(2, 1) + finder.idf(2, 0)), rel=BM25_TOLERANCE
         )
 
     async def test_turns_of_the_longest_gap_belong_together(self, finder: Finder) -> None:
         await say(finder, "kestrel")
         await say(finder, "owl", start=finder.rules.gap)
-        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+        assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(1)
 
     async def test_a_longer_gap_parts_them_and_all_beyond(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         await say(finder, "barn", "roof", start=MINUTE + finder.rules.gap + timedelta(microseconds=1))
-        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
     @pytest.mark.parametrize("other", ELSEWHERE)
     async def test_turns_of_another_stream_are_not_around(self, finder: Finder, other: str) -> None:
         await say(finder, "kestrel")
         await say(finder, "owl", "barn", scope=ELSEWHERE[other])
         await say(finder, "roof", start=MINUTE)
-        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "roof": 1})
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "roof": 1})
 
     async def test_turns_stand_in_the_order_of_their_stream_whenever_they_were_said(self, finder: Finder) -> None:
         for text, minute in (("kestrel", 2), ("owl", 0), ("barn", 1)):
             await say(finder, text, start=minute * MINUTE)
-        assert await ask(finder, "nearby", about("kestrel")) == close(
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close(
             {"kestrel": 0, "owl": 1, "barn": finder.rules.next_but_one}
         )
 
     async def test_an_event_that_no_memory_holds_is_no_turn(self, finder: Finder) -> None:
         first, passed, last = turns("kestrel", "hm", "owl")
         await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(passed), Entry(last, memory_of(last))])
-        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
     async def test_an_event_that_becomes_a_memory_late_takes_its_place(self, finder: Finder) -> None:
         first, late, last = turns("kestrel", "barn", "owl")
         await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(late), Entry(last, memory_of(last))])
-        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+        assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(1)
         await finder.store.insert(SCOPE, memory_of(late))
-        assert await ask(finder, "nearby", about("kestrel")) == close(
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close(
             {"kestrel": 0, "barn": 1, "owl": finder.rules.next_but_one}
         )
 
     async def test_a_new_turn_counts_at_once(self, finder: Finder) -> None:
         await say(finder, "kestrel")
-        assert await ask(finder, "nearby", about("kestrel")) == {"kestrel": 0}
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == {"kestrel": 0}
         await say(finder, "owl", start=MINUTE)
-        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
     async def test_what_other_memories_of_an_event_say_is_said_in_the_same_turn(self, finder: Finder) -> None:
         event, after = turns("seen at noon", "roof")
         await finder.store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
         for write in held_by(event, "kestrel owl", "kestrel barn"):
             await finder.store.insert(SCOPE, write)
-        nearby = await ask(finder, "nearby", about("kestrel", "owl"))
-        assert nearby == close({"kestrel owl": 0, "kestrel barn": 0, "roof": 1})
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel", "owl"))
+        assert neighbour_coverage == close({"kestrel owl": 0, "kestrel barn": 0, "roof": 1})
 
     async def test_a_memory_whose_words_change_leaves_its_turn(self, finder: Finder) -> None:
         said = await say(finder, "kestrel", "barn", "owl")
-        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(finder.rules.next_but_one)
+        assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(
+            finder.rules.next_but_one
+        )
         summary = replace(memory_of(said[1]).memory, text="summary")
         await finder.store.revise(SCOPE, indexed(summary), expected_revision=1, at=NOW)
-        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
     async def test_a_memory_may_come_back_to_its_turn(self, finder: Finder) -> None:
         said = await say(finder, "kestrel", "barn", "owl")
         memory = memory_of(said[1]).memory
         await finder.store.revise(SCOPE, indexed(replace(memory, text="summary")), expected_revision=1, at=NOW)
-        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+        assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(1)
         await finder.store.revise(SCOPE, memory_of(said[1]), expected_revision=2, at=NOW)
-        assert await ask(finder, "nearby", about("kestrel")) == close(
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close(
             {"kestrel": 0, "barn": 1, "owl": finder.rules.next_but_one}
         )
 
@@ -194,8 +196,8 @@ class NearbyContract(IndexSuite):
         await finder.store.insert(SCOPE, one)
         await finder.store.insert(SCOPE, two)
         await finder.store.revise(SCOPE, indexed(one.memory, "wall"), expected_revision=1, at=NOW)
-        nearby = await ask(finder, "nearby", about("kestrel"))
-        assert nearby == close({"kestrel": 0, "roof": 1, "owl": finder.rules.next_but_one})
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel"))
+        assert neighbour_coverage == close({"kestrel": 0, "roof": 1, "owl": finder.rules.next_but_one})
 
     async def test_of_several_turns_of_a_memory_the_one_with_the_words_tells(self, finder: Finder) -> None:
         said = turns("heron", "kestrel", "owl", "wall", "wall again")
@@ -204,21 +206,21 @@ class NearbyContract(IndexSuite):
         cues = tuple(turn_cue(whole.id, place, event) for place, event in enumerate(said[:2]))
         await finder.store.insert(SCOPE, MemoryWrite(whole, cues, tuple(event.id for event in said[:2])))
         await finder.store.insert(SCOPE, memory_of(said[2]))
-        nearby = await ask(finder, "nearby", about("kestrel", "owl"))
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel", "owl"))
         half = finder.idf(3, 1) / (2 * finder.idf(3, 1))
-        assert nearby == close({"the whole of it": half, "owl": half})
+        assert neighbour_coverage == close({"the whole of it": half, "owl": half})
 
     async def test_what_a_long_turn_says_is_around_nobody(self, finder: Finder) -> None:
         brief = " ".join(["kestrel", *(f"brief{n}" for n in range(finder.rules.brief_terms - len(HEADING) - 1))])
         await say(finder, brief, "owl")
         await say(finder, f"{brief} longer", "barn", scope=ELSEWHERE["session"])
-        nearby = await ask(finder, "nearby", about("kestrel"))
-        assert nearby == close({brief: 0, "owl": 1, f"{brief} longer": 0})
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel"))
+        assert neighbour_coverage == close({brief: 0, "owl": 1, f"{brief} longer": 0})
 
     async def test_a_long_turn_keeps_its_place_and_its_own_words(self, finder: Finder) -> None:
         long = " ".join(["kestrel", *(f"long{n}" for n in range(finder.rules.brief_terms))])
         await say(finder, "kestrel", long, "owl")
-        assert await ask(finder, "nearby", about("kestrel")) == close(
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close(
             {"kestrel": 0, long: 0, "owl": finder.rules.next_but_one}
         )
 
@@ -226,7 +228,7 @@ class NearbyContract(IndexSuite):
         await finder.store.insert(SCOPE, indexed(a_memory("owl note")))
         await say(finder, "kestrel")
         await finder.store.insert(SCOPE, indexed(a_memory("barn note")))
-        assert await ask(finder, "nearby", about("kestrel", "note")) == close({
+        assert await ask(finder, "neighbour_coverage", about("kestrel", "note")) == close({
             "owl note": 0, "kestrel": 0, "barn note": 0
         })  # fmt: skip
 
@@ -249,20 +251,20 @@ class HiddenNeighboursContract(IndexSuite):
         if way == "retired":
             await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
         where = replace(EVERYTHING, kinds=frozenset({"message"})) if way == "filtered" else EVERYTHING
-        return BEN if way == "out of sight" else READER, request("kestrel", where=where, surroundings=True)
+        return BEN if way == "out of sight" else READER, request("kestrel", where=where, context_features=True)
 
     @pytest.mark.parametrize("way", HIDDEN)
     async def test_the_words_of_a_hidden_turn_are_around_nobody(self, finder: Finder, way: str) -> None:
         reader, asked = await self._hide(finder, way, an_event("kestrel"))
         await say(finder, "owl", "barn", start=MINUTE)
-        assert await ask(finder, "nearby", asked, reader=reader) == {}
+        assert await ask(finder, "neighbour_coverage", asked, reader=reader) == {}
 
     @pytest.mark.parametrize("way", HIDDEN)
     async def test_a_hidden_turn_keeps_its_place(self, finder: Finder, way: str) -> None:
         await say(finder, "kestrel")
         reader, asked = await self._hide(finder, way, an_event("heron", at=NOW + MINUTE))
         await say(finder, "owl", "barn", start=2 * MINUTE)
-        assert await ask(finder, "nearby", asked, reader=reader) == close(
+        assert await ask(finder, "neighbour_coverage", asked, reader=reader) == close(
             {"kestrel": 0, "owl": finder.rules.next_but_one}
         )
 
@@ -272,6 +274,6 @@ class HiddenNeighboursContract(IndexSuite):
         shown, hidden = held_by(event, "kestrel", "owl")
         await finder.store.insert(SCOPE, shown)
         await finder.store.insert(SCOPE, replace(hidden, memory=replace(hidden.memory, visibility=Visibility.OWN)))
-        nearby = await ask(finder, "nearby", about("kestrel", "owl"), reader=BEN)
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel", "owl"), reader=BEN)
         share = finder.idf(2, 1) / (finder.idf(2, 1) + finder.idf(2, 0))
-        assert nearby == close({"kestrel": 0, "roof": share})
+        assert neighbour_coverage == close({"kestrel": 0, "roof": share})

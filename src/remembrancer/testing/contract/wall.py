@@ -40,7 +40,7 @@ from remembrancer.testing.contract.base import (
     exported,
     holding,
     refs_of,
-    stored_words,
+    stored_token_embeddings,
     unchanged,
 )
 from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
@@ -224,14 +224,16 @@ READS: Final[dict[str, Observe]] = {
     "changes with vectors": lambda store: store.read(_told_vectors),
     "state": lambda store: store.read(_told_since),
     "cues_with_phrase": lambda store: store.read(lambda view: len(view.cues_with_phrase(SCOPE, ("the", "deploi")))),
-    "token_embeddings": _plain(lambda store: stored_words(store, dict.fromkeys(ALL_IDS, 0), model=OTHER_MODEL), _lists),
+    "token_embeddings": _plain(
+        lambda store: stored_token_embeddings(store, dict.fromkeys(ALL_IDS, 0), model=OTHER_MODEL), _lists
+    ),
     "pending": _plain(
         lambda store: store.pending(SCOPE, MODEL, limit=100, now=NOW, before=9),
         lambda cues: sorted(_cues(cues), key=repr),
     ),
     "pending_of": _plain(lambda store: store.pending_of(SCOPE, MODEL, DEPLOY, before=9), _cues),
     "vectors": _plain(lambda store: store.vectors(READER, MODEL, ALL_IDS), _lists),
-    "vitals": lambda store: store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW),
+    "health_inputs": lambda store: store.health_inputs(READER, EVERYTHING, model=MODEL, shown_since=NOW),
     "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),
     "crews": lambda store: store.crews(SCOPE),
     "lying_in": lambda store: store.lying_in(SCOPE, ErasureSelection(agent=SCOPE.agent)),
@@ -438,7 +440,7 @@ SEARCHED: Final = {
         "back",
         "canary",
         where=BEFORE_RETIRING,
-        surroundings=True,
+        context_features=True,
         speakers={"Bo"},
         roles={Role.USER},
     ),

@@ -18,7 +18,7 @@ from remembrancer.adapters.relational import (
     streams,
 )
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.health import vitals
+from remembrancer.adapters.relational.health import health_inputs
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Priority, Severity
@@ -60,17 +60,19 @@ def plans(connection: Connection, work: Callable[[], object], *tables: str) -> l
 
 
 def test_a_memory_s_edges_are_looked_up_and_not_searched_for_among_all_memories(connection: Connection) -> None:
-    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, model="model-a", shown_since=NOW), "o")
+    steps = plans(connection, lambda: health_inputs(connection, READER, CURRENT, model="model-a", shown_since=NOW), "o")
     assert steps == ["SEARCH o USING INTEGER PRIMARY KEY (rowid=?)"] * 2
 
 
 def test_whether_all_cues_have_a_vector_is_told_without_reading_any(connection: Connection) -> None:
-    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, model="model-a", shown_since=NOW), "c", "v")
+    steps = plans(
+        connection, lambda: health_inputs(connection, READER, CURRENT, model="model-a", shown_since=NOW), "c", "v"
+    )
     assert [step for step in steps if "COVERING INDEX" not in step] == []
 
 
 def test_what_was_shown_is_looked_up_memory_by_memory(connection: Connection) -> None:
-    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, model="model-a", shown_since=NOW), "x")
+    steps = plans(connection, lambda: health_inputs(connection, READER, CURRENT, model="model-a", shown_since=NOW), "x")
     assert steps == ["SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)"]
 
 

@@ -125,7 +125,7 @@ def test_a_turn_of_another_process_is_around_ours(path: str) -> None:
         seen: list[dict[str, float]] = []
         for store, event in zip((one, other, one), said, strict=True):
             await store.append(SCOPE, [Entry(event, memory_of_event(event, Formation()))])
-            seen.append(await ask(one.finder, "nearby", request("kestrel", surroundings=True)))
+            seen.append(await ask(one.finder, "neighbour_coverage", request("kestrel", context_features=True)))
         return seen
 
     assert with_two(path, work) == [
@@ -140,11 +140,11 @@ def test_a_turn_that_another_process_takes_from_its_memory_is_around_ours_no_mor
         said = [an_event(text) for text in ("kestrel", "owl", "barn")]
         writes = [memory_of_event(event, Formation()) for event in said]
         await one.append(SCOPE, [Entry(event, write) for event, write in zip(said, writes, strict=True)])
-        asked = request("kestrel", surroundings=True)
-        before = await ask(one.finder, "nearby", asked)
+        asked = request("kestrel", context_features=True)
+        before = await ask(one.finder, "neighbour_coverage", asked)
         revised = replace(writes[1].memory, text="summary")
         await other.revise(SCOPE, indexed(revised), expected_revision=1, at=LATER)
-        return before, await ask(one.finder, "nearby", asked)
+        return before, await ask(one.finder, "neighbour_coverage", asked)
 
     before, after = with_two(path, work)
     assert (before["barn"], after) == (0.75, {"kestrel": 0, "barn": 1})
@@ -327,14 +327,16 @@ class TwoProcesses(RuleBasedStateMachine):
 
     @rule(by=st.sampled_from([0, 1]))
     def recall(self, by: int) -> None:
-        self.runner.run(self.stores[by].search(READER, request("kestrel", vector=a_vector(1, 2), surroundings=True)))
+        self.runner.run(
+            self.stores[by].search(READER, request("kestrel", vector=a_vector(1, 2), context_features=True))
+        )
 
     @invariant()
     def both_answer_as_one_that_has_just_read_the_file(self) -> None:
         async def compare() -> None:
             fresh = self._opened()
-            both = request("kestrel", "owl", vector=a_vector(3, 5), surroundings=True)
-            for asked in (both, request("barn", surroundings=True)):
+            both = request("kestrel", "owl", vector=a_vector(3, 5), context_features=True)
+            for asked in (both, request("barn", context_features=True)):
                 expected = await fresh.search(READER, asked)
                 for store in self.stores:
                     assert_same_answer(await store.search(READER, asked), expected)

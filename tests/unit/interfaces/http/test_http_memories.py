@@ -52,8 +52,8 @@ def test_an_episode_is_kept_with_its_turns() -> None:
         told = await http.done("POST", "/v1/events", {"events": [{"text": "It broke"}, {"text": "We mended it"}]})
         turns = [event["id"] for event in told["events"]]
         episode = await http.done("POST", "/v1/memories", {"text": "About checkout", "events": turns})
-        dossier = await http.done("GET", f"/v1/memories/{episode['id']}")
-        return [event["text"] for event in dossier["events"]]
+        details = await http.done("GET", f"/v1/memories/{episode['id']}")
+        return [event["text"] for event in details["events"]]
 
     assert with_client(steps) == ["It broke", "We mended it"]
 
@@ -110,11 +110,11 @@ def test_a_memory_is_told_otherwise() -> None:
         stale = await http("PATCH", path, {"text": "4 GiB", "expected_revision": 1})
         return changed, stale, await http.done("GET", path)
 
-    changed, stale, dossier = with_client(steps)
+    changed, stale, details = with_client(steps)
     assert (changed["text"], changed["title"], changed["source"], changed["revision"]) == ("3 GiB", None, "runbook", 2)
     assert (stale.status, stale.body["type"]) == (409, "urn:remembrancer:problem:conflict")
-    assert dossier["memory"] == changed
-    assert [revision["text"] for revision in dossier["revisions"]] == ["2 GiB"]
+    assert details["memory"] == changed
+    assert [revision["text"] for revision in details["revisions"]] == ["2 GiB"]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_a_projects_folder_has_no_file_for_another_project() -> None:
 
 def test_a_memory_belongs_where_its_scope_says() -> None:
     memory = a_memory(scope=Scope(workspace="acme", project="checkout", crew="j-7", agent="ana"))
-    assert place_of_memory(memory, standing="institutional") == VaultOwner(project="checkout", job="j-7")
+    assert place_of_memory(memory, pinned_tag="institutional") == VaultOwner(project="checkout", job="j-7")
 
 
 def test_a_folder_that_cannot_name_a_project_is_refused() -> None:

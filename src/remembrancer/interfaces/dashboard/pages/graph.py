@@ -12,7 +12,7 @@ from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit
-from remembrancer.interfaces.wire.fading import OutlooksOut
+from remembrancer.interfaces.wire.fading import DecayForecastsOut
 from remembrancer.interfaces.wire.memories import RelationOut
 
 router = APIRouter(route_class=PageRoute)
@@ -27,7 +27,7 @@ async def graph(visit: ReadingVisit) -> HTMLResponse:
     asked = QueryFields(visit.request.query_params)
     around, limit = asked.identifier("memory"), asked.whole("limit", ROOM, 2, MOST)
     found = await visit.memory.graph(around, limit=limit)
-    memories = OutlooksOut.of(found.memories).memories
+    memories = DecayForecastsOut.of(found.memories).memories
     relations = [RelationOut.of(one) for one in found.relations]
     nodes = [GraphNode.of(one.memory) for one in memories]
     return page(

@@ -18,8 +18,8 @@ from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import SubmittedForm
 from remembrancer.interfaces.dashboard.rendering import page, title_of
 from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit, WritingVisit
-from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
-from remembrancer.interfaces.wire.memories import DossierOut
+from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut, DecayForecastsOut
+from remembrancer.interfaces.wire.memories import MemoryDetailsOut
 
 router = APIRouter(route_class=PageRoute)
 
@@ -51,25 +51,25 @@ TIED_BY: Final = {
 @router.get("/memories/{memory_id}")
 async def memory_page(visit: ReadingVisit, memory_id: str) -> HTMLResponse:
     memory = visit.memory
-    dossier = DossierOut.of(await memory.show(memory_id))
-    told = dossier.memory
+    details = MemoryDetailsOut.of(await memory.show(memory_id))
+    told = details.memory
     curve = CurveOut.of(await memory.health.curve(memory_id))
-    ends = {end for edge in dossier.relations for end in (edge.source, edge.target)}
-    others = OutlooksOut.of(
-        await memory.health.outlooks([*ends, *([told.superseded_by] if told.superseded_by else ())])
+    ends = {end for edge in details.relations for end in (edge.source, edge.target)}
+    others = DecayForecastsOut.of(
+        await memory.health.forecasts([*ends, *([told.superseded_by] if told.superseded_by else ())])
     )
-    by_id: dict[str, OutlookOut] = {str(one.memory.id): one for one in others.memories}
+    by_id: dict[str, DecayForecastOut] = {str(one.memory.id): one for one in others.memories}
     done = QueryFields(visit.request.query_params).text("done")
     return page(
         visit,
         "memory.html",
         title=title_of(told, 60),
         here=None,
-        dossier=dossier,
+        details=details,
         memory=told,
         outlook=curve.outlook,
-        curve=forgetting_curve(curve, dossier.reviews),
-        curve_table=forgetting_table(curve, dossier.reviews),
+        curve=forgetting_curve(curve, details.reviews),
+        curve_table=forgetting_table(curve, details.reviews),
         by_id=by_id,
         ties=TIES,
         tied_by=TIED_BY,

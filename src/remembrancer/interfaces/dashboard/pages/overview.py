@@ -17,7 +17,7 @@ from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
-from remembrancer.interfaces.wire.fading import OutlooksOut
+from remembrancer.interfaces.wire.fading import DecayForecastsOut
 from remembrancer.interfaces.wire.health import HealthOut
 from remembrancer.interfaces.wire.jobs import JobOut
 from remembrancer.interfaces.wire.memories import MemoryOut
@@ -100,4 +100,4 @@ async def _state(visit: Visit) -> dict[str, Any]:
 
 
 async def _fading(memory: AsyncRemembrancer) -> dict[str, Any]:
-    return {"outlooks": OutlooksOut.of(await memory.health.fading(limit=FADING)).memories}
+    return {"forecasts": DecayForecastsOut.of(await memory.health.fading(limit=FADING)).memories}

@@ -17,7 +17,7 @@ from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit
-from remembrancer.interfaces.wire.fading import OutlooksOut
+from remembrancer.interfaces.wire.fading import DecayForecastsOut
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
 router = APIRouter(route_class=PageRoute)
@@ -51,8 +51,8 @@ async def timeline(visit: ReadingVisit) -> HTMLResponse:
     found = await memory.timeline(since, until, limit=SHOWN + 1, kinds=kinds)
     if not found and chosen is None:
         kind, found = "all", await memory.timeline(since, until, limit=SHOWN + 1)
-    outlooks = OutlooksOut.of(await memory.health.outlooks([one.id for one in found[:SHOWN]])).memories
-    items = [TimelineItem.of(one.memory, one.strength) for one in outlooks]
+    forecasts = DecayForecastsOut.of(await memory.health.forecasts([one.id for one in found[:SHOWN]])).memories
+    items = [TimelineItem.of(one.memory, one.strength) for one in forecasts]
     last_day = (until - timedelta(microseconds=1)).date()
     return page(
         visit,
@@ -62,7 +62,7 @@ async def timeline(visit: ReadingVisit) -> HTMLResponse:
         chart=timeline_chart(items, since=since, until=until, query=visit.query),
         days=[
             (day, list(of_day))
-            for day, of_day in groupby(outlooks, lambda one: one.memory.occurred_to.astimezone(UTC).date())
+            for day, of_day in groupby(forecasts, lambda one: one.memory.occurred_to.astimezone(UTC).date())
         ],
         since=since,
         until=until,
@@ -74,7 +74,7 @@ async def timeline(visit: ReadingVisit) -> HTMLResponse:
         kind=kind,
         fell_back=kind == "all" and chosen is None,
         more=len(found) > SHOWN,
-        shown=len(outlooks),
+        shown=len(forecasts),
     )
 
 

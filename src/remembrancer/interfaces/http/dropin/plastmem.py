@@ -20,7 +20,7 @@ from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall
 from remembrancer.domain.scope import Reach
 from remembrancer.domain.strength import Exposure
-from remembrancer.engine.inspect import Dossier
+from remembrancer.engine.inspect import MemoryDetails
 from remembrancer.engine.record import MAX_BATCH
 from remembrancer.errors import InvalidInput, NotFound, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
@@ -257,7 +257,7 @@ async def _count(conversation: AsyncRemembrancer, principal: Principal, hits: It
         return
 
 
-async def _with_dossiers(conversation: AsyncRemembrancer, hits: Iterable[Hit]) -> list[tuple[Hit, Dossier]]:
+async def _with_dossiers(conversation: AsyncRemembrancer, hits: Iterable[Hit]) -> list[tuple[Hit, MemoryDetails]]:
     return [(hit, await conversation.show(hit.id)) for hit in hits]
 
 

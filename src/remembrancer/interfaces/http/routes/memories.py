@@ -20,7 +20,7 @@ from remembrancer.interfaces.http.given import After, HowFar, Limit, MemoryId, N
 from remembrancer.interfaces.http.idempotency import DerivedKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
 from remembrancer.interfaces.wire.fading import CurveOut
-from remembrancer.interfaces.wire.memories import DossierOut, FeedbackOut, MemoryOut, MemoryPageOut
+from remembrancer.interfaces.wire.memories import FeedbackOut, MemoryDetailsOut, MemoryOut, MemoryPageOut
 from remembrancer.interfaces.wire.recall import WhyNotOut
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.presets.spec import MAX_LIMIT
@@ -68,11 +68,11 @@ async def memories(
 
 
 @router.get("/v1/memories/{memory_id}", summary="Read a memory", responses=MISSING)
-async def show(memory: ReadableMemory, memory_id: MemoryId) -> DossierOut:
+async def show(memory: ReadableMemory, memory_id: MemoryId) -> MemoryDetailsOut:
     """One memory, whatever its status, with everything that belongs to it: the indexed passages, the events it came
     from, its revisions, relations, audit and reviews.
     """
-    return DossierOut.of(await memory.show(memory_id))
+    return MemoryDetailsOut.of(await memory.show(memory_id))
 
 
 @router.patch("/v1/memories/{memory_id}", summary="Edit a memory", responses=MISSING)

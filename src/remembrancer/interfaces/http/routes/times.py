@@ -10,7 +10,7 @@ from fastapi import Query
 from remembrancer.interfaces.http.access import ReadableMemory
 from remembrancer.interfaces.http.given import InSession, Kinds, Limit, SinceQuery, UntilQuery
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire.fading import OutlooksOut
+from remembrancer.interfaces.wire.fading import DecayForecastsOut
 from remembrancer.interfaces.wire.memories import MemoriesOut
 
 router = router_of("time")
@@ -34,12 +34,12 @@ async def fading(
     memory: ReadableMemory,
     limit: Limit = 20,
     days: Annotated[float, Query(gt=0, le=36_500, description="How many days ahead.")] = 30,
-) -> OutlooksOut:
+) -> DecayForecastsOut:
     """Current memories that will fade within that time if nothing else happens, soonest first."""
-    return OutlooksOut.of(await memory.health.fading(limit=limit, within=timedelta(days=days)))
+    return DecayForecastsOut.of(await memory.health.fading(limit=limit, within=timedelta(days=days)))
 
 
 @router.get("/v1/decay", summary="List memories by their strength")
-async def decay(memory: ReadableMemory, limit: Limit = 20) -> OutlooksOut:
+async def decay(memory: ReadableMemory, limit: Limit = 20) -> DecayForecastsOut:
     """Current memories, weakest first, each with the time when it falls below the threshold for faded memories."""
-    return OutlooksOut.of(await memory.health.decay(limit=limit))
+    return DecayForecastsOut.of(await memory.health.decay(limit=limit))

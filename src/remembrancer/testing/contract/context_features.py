@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from remembrancer.domain.event import Role
-from remembrancer.domain.memory import Mark, MemoryWrite
+from remembrancer.domain.memory import CueFlag, MemoryWrite
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.domain.scope import Visibility
 from remembrancer.policies.admission.formation import turn_cue
@@ -36,9 +36,9 @@ class SessionContract(IndexSuite):
     async def test_every_turn_has_the_best_of_its_session(self, finder: Finder) -> None:
         await say(finder, "kestrel", "kestrel and kestrel", "kestrel on a roof of a barn", "owl")
         answer = await finder.search(READER, about("kestrel"))
-        assert answer.surroundings is not None
+        assert answer.context_features is not None
         assert len(answer.ids) == 4
-        np.testing.assert_array_equal(answer.surroundings.session, np.full(4, answer.bm25.max()))
+        np.testing.assert_array_equal(answer.context_features.session, np.full(4, answer.bm25.max()))
 
     @pytest.mark.parametrize("other", ["session", "agent", "crew", "project"])
     async def test_a_session_is_one_stream(self, finder: Finder, other: str) -> None:
@@ -53,17 +53,17 @@ class SessionContract(IndexSuite):
     async def test_a_turn_without_a_session_has_its_own(self, finder: Finder) -> None:
         await say(finder, "kestrel", "kestrel and kestrel", "owl", scope=ELSEWHERE["no session"])
         answer = await finder.search(READER, about("kestrel"))
-        assert answer.surroundings is not None
+        assert answer.context_features is not None
         assert 0 in answer.bm25
-        np.testing.assert_array_equal(answer.surroundings.session, answer.bm25)
+        np.testing.assert_array_equal(answer.context_features.session, answer.bm25)
 
     async def test_a_note_has_its_own(self, finder: Finder) -> None:
         note = a_memory("kestrel on a roof of a barn")
         await finder.store.insert(SCOPE, indexed(note))
         await say(finder, "kestrel and kestrel")
         answer = await finder.search(READER, about("kestrel"))
-        assert answer.surroundings is not None
-        np.testing.assert_array_equal(answer.surroundings.session, answer.bm25)
+        assert answer.context_features is not None
+        np.testing.assert_array_equal(answer.context_features.session, answer.bm25)
 
     async def test_what_the_reader_may_not_see_is_not_the_best(self, finder: Finder) -> None:
         (hidden,) = turns("kestrel and kestrel")
@@ -73,8 +73,8 @@ class SessionContract(IndexSuite):
         )
         await say(finder, "kestrel", start=MINUTE)
         answer = await finder.search(BEN, about("kestrel"))
-        assert answer.surroundings is not None
-        assert answer.surroundings.session.tolist() == answer.bm25.tolist()
+        assert answer.context_features is not None
+        assert answer.context_features.session.tolist() == answer.bm25.tolist()
 
 
 @needs("context", "bm25")
@@ -97,7 +97,7 @@ class StreamContract(IndexSuite):
 
 
 @needs("context", "bm25")
-class SpokenContract(IndexSuite):
+class SpeakerMatchContract(IndexSuite):
     async def _talk(self, finder: Finder) -> None:
         said = turns("kestrel one", "kestrel two", "kestrel three", "kestrel four")
         speaking = [("Ana", Role.USER), ("Ben", Role.ASSISTANT), (None, Role.USER), ("Ana", Role.TOOL)]
@@ -123,9 +123,9 @@ class SpokenContract(IndexSuite):
         self, finder: Finder, speakers: set[str], roles: set[Role], expected: set[str]
     ) -> None:
         await self._talk(finder)
-        asked = request("kestrel", surroundings=True, speakers=speakers, roles=roles)
-        spoken = await ask(finder, "spoken", asked)
-        assert spoken == {
+        asked = request("kestrel", context_features=True, speakers=speakers, roles=roles)
+        speaker_match = await ask(finder, "speaker_match", asked)
+        assert speaker_match == {
             f"kestrel {number}": float(number in expected) for number in ("one", "two", "three", "four", "note")
         }
 
@@ -136,34 +136,38 @@ class SpokenContract(IndexSuite):
         await finder.store.append(SCOPE, [Entry(event) for event in said])
         await finder.store.insert(SCOPE, MemoryWrite(whole, cues))
         for who, word in (("Ana", "owl"), ("Ben", "kestrel")):
-            asked = request(word, surroundings=True, speakers={who})
-            assert await ask(finder, "spoken", asked) == {"the whole of it": 1}, who
+            asked = request(word, context_features=True, speakers={who})
+            assert await ask(finder, "speaker_match", asked) == {"the whole of it": 1}, who
 
 
 @needs("context", "bm25")
-class MarksContract(IndexSuite):
+class CueFlagsContract(IndexSuite):
     async def test_a_text_has_the_marks_it_was_stored_with(self, finder: Finder) -> None:
-        marks = {"kestrel": Mark.NOTHING, "kestrel owl": Mark.QUESTION, "kestrel barn": Mark.TIME | Mark.NAME}
-        for text, mark in marks.items():
+        flags = {
+            "kestrel": CueFlag.NOTHING,
+            "kestrel owl": CueFlag.QUESTION,
+            "kestrel barn": CueFlag.TIME | CueFlag.NAME,
+        }
+        for text, mark in flags.items():
             write = indexed(a_memory(text))
-            await finder.store.insert(SCOPE, replace(write, cues=(replace(write.cues[0], marks=mark),)))
-        assert await ask(finder, "marks", about("kestrel")) == {text: float(mark) for text, mark in marks.items()}
+            await finder.store.insert(SCOPE, replace(write, cues=(replace(write.cues[0], flags=mark),)))
+        assert await ask(finder, "flags", about("kestrel")) == {text: float(mark) for text, mark in flags.items()}
 
     async def test_the_best_text_of_a_memory_gives_its_marks(self, finder: Finder) -> None:
         write = indexed(a_memory("notes"), "owl", "kestrel")
-        marked = (replace(write.cues[0], marks=Mark.NUMBER), replace(write.cues[1], marks=Mark.TIME))
+        marked = (replace(write.cues[0], flags=CueFlag.NUMBER), replace(write.cues[1], flags=CueFlag.TIME))
         await finder.store.insert(SCOPE, replace(write, cues=marked))
-        assert await ask(finder, "marks", about("owl")) == {"notes": float(Mark.NUMBER)}
-        assert await ask(finder, "marks", about("kestrel")) == {"notes": float(Mark.TIME)}
+        assert await ask(finder, "flags", about("owl")) == {"notes": float(CueFlag.NUMBER)}
+        assert await ask(finder, "flags", about("kestrel")) == {"notes": float(CueFlag.TIME)}
 
     async def test_a_revised_text_has_its_own_marks(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
         await finder.store.insert(SCOPE, indexed(memory))
-        assert await ask(finder, "marks", about("kestrel")) == {"kestrel": 0}
+        assert await ask(finder, "flags", about("kestrel")) == {"kestrel": 0}
         write = indexed(memory)
-        anew = replace(write, cues=(replace(write.cues[0], marks=Mark.NAME),))
+        anew = replace(write, cues=(replace(write.cues[0], flags=CueFlag.NAME),))
         await finder.store.revise(SCOPE, anew, expected_revision=1, at=NOW)
-        assert await ask(finder, "marks", about("kestrel")) == {"kestrel": float(Mark.NAME)}
+        assert await ask(finder, "flags", about("kestrel")) == {"kestrel": float(CueFlag.NAME)}
 
 
 @needs("context", "bm25")
@@ -197,10 +201,10 @@ class ContextLegContract(IndexSuite):
     async def test_what_it_brings_is_scored_by_the_other_legs(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         await give_vectors(finder.store, {"kestrel": a_vector(4, 3), "owl": a_vector(3, 4)})
-        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1, surroundings=True))
-        assert answer.surroundings is not None
+        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1, context_features=True))
+        assert answer.context_features is not None
         # The newer of two that cover all of the question.
-        assert answer.surroundings.rank.tolist() == [1, 0]
+        assert answer.context_features.rank.tolist() == [1, 0]
         assert (answer.dense_rank.tolist(), answer.lexical_rank.tolist()) == ([0, 1], [0, 1])
         assert answer.bm25[0] == answer.coverage[0] == 0
         assert answer.similarity.tolist() == pytest.approx([0.6, 0.8], abs=COSINE_TOLERANCE)
@@ -224,36 +228,40 @@ class ContextLegContract(IndexSuite):
 
 
 @needs("context", "bm25")
-class AskedSurroundingsContract(IndexSuite):
+class ContextFeaturesContract(IndexSuite):
     async def test_they_are_given_where_they_are_asked_for(self, finder: Finder) -> None:
         await say(finder, "kestrel")
-        assert (await finder.search(READER, request("kestrel"))).surroundings is None
-        assert (await finder.search(READER, about("kestrel"))).surroundings is not None
+        assert (await finder.search(READER, request("kestrel"))).context_features is None
+        assert (await finder.search(READER, about("kestrel"))).context_features is not None
 
     async def test_without_a_word_there_is_nothing_to_look_for_around(self, finder: Finder) -> None:
         await say(finder, "to be")
         await give_vectors(finder.store, {"to be": a_vector(1, 0)})
-        nothing = VectoredRequest(SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), surroundings=True))
-        by_vector = request(vector=a_vector(1, 0), surroundings=True)
-        by_phrase = request(phrase=("to", "be"), surroundings=True)
+        nothing = VectoredRequest(
+            SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), context_features=True)
+        )
+        by_vector = request(vector=a_vector(1, 0), context_features=True)
+        by_phrase = request(phrase=("to", "be"), context_features=True)
         for asked in (nothing, by_vector, by_phrase):
-            assert (await finder.search(READER, asked)).surroundings is None
+            assert (await finder.search(READER, asked)).context_features is None
 
     async def test_where_nothing_counts_there_are_none(self, finder: Finder) -> None:
-        assert (await finder.search(READER, about("kestrel"))).surroundings is None
+        assert (await finder.search(READER, about("kestrel"))).context_features is None
         await say(finder, "kestrel")
         where = replace(EVERYTHING, kinds=frozenset({"noise"}))
-        assert (await finder.search(READER, request("kestrel", where=where, surroundings=True))).surroundings is None
+        assert (
+            await finder.search(READER, request("kestrel", where=where, context_features=True))
+        ).context_features is None
 
     async def test_their_columns_have_their_types(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
-        found = (await finder.search(READER, about("kestrel"))).surroundings
+        found = (await finder.search(READER, about("kestrel"))).context_features
         assert found is not None
         types = {
-            "nearby": np.float32,
+            "neighbour_coverage": np.float32,
             "session": np.float32,
-            "spoken": np.float32,
-            "marks": np.int32,
+            "speaker_match": np.float32,
+            "flags": np.int32,
             "rank": np.int32,
             "stream": np.int32,
         }
@@ -263,7 +271,7 @@ class AskedSurroundingsContract(IndexSuite):
         async with self.another_finder() as source:
             await say(source, "kestrel", "owl", "barn", "Two of them?")
             await finder.store.import_rows(SCOPE, await exported(source.store))
-            asked = request("kestrel", "owl", surroundings=True)
+            asked = request("kestrel", "owl", context_features=True)
             assert_same_answer(await finder.search(READER, asked), await source.search(READER, asked))
 
     async def test_a_memory_that_takes_a_cue_by_import_takes_its_turn(self, finder: Finder) -> None:
@@ -273,7 +281,7 @@ class AskedSurroundingsContract(IndexSuite):
         for row in rows:
             await finder.store.import_rows(SCOPE, [row])
             await finder.search(READER, about("kestrel"))
-        assert await ask(finder, "nearby", about("kestrel")) == close(
+        assert await ask(finder, "neighbour_coverage", about("kestrel")) == close(
             {"kestrel": 0, "owl": 1, "barn": finder.rules.next_but_one}
         )
 
@@ -281,5 +289,5 @@ class AskedSurroundingsContract(IndexSuite):
         said = [an_event(f"turn {n}", event_id=UUID(int=n + 1), at=NOW + n * MINUTE) for n in range(1_000)]
         await finder.store.append(SCOPE, [Entry(event, memory_of(event)) for event in said])
         await say(finder, "kestrel", start=1_000 * MINUTE)
-        nearby = await ask(finder, "nearby", about("kestrel"))
-        assert nearby == close({"turn 998": finder.rules.next_but_one, "turn 999": 1, "kestrel": 0})
+        neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel"))
+        assert neighbour_coverage == close({"turn 998": finder.rules.next_but_one, "turn 999": 1, "kestrel": 0})

@@ -24,7 +24,7 @@ from remembrancer.testing.contract.base import (
     holding,
     refs_of,
     remember,
-    stored_words,
+    stored_token_embeddings,
 )
 from remembrancer.testing.contract.finding import Finder, IndexSuite, needs
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
@@ -42,7 +42,9 @@ def signs(*words: int) -> NDArray[np.uint8]:
     return np.array([[word >> 8, word & 255] for word in words], dtype=np.uint8).reshape(-1, 2)
 
 
-async def give_words(store: Store, words: Mapping[str, NDArray[np.uint8] | None], *, model: str = MODEL) -> int:
+async def give_token_embeddings(
+    store: Store, words: Mapping[str, NDArray[np.uint8] | None], *, model: str = MODEL
+) -> int:
     """Store a vector with these words for the cues with these texts."""
     pending = await store.pending(SCOPE, model, limit=2000, now=NOW)
     given = [CueVector(cue.ref, A_VECTOR, False, words[cue.text]) for cue in pending if cue.text in words]
@@ -50,7 +52,7 @@ async def give_words(store: Store, words: Mapping[str, NDArray[np.uint8] | None]
 
 
 async def read(store: Store, cues: Mapping[UUID, int], *, model: str = MODEL) -> dict[UUID, list[list[int]]]:
-    return {one: words.tolist() for one, words in (await stored_words(store, cues, model=model)).items()}
+    return {one: words.tolist() for one, words in (await stored_token_embeddings(store, cues, model=model)).items()}
 
 
 async def found(
@@ -60,23 +62,23 @@ async def found(
     return {one: words.tolist() for one, words in given.items()}
 
 
-class WordsContract(StoreSuite):
+class TokenEmbeddingsContract(StoreSuite):
     worded = holding(lambda store: remember(store, indexed(a_memory(), "one")))
 
     async def test_words_come_back_as_they_were_given(self, worded: Store) -> None:
         given = signs(0x1230, 0xFFF0, 0x0000)
-        await give_words(worded, {"one": given})
-        (words,) = (await stored_words(worded, {a_memory().id: 0})).values()
+        await give_token_embeddings(worded, {"one": given})
+        (words,) = (await stored_token_embeddings(worded, {a_memory().id: 0})).values()
         np.testing.assert_array_equal(words, given, strict=True)
 
     async def test_a_text_with_a_vector_alone_waits_for_its_words_where_they_count(self, worded: Store) -> None:
-        await give_words(worded, {"one": None})
+        await give_token_embeddings(worded, {"one": None})
         waiting = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
         assert await worded.pending_of(SCOPE, MODEL, waiting[0].memory_id, words=True) == waiting[:1]
         assert ([cue.text for cue in waiting], await worded.pending(SCOPE, MODEL, limit=10, now=NOW)) == (["one"], ())
 
     async def test_words_bring_the_vector_they_were_read_with(self, worded: Store) -> None:
-        await give_words(worded, {"one": None})
+        await give_token_embeddings(worded, {"one": None})
         (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
         later = a_vector(*range(DIM, 0, -1))
         new = await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, later, False, signs(0x10))], at=NOW)
@@ -92,35 +94,35 @@ class WordsContract(StoreSuite):
         assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
 
     async def test_a_text_without_a_single_word_waits_for_none(self, worded: Store) -> None:
-        await give_words(worded, {"one": signs()})
+        await give_token_embeddings(worded, {"one": signs()})
         assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
 
     async def test_each_text_of_a_memory_has_its_own(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
-        await give_words(store, {"one": signs(0x10), "two": signs(0x20, 0x30)})
+        await give_token_embeddings(store, {"one": signs(0x10), "two": signs(0x20, 0x30)})
         assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
         assert await read(store, {a_memory().id: 1}) == {a_memory().id: [[0, 0x20], [0, 0x30]]}
 
     async def test_a_text_that_is_not_there_has_none(self, worded: Store) -> None:
-        await give_words(worded, {"one": signs(0x10)})
+        await give_token_embeddings(worded, {"one": signs(0x10)})
         assert await worded.read(lambda view: view.token_embeddings(SCOPE, MODEL, [10**9])) == {}
 
     async def test_a_text_whose_vector_came_without_words_has_none(self, store: Store) -> None:
         await remember(store, a_memory("plain"), a_memory("worded"))
-        await give_words(store, {"plain": None, "worded": signs(0x10)})
+        await give_token_embeddings(store, {"plain": None, "worded": signs(0x10)})
         asked = {a_memory("plain").id: 0, a_memory("worded").id: 0}
         assert set(await read(store, asked)) == {a_memory("worded").id}
 
     async def test_a_text_without_a_word_has_none_of_them(self, store: Store) -> None:
         await remember(store, a_memory("…", memory_id=UUID(int=1)))
-        await give_words(store, {"…": signs()})
-        (words,) = (await stored_words(store, {UUID(int=1): 0})).values()
+        await give_token_embeddings(store, {"…": signs()})
+        (words,) = (await stored_token_embeddings(store, {UUID(int=1): 0})).values()
         assert words.shape == (0, 2)
 
     async def test_words_of_another_model_are_not_read(self, worded: Store) -> None:
-        await give_words(worded, {"one": signs(0x10)}, model="model-b")
+        await give_token_embeddings(worded, {"one": signs(0x10)}, model="model-b")
         assert await read(worded, {a_memory().id: 0}) == {}
-        await give_words(worded, {"one": signs(0x20)})
+        await give_token_embeddings(worded, {"one": signs(0x20)})
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x20]]}
         assert await read(worded, {a_memory().id: 0}, model="model-b") == {a_memory().id: [[0, 0x10]]}
 
@@ -133,10 +135,10 @@ class WordsContract(StoreSuite):
     async def test_the_words_of_a_revised_text_are_gone(self, store: Store) -> None:
         memory = a_memory()
         await remember(store, indexed(memory, "one"))
-        await give_words(store, {"one": signs(0x10)})
+        await give_token_embeddings(store, {"one": signs(0x10)})
         await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
         assert await read(store, {memory.id: 0}) == {}
-        await give_words(store, {"one": signs(0x20)})
+        await give_token_embeddings(store, {"one": signs(0x20)})
         assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
     async def test_the_words_of_a_text_that_has_gone_are_left(self, store: Store) -> None:
@@ -150,7 +152,7 @@ class WordsContract(StoreSuite):
     async def test_words_of_very_many_texts_can_be_asked_for(self, store: Store) -> None:
         memories = [a_memory(f"note {number}", memory_id=UUID(int=number)) for number in range(1, 1202)]
         await remember(store, *memories)
-        await give_words(store, {memory.text: signs(0x10) for memory in memories})
+        await give_token_embeddings(store, {memory.text: signs(0x10) for memory in memories})
         refs = (await refs_of(store, {memory.id: 0 for memory in memories})).values()
         asked = [*refs, *range(10**9, 10**9 + 40_000)]
         assert set(await store.read(lambda view: view.token_embeddings(SCOPE, MODEL, asked))) == set(refs)
@@ -160,7 +162,7 @@ class WordsContract(StoreSuite):
 
     async def test_the_caller_s_array_of_words_is_not_kept(self, worded: Store) -> None:
         words = signs(0x10)
-        await give_words(worded, {"one": words})
+        await give_token_embeddings(worded, {"one": words})
         words[:] = 0xFF
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
 
@@ -168,7 +170,7 @@ class WordsContract(StoreSuite):
     async def test_words_go_out_and_come_in_the_same(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one", "two", "…"))
-            await give_words(source, {"one": signs(0x10, 0x20), "two": None, "…": signs()})
+            await give_token_embeddings(source, {"one": signs(0x10, 0x20), "two": None, "…": signs()})
             rows = await exported(source)
         assert await store.import_rows(SCOPE, rows) == len(rows)
         assert await exported(store) == rows
@@ -179,7 +181,7 @@ class WordsContract(StoreSuite):
     async def test_a_vector_that_is_there_keeps_its_words(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one"))
-            await give_words(source, {"one": signs(0x10)})
+            await give_token_embeddings(source, {"one": signs(0x10)})
             rows = await exported(source)
         await remember(store, indexed(a_memory(), "one"))
         await give_vectors(store, {"one": A_VECTOR})
@@ -190,7 +192,7 @@ class WordsContract(StoreSuite):
     async def test_words_cut_short_refuse_the_import(self, store: Store, given: bytes | str | int) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one"))
-            await give_words(source, {"one": signs(0x10)})
+            await give_token_embeddings(source, {"one": signs(0x10)})
             rows = await exported(source)
         value = base64.b64encode(given).decode() if isinstance(given, bytes) else given
         broken: list[ExportRow] = [{**row, "words": value} if row["record"] == "vector" else row for row in rows]
@@ -206,30 +208,30 @@ class FoundWordsContract(IndexSuite):
     async def test_words_of_what_the_reader_cannot_see_are_left_out(self, finder: Finder) -> None:
         hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
         await remember(finder.store, indexed(hidden, "one"))
-        await give_words(finder.store, {"one": signs(0x10)})
+        await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert await found(finder, {hidden.id: 0}) == {}
         assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
 
     async def test_words_that_one_has_read_are_not_told_to_one_who_may_not(self, finder: Finder) -> None:
         hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
         await remember(finder.store, indexed(hidden, "one"))
-        await give_words(finder.store, {"one": signs(0x10)})
+        await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
         assert await found(finder, {hidden.id: 0}) == {}
 
     async def test_words_that_were_read_are_read_anew_once_the_text_has_changed(self, finder: Finder) -> None:
         memory = a_memory()
         await remember(finder.store, indexed(memory, "one"))
-        await give_words(finder.store, {"one": signs(0x10)})
+        await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
         await finder.store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
-        await give_words(finder.store, {"two": signs(0x20)})
+        await give_token_embeddings(finder.store, {"two": signs(0x20)})
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
     async def test_words_that_were_read_are_given_again(self, finder: Finder) -> None:
         memory = a_memory()
         await remember(finder.store, indexed(memory, "one", "two"))
-        await give_words(finder.store, {"one": signs(0x10), "two": signs(0x20)})
+        await give_token_embeddings(finder.store, {"one": signs(0x10), "two": signs(0x20)})
         for _ in range(2):
             assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
             assert await found(finder, {memory.id: 1}) == {memory.id: [[0, 0x20]]}
@@ -237,7 +239,7 @@ class FoundWordsContract(IndexSuite):
     async def test_words_that_come_after_their_vector_are_given(self, finder: Finder) -> None:
         memory = a_memory()
         await remember(finder.store, indexed(memory, "one"))
-        await give_words(finder.store, {"one": None})
+        await give_token_embeddings(finder.store, {"one": None})
         assert await found(finder, {memory.id: 0}) == {}
         (cue,) = await finder.store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
         await finder.store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, signs(0x10))], at=NOW)
@@ -245,5 +247,5 @@ class FoundWordsContract(IndexSuite):
 
     async def test_a_cue_that_is_not_there_has_none(self, finder: Finder) -> None:
         await remember(finder.store, indexed(a_memory(), "one"))
-        await give_words(finder.store, {"one": signs(0x10)})
+        await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert await finder.token_embeddings(READER, MODEL, [10**9]) == {}

@@ -23,7 +23,7 @@ from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.encoding import Encoding
-from remembrancer.policies.ranking.late_interaction import QuestionWords, packed, sum_of_bits
+from remembrancer.policies.ranking.late_interaction import QuestionTokens, packed, sum_of_bits
 from remembrancer.policies.ranking.late_interaction import compared as compare
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Signal, Weighted
@@ -122,7 +122,7 @@ def test_a_hit_says_how_close_its_words_come() -> None:
         embedder = WordHashEmbedder()
         (words,) = (await embedder.embed_passages([Passage("kestrel barn")])).words
         words = (await embedder.embed_question("kestrel")).words
-        question = QuestionWords(words, np.array([1.0], dtype=np.float32), sum_of_bits)
+        question = QuestionTokens(words, np.array([1.0], dtype=np.float32), sum_of_bits)
         return float(compare(question, [packed(words)]).closeness()[0])
 
     assert answer[0].explanation.signals["late_interaction"] == asyncio.run(by_hand())
@@ -246,7 +246,7 @@ def test_an_answer_names_the_leg_of_what_stands_around_a_turn() -> None:
     assert (set(ranks["kestrel"]), ranks["barn"]) == ({"lexical", "context"}, {"context": 3})
 
 
-def test_a_ranking_that_reads_no_surroundings_has_no_such_leg() -> None:
+def test_a_ranking_that_reads_no_context_features_has_no_such_leg() -> None:
     answer = answered("kestrel", embedder=None, chosen=Ranking(score=NEW))
     assert answer.trace.legs == {"dense": 0, "lexical": 1}
 
