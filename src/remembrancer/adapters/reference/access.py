@@ -9,10 +9,11 @@ from uuid import UUID
 from remembrancer.adapters.reference.rows import Held, Rows
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay, Unkept
+from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
 
 
-def revoke_key(rows: Rows, key_id: UUID, at: datetime) -> ApiKey:
+def revoke_key(rows: Rows, scope: Scope, key_id: UUID, *, at: datetime) -> ApiKey:
     key = rows.keys.get(key_id)
     if key is None:
         raise NotFound("key", key_id)
@@ -21,23 +22,23 @@ def revoke_key(rows: Rows, key_id: UUID, at: datetime) -> ApiKey:
     return rows.keys[key_id]
 
 
-def claim(rows: Rows, made: IdempotencyClaim, forget_before: datetime) -> ClaimOutcome:
+def claim(rows: Rows, scope: Scope, claim: IdempotencyClaim, *, forget_before: datetime) -> ClaimOutcome:
     rows.claims = {key: held for key, held in rows.claims.items() if held.claim.at >= forget_before}
-    held = rows.claims.get(made.key)
+    held = rows.claims.get(claim.key)
     if held is None:
-        rows.claims[made.key] = Held(made)
-        return Claimed(made)
-    if held.claim.fingerprint != made.fingerprint:
-        raise Conflict(f"key {made.key!r} was given to another request")
+        rows.claims[claim.key] = Held(claim)
+        return Claimed(claim)
+    if held.claim.fingerprint != claim.fingerprint:
+        raise Conflict(f"key {claim.key!r} was given to another request")
     return UnderWay(held.claim) if held.answered is None else held.answered
 
 
-def answer(rows: Rows, made: IdempotencyClaim, reply: Reply) -> None:
-    if rows.claims.get(made.key) == Held(made):
+def answer(rows: Rows, scope: Scope, claim: IdempotencyClaim, reply: Reply) -> None:
+    if rows.claims.get(claim.key) == Held(claim):
         kept = len(reply.body) <= MAX_REPLY_BYTES
-        rows.claims[made.key] = Held(made, reply if kept else Unkept(reply.status))
+        rows.claims[claim.key] = Held(claim, reply if kept else Unkept(reply.status))
 
 
-def release(rows: Rows, made: IdempotencyClaim) -> None:
-    if rows.claims.get(made.key) == Held(made):
-        del rows.claims[made.key]
+def release(rows: Rows, scope: Scope, claim: IdempotencyClaim) -> None:
+    if rows.claims.get(claim.key) == Held(claim):
+        del rows.claims[claim.key]

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from remembrancer.adapters.reference.memories import NewRef
 from remembrancer.adapters.reference.rows import Held, Rows, StreamProgress
 from remembrancer.domain.erasure import (
     ERASED,
@@ -31,6 +30,7 @@ from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, Unkept
+from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.forgetting.dynamics import MICROSECOND
 
@@ -38,7 +38,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def lying_in(rows: Rows, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
+def lying_in(rows: Rows, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
     events = {event.id: event for event in rows.all_events()}
     for kind, named, there in (("memory", choice.ids, rows.memories), ("event", choice.events, events)):
         for missing in sorted(named - there.keys()):
@@ -56,7 +56,7 @@ def lying_in(rows: Rows, choice: ErasureSelection) -> tuple[frozenset[UUID], fro
     )
 
 
-def traces(rows: Rows, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+def traces(rows: Rows, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
     found = {event.id: event for event in rows.all_events()}
     return Traces(
         {one: _trace(rows, rows.memories[one]) for one in memories if one in rows.memories},
@@ -64,9 +64,10 @@ def traces(rows: Rows, memories: Collection[UUID], events: Collection[UUID]) -> 
     )
 
 
-def erase(rows: Rows, removal: Removal, receipt: Erasure, analyse: Analyse, new_ref: NewRef) -> Removed:
+def erase(rows: Rows, removal: Removal, receipt: Erasure) -> Removed:
     """Change these rows. The caller passes a copy, and decides whether to keep it."""
     _require(rows, removal)
+    analyse = rows.analyse
     counts: Counter[str] = Counter()
     told = [rows.memories[memory].text for memory in removal.memories]
     told += [event.text for event in _going_events(rows, removal)]
@@ -80,7 +81,7 @@ def erase(rows: Rows, removal: Removal, receipt: Erasure, analyse: Analyse, new_
         if memory.superseded_by in removal.memories and memory.id not in removal.memories:
             rows.memories[memory.id] = _ended(memory, receipt.at)
     for write in removal.retold:
-        _tell_anew(rows, write, counts, new_ref)
+        _tell_anew(rows, write, counts)
     for identifier in sorted(removal.restored):
         _restore(rows, rows.memories[identifier])
     for identifier in removal.memories:
@@ -168,7 +169,7 @@ def _ended(memory: Memory, at: datetime) -> Memory:
     return replace(memory, superseded_by=None, superseded_at=None, valid_until=ended, topic_key=None)
 
 
-def _tell_anew(rows: Rows, write: MemoryWrite, counts: Counter[str], new_ref: NewRef) -> None:
+def _tell_anew(rows: Rows, write: MemoryWrite, counts: Counter[str]) -> None:
     identifier = write.memory.id
     _remove_texts(rows, identifier, counts)
     told = write.memory
@@ -177,7 +178,7 @@ def _tell_anew(rows: Rows, write: MemoryWrite, counts: Counter[str], new_ref: Ne
     )
     rows.provenance[identifier] = write.event_ids
     for indexed in write.cues:
-        rows.cues[new_ref()] = indexed
+        rows.cues[rows.new_ref()] = indexed
 
 
 def _restore(rows: Rows, memory: Memory) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from remembrancer.adapters.reference.rows import Rows, StoredVector, StreamProgr
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Analyse, Cue, Memory, Revision
+from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Scope
@@ -77,26 +77,12 @@ def _journal(rows: Rows) -> Iterator[Record]:
             yield StreamRecord(stream=stream, cursor=progress.cursor, read=read, note=progress.note)
 
 
-def take_in(rows: Rows, records: Iterable[Record], analyse: Analyse, new_ref: Callable[[], int]) -> int:
+def take_in(rows: Rows, records: Iterable[Record]) -> int:
     """Add the records that are not there yet. Returns how many were new."""
-    return sum(_take_in(rows, record, analyse, new_ref) for record in records)
+    return sum(_take_in(rows, record) for record in records)
 
 
-def _take_in(rows: Rows, record: Record, analyse: Analyse, new_ref: Callable[[], int]) -> bool:
-    match record:
-        case Event() | ArchivedRecord() | PriorityChange() | StreamRecord():
-            return _take_in_journal(rows, record)
-        case MemoryRecord(memory, event_ids):
-            return _take_in_memory(rows, memory, event_ids)
-        case CueRecord():
-            return _take_in_cue(rows, record, analyse, new_ref)
-        case VectorRecord():
-            return _take_in_vector(rows, record)
-        case _:
-            return _take_in_history(rows, record)
-
-
-def _take_in_journal(rows: Rows, record: Event | ArchivedRecord | PriorityChange | StreamRecord) -> bool:
+def _take_in(rows: Rows, record: Record) -> bool:  # noqa: PLR0911  a case for each
     match record:
         case Event():
             return _take_in_event(rows, record)
@@ -106,6 +92,14 @@ def _take_in_journal(rows: Rows, record: Event | ArchivedRecord | PriorityChange
             return _take_in_priority_change(rows, record)
         case StreamRecord():
             return _take_in_stream(rows, record)
+        case MemoryRecord(memory, event_ids):
+            return _take_in_memory(rows, memory, event_ids)
+        case CueRecord():
+            return _take_in_cue(rows, record)
+        case VectorRecord():
+            return _take_in_vector(rows, record)
+        case _:
+            return _take_in_history(rows, record)
 
 
 def _take_in_history(rows: Rows, record: Memorial) -> bool:
@@ -202,14 +196,14 @@ def _take_in_memory(rows: Rows, memory: Memory, event_ids: Sequence[UUID]) -> bo
     return True
 
 
-def _take_in_cue(rows: Rows, record: CueRecord, analyse: Analyse, new_ref: Callable[[], int]) -> bool:
+def _take_in_cue(rows: Rows, record: CueRecord) -> bool:
     cue = record.cue
     memory = _require("cue.memory_id", cue.memory_id, rows.memories)
     if memory.revision != record.revision or _ref(rows, cue.memory_id, cue.ordinal) is not None:
         return False
     if cue.event_id is not None:
         _require("cue.event_id", cue.event_id, rows.events)
-    rows.cues[new_ref()] = analyse(cue)
+    rows.cues[rows.new_ref()] = rows.analyse(cue)
     return True
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from uuid import UUID
 
+from remembrancer.adapters.reference.memories import add, require_same_workspace
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.event import Event, Priority, archived
 from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, Stretch, searchable_text
@@ -16,36 +18,65 @@ from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.exchange import ArchivedRecord
-from remembrancer.ports.journal import Aged, EventFilter
+from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
+
+
+def append(rows: Rows, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
+    return tuple(_appended(rows, scope, entry) for entry in entries)
+
+
+def _appended(rows: Rows, scope: Scope, entry: Entry) -> Appended:
+    event = entry.event
+    require_same_workspace("event.scope", scope, event.scope)
+    known = rows.event_with_key(event.scope, event.key)
+    if known is not None:
+        # The archive has only the beginning of the text to compare with.
+        if known.text != (archived(event).text if known.id in rows.archive else event.text):
+            raise Conflict(f"key {event.key!r} holds another text, in event {known.id}")
+        return Appended(known, created=False)
+    if event.id in rows.events or event.id in rows.archive:
+        raise Conflict(f"event {event.id} is already recorded")
+    recorded = replace(event, seq=rows.last_seq(event.scope) + 1)
+    rows.record(recorded)
+    if entry.memory is not None:
+        add(rows, scope, entry.memory)
+    return Appended(recorded, created=True)
 
 
 def events(
     rows: Rows,
     reader: Reader,
     where: EventFilter,
-    analyse: Analyse,
     *,
-    oldest_first: bool,
-    after: ListingPosition | None,
-) -> list[Event]:
-    """The events that the filter keeps, in the order of a listing."""
-    kept = [event for event in rows.visible_events(reader, archived=where.archived) if keeps(where, event, analyse)]
-    kept.sort(key=ListingPosition.of, reverse=not oldest_first)
-    if after is None:
-        return kept
-    return [
-        event
-        for event in kept
-        if (ListingPosition.of(event) > after if oldest_first else ListingPosition.of(event) < after)
-    ]
+    limit: int,
+    oldest_first: bool = False,
+    after: ListingPosition | None = None,
+) -> tuple[Event, ...]:
+    kept = sorted(_kept(rows, reader, where), key=ListingPosition.of, reverse=not oldest_first)
+    if after is not None:
+        place = ListingPosition.of
+        kept = [event for event in kept if (place(event) > after if oldest_first else place(event) < after)]
+    return tuple(kept[:limit])
 
 
-def recorded(
-    rows: Rows, reader: Reader, where: EventFilter, analyse: Analyse, *, after: int | None, limit: int
-) -> Stretch:
+def count_events(rows: Rows, reader: Reader, where: EventFilter) -> int:
+    return len(_kept(rows, reader, where))
+
+
+def events_by_day(rows: Rows, reader: Reader, where: EventFilter) -> dict[date, int]:
+    days = Counter(event.occurred_at.astimezone(UTC).date() for event in _kept(rows, reader, where))
+    return dict(sorted(days.items()))
+
+
+def _kept(rows: Rows, reader: Reader, where: EventFilter, *, archived: bool | None = None) -> list[Event]:
+    seen = rows.visible_events(reader, archived=where.archived if archived is None else archived)
+    return [event for event in seen if keeps(where, event, rows.analyse)]
+
+
+def recorded(rows: Rows, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
     if after is not None and not 0 <= after <= rows.recorded:
         raise InvalidInput("after", after, f"a position from 0 to {rows.recorded}, the last that was given here")
-    kept = [event for event in rows.visible_events(reader) if keeps(where, event, analyse)]
+    kept = _kept(rows, reader, where, archived=False)
     entries = sorted((Recorded(rows.positions[event.id], event) for event in kept), key=lambda one: one.position)
     if after is None:
         return Stretch(tuple(entries[max(0, len(entries) - limit) :]), rows.recorded)
@@ -123,7 +154,9 @@ def _has_words(where: EventFilter, event: Event, analyse: Analyse) -> bool:
     return all(not asked.isdisjoint(tokens) for asked in where.words)
 
 
-def tails(rows: Rows, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None) -> tuple[Tail, ...]:
+def tails(
+    rows: Rows, scope: Scope, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None = None
+) -> tuple[Tail, ...]:
     streams = sorted({event.scope for event in rows.events.values()}, key=place_of)
     behind = [stream for stream in streams if after is None or place_of(stream) > place_of(after)]
     found = [told for stream in behind if (told := tail(rows, stream)) is not None]
@@ -148,13 +181,17 @@ def tail(rows: Rows, stream: Scope) -> Tail | None:
     )
 
 
+def stream_events(rows: Rows, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
+    return tuple(events_behind(rows, stream, after)[:limit])
+
+
 def events_behind(rows: Rows, stream: Scope, place: int) -> list[Event]:
     """The stream's events in the journal after a place, in order."""
     mine = [event for event in rows.events.values() if event.scope == stream and event.seq > place]
     return sorted(mine, key=lambda event: event.seq)
 
 
-def archive(rows: Rows, aged: Aged, *, at: datetime, limit: int) -> int:
+def archive(rows: Rows, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
     used = {event_id for ids in rows.provenance.values() for event_id in ids}
     used |= {indexed.cue.event_id for indexed in rows.cues.values() if indexed.cue.event_id is not None}
     due = [event for event in rows.events.values() if event.id not in used and _is_aged(event, aged)]

@@ -19,26 +19,33 @@ from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.ports.memories import Audited
 
-NewRef = Callable[[], int]
-"""Returns the number of the next cue."""
-
 
 def require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
     if owner.workspace != scope.workspace:
         raise InvalidInput(argument, owner.workspace, f"a scope in workspace {scope.workspace!r}")
 
 
-def add(rows: Rows, scope: Scope, write: MemoryWrite, new_ref: NewRef) -> Memory:
+def insert(rows: Rows, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+    memory = write.memory
+    require_same_workspace("memory.scope", scope, memory.scope)
+    known = rows.memory_with_key(memory.scope, memory.key)
+    if known is None:
+        return add(rows, scope, write), True
+    # A revised memory has another text than the first write under its key, so only the keys are compared.
+    if known.text != memory.text and known.revision == 1:
+        raise Conflict(f"key {memory.key!r} holds another text, in memory {known.id}")
+    return known, False
+
+
+def add(rows: Rows, scope: Scope, write: MemoryWrite) -> Memory:
     require_same_workspace("memory.scope", scope, write.memory.scope)
     if write.memory.id in rows.memories:
         raise Conflict(f"memory {write.memory.id} is already there")
-    _put(rows, write, new_ref)
+    _put(rows, write)
     return write.memory
 
 
-def revise(
-    rows: Rows, scope: Scope, write: MemoryWrite, expected_revision: int, at: datetime, new_ref: NewRef
-) -> Memory:
+def revise(rows: Rows, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
     require_same_workspace("memory.scope", scope, write.memory.scope)
     before = rows.there(write.memory.id)
     if before.superseded_by is not None:
@@ -68,7 +75,7 @@ def revise(
         text=before.text,
         replaced_at=at,
     )
-    _put(rows, replace(write, memory=after), new_ref)
+    _put(rows, replace(write, memory=after))
     return after
 
 
@@ -119,7 +126,7 @@ def expose(rows: Rows, exposed: Sequence[Exposed]) -> None:
         rows.exposures.setdefault((one.memory_id, one.exposure, one.at), one)
 
 
-def _put(rows: Rows, write: MemoryWrite, new_ref: NewRef) -> None:
+def _put(rows: Rows, write: MemoryWrite) -> None:
     memory_id = write.memory.id
     rows.put_memory(write.memory)
     turns = [indexed.cue.event_id for indexed in write.cues if indexed.cue.event_id is not None]
@@ -130,7 +137,7 @@ def _put(rows: Rows, write: MemoryWrite, new_ref: NewRef) -> None:
     rows.provenance[memory_id] = tuple(dict.fromkeys((*rows.provenance.get(memory_id, ()), *write.event_ids)))
     rows.remove_cues(memory_id)
     for indexed in write.cues:
-        rows.cues[new_ref()] = indexed
+        rows.cues[rows.new_ref()] = indexed
 
 
 def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
@@ -143,16 +150,16 @@ def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
     return chain
 
 
-def commit(rows: Rows, scope: Scope, effect: Effect, at: datetime, new_ref: NewRef) -> None:
+def commit(rows: Rows, scope: Scope, effect: Effect, *, at: datetime) -> None:
     """Write the effect to the rows. If it raises, the rows are half written and the caller must discard them."""
     _require_in_workspace(scope, effect)
     _require(rows, effect, at)
     if effect.cursor is not None:
         rows.streams[effect.cursor.stream] = StreamProgress(effect.cursor.to, effect.cursor.note)
     for write in effect.inserted:
-        add(rows, scope, write, new_ref)
+        add(rows, scope, write)
     for write in effect.revised:
-        revise(rows, scope, write, effect.expected[write.memory.id], at, new_ref)
+        revise(rows, scope, write, expected_revision=effect.expected[write.memory.id], at=at)
     # After the revisions: facts were drawn from a memory even if it has a new text.
     for memory_id in effect.consolidated:
         rows.memories[memory_id] = replace(rows.memories[memory_id], consolidated_at=at)

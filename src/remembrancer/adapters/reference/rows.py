@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import field, fields, replace
 from datetime import date, datetime
+from itertools import count
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, Status
+from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply, Unkept
 from remembrancer.domain.review import Review
@@ -25,6 +26,7 @@ from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.ranking.selection import can_see
 from remembrancer.ports.exchange import ArchivedRecord
 from remembrancer.ports.memories import Audited
@@ -67,7 +69,13 @@ class Held:
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of one workspace. A method that is given these cannot reach another workspace's rows."""
+    """The rows of one workspace. A function that is given these cannot reach another workspace's rows.
+
+    `analyse` adds search terms to a cue. `new_ref` returns the number of the next cue, of any workspace of the store.
+    """
+
+    analyse: Analyse = analysed
+    new_ref: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
 
     events: dict[UUID, Event] = field(default_factory=dict[UUID, Event])
     memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])

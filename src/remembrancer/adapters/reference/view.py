@@ -175,7 +175,9 @@ def _stands_behind(memory: Memory, place: MemoryPlace, *, oldest_first: bool) ->
     return (memory.occurred_to > place.occurred_to) is oldest_first
 
 
-def health_inputs(rows: Rows, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> HealthInputs:
+def health_inputs(
+    rows: Rows, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime
+) -> HealthInputs:
     seen = {memory.id: memory for memory in rows.visible_memories(reader)}
     kept = sorted((memory for memory in seen.values() if not excluded_by(memory, where)), key=lambda memory: memory.id)
     with_vector = {memory.id for memory in kept if rows.has_all_vectors(memory.id, model)}

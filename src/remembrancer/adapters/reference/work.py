@@ -11,6 +11,7 @@ from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.job import Deferral
 from remembrancer.domain.memory import Status
 from remembrancer.domain.review import Evidence
+from remembrancer.domain.scope import Scope
 from remembrancer.domain.spending import ModelCall, Outcome, Spent
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
@@ -25,7 +26,7 @@ def wait_after(tries: int) -> timedelta:
     return min(FIRST_WAIT * 2 ** min(tries - 1, 12), LONGEST_WAIT)
 
 
-def defer(rows: Rows, job: str, item: str, *, error: str, now: datetime) -> Deferral:
+def defer(rows: Rows, scope: Scope, job: str, item: str, *, error: str, now: datetime) -> Deferral:
     before = rows.deferrals.get((job, item))
     tries = 1 if before is None else before.attempts + 1
     deferral = Deferral(
@@ -35,12 +36,12 @@ def defer(rows: Rows, job: str, item: str, *, error: str, now: datetime) -> Defe
     return deferral
 
 
-def deferrals(rows: Rows, job: str | None) -> tuple[Deferral, ...]:
+def deferrals(rows: Rows, scope: Scope, job: str | None = None) -> tuple[Deferral, ...]:
     kept = [one for one in rows.deferrals.values() if job is None or one.job == job]
     return tuple(sorted(kept, key=lambda one: (one.retry_at, one.job, one.item)))
 
 
-def spending(rows: Rows, since: datetime | None) -> tuple[Spent, ...]:
+def spending(rows: Rows, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
     calls = [call for call in rows.calls if since is None or call.at >= since]
     kinds = sorted({(call.purpose, call.model) for call in calls})
     return tuple(
@@ -63,7 +64,7 @@ def _spent(purpose: str, model: str, calls: Sequence[ModelCall]) -> Spent:
     )
 
 
-def unreviewed(rows: Rows, exposure: Exposure, limit: int) -> tuple[Evidence, ...]:
+def unreviewed(rows: Rows, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
     waiting: dict[tuple[datetime, int], Evidence] = {}
     for memory in rows.memories.values():
         if memory.status is not Status.ACTIVE or memory.superseded_by is not None:
