@@ -100,9 +100,7 @@ def digest_of(token: str) -> bytes:
 
 
 def key_id(argument: str, value: object) -> UUID:
-    """The id of a key, given as a UUID or its text. Raises InvalidInput; where a token was given, the error does not
-    show it.
-    """
+    """The id of a key, given as a UUID or its text. Raises InvalidInput, which shows no token given by mistake."""
     _no_token(argument, value)
     return validation.identifier(argument, value)
 

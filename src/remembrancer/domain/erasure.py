@@ -118,9 +118,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The number of removed rows by kind, and the ids of memories and events that stay although they repeat an erased
-    text word for word.
-    """
+    """Removed rows by kind, and the memories and events that stay although they repeat an erased text verbatim."""
 
     counts: Mapping[str, int]
     repeated: tuple[UUID, ...] = ()
@@ -129,9 +127,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A place that the erasure could not reach: `what` it is, `why` traces may remain there, and what to
-    `do` about it.
-    """
+    """A place that the erasure could not reach: `what` it is, `why` traces may remain, what to `do` about it."""
 
     what: str
     why: str

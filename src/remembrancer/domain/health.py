@@ -25,9 +25,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthSnapshot:
-    """The health of a workspace, or of one crew in it, on a UTC day. `score` from 0 to 100; None where there is no
-    data.
-    """
+    """The health of a workspace, or of one crew in it, on a UTC day. `score` from 0 to 100; None without data."""
 
     crew: str | None
     day: date

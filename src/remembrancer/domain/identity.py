@@ -25,7 +25,5 @@ def uuid7(moment: datetime, randomness: bytes) -> UUID:
 
 
 def derived_id(source: UUID, purpose: str) -> UUID:
-    """The id of what is formed from `source` for a `purpose`. It is the same each time, so forming it twice changes
-    nothing.
-    """
+    """The id of what is formed from `source` for a `purpose`: the same each time, so it is formed once."""
     return uuid5(source, purpose)

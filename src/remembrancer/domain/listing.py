@@ -28,9 +28,7 @@ def cursor_of(at: datetime, rest: bytes) -> str:
 
 
 def parse_cursor(argument: str, value: object, *, rest_bytes: int) -> tuple[datetime, bytes]:
-    """The moment and the `rest_bytes` bytes of a cursor. Raises InvalidInput where the value is not a cursor of that
-    length.
-    """
+    """The moment and the `rest_bytes` bytes of a cursor. Raises InvalidInput for anything else."""
     if not isinstance(value, str):
         raise InvalidInput(argument, value, _ALLOWED)
     try:

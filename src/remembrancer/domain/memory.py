@@ -119,9 +119,7 @@ class Memory:
 
 
 def holds(memory: Memory, at: datetime) -> bool:
-    """Whether the memory is active and neither superseded nor expired at a time. One that becomes valid later counts as
-    well.
-    """
+    """Whether the memory is active, not superseded and not expired at a time. It may become valid later."""
     ended = memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at)
     return memory.status is Status.ACTIVE and not ended
 

@@ -84,9 +84,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateOutcome:
-    """What became of one candidate: the stage, and the reason where it was dropped. `rank`: among scored candidates,
-    from 1.
-    """
+    """What became of one candidate: the stage, and why it was dropped. `rank`: among scored candidates, from 1."""
 
     stage: Stage
     score: float | None = None
@@ -110,9 +108,7 @@ class Trace:
 
 
 class Detail(StrEnum):
-    """How much of a memory's transcript is shown. AUTO: for memories that stand out; LOW: for those that stand out
-    most; NONE; HIGH: for all.
-    """
+    """How much of a transcript is shown. AUTO: of memories that stand out; LOW: that stand out most; HIGH: of all."""
 
     AUTO = "auto"
     LOW = "low"

@@ -20,9 +20,7 @@ MAX_MEDIA_TYPE_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A request made under an idempotency key. `fingerprint`: the SHA-256 of the request, which tells it
-    from others.
-    """
+    """A request made under an idempotency key. `fingerprint`: the SHA-256 that tells the request from others."""
 
     key: str
     fingerprint: bytes
@@ -66,9 +64,7 @@ class UnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The key was new and now belongs to this request, which is to be executed, then answered or released
-    by its claim.
-    """
+    """The key was new and belongs to this request, to be executed, then answered or released by its claim."""
 
     claim: IdempotencyClaim
 

@@ -79,9 +79,7 @@ def choice(argument: str, value: object, options: type[E_]) -> E_:
 
 
 def several(argument: str, values: object) -> Iterable[Any]:
-    """A list or another iterable. Text, bytes and mappings are refused: their elements are not what the
-    caller means.
-    """
+    """A list or another iterable, but not text, bytes or a mapping: their elements are not what is meant."""
     if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping):
         raise InvalidInput(argument, cast("object", values), "a list")
     return cast("Iterable[Any]", values)

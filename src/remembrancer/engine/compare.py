@@ -78,9 +78,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """`memories`: all that any preset returned, the best by mean rank first; one that is not returned counts as just
-    below the last.
-    """
+    """`memories`: all that a preset returned, by mean rank; one not returned counts as just below the last."""
 
     query: str
     asked_at: datetime

@@ -36,9 +36,7 @@ _SESSIONS: Final = UUID("a9d2b6c4-0f3e-4c6b-8a57-1e7f9c2d4b60")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReinforceReport:
-    """`reinforced`: memories whose use in the session was counted now. `left`: such as others counted meanwhile.
-    `reason`: why none.
-    """
+    """`reinforced`: memories counted now. `left`: memories that another process counted first. `reason`: why none."""
 
     reinforced: tuple[UUID, ...] = ()
     left: int = 0

@@ -150,9 +150,7 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=65_536)
 def stem(folded: str) -> str:
-    """The stem of a folded word, by the stemmer of its script. A word of mixed scripts or digits is
-    returned unchanged.
-    """
+    """The stem of a folded word, by the stemmer of its script; a word of mixed scripts or digits stays as it is."""
     for script, language in _STEMMER_OF_SCRIPT:
         if script.fullmatch(folded):
             # Porter leaves nothing of a lone "s", and an empty term would match everywhere or nowhere.

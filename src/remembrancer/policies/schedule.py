@@ -61,8 +61,6 @@ class Schedule:
         return last.started_at + (min(self.every(job), AFTER_FAILURE) if last.error else self.every(job))
 
     def is_due(self, job: Job, last: Run | None, now: datetime) -> bool:
-        """Whether the job is due. A last run in the future was recorded by a clock that has been set back; it does not
-        count.
-        """
+        """Whether the job is due. A last run in the future does not count: the clock has been set back since."""
         at = self.next_run(job, last)
         return at is None or at <= now or (last is not None and last.started_at > now)

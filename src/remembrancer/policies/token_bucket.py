@@ -37,9 +37,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The result of asking for a token: the bucket afterwards, and the time until one is available; 0 where it was
-    granted.
-    """
+    """The bucket after a request, and the time until a token is available; 0 where the request was granted."""
 
     bucket: Bucket
     wait: timedelta

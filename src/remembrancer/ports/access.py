@@ -29,9 +29,7 @@ class Access(Protocol):
         ...
 
     async def key_of(self, digest: bytes) -> ApiKey | None:
-        """The key with that digest, usable or not, of any workspace. This call takes no scope: the key tells which
-        workspace its holder may use.
-        """
+        """The key with that digest, usable or not, of any workspace. The key tells which one its holder may use."""
         ...
 
     async def has_keys(self, *, at: datetime) -> bool:

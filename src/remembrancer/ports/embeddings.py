@@ -98,9 +98,7 @@ class Embeddings(Protocol):
         ...
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
-        """Note that embedding these cues failed: the next attempt waits 30 s, then twice as long each time, at most a
-        day.
-        """
+        """Note that embedding these cues failed: they wait 30 s, then twice as long each time, at most a day."""
         ...
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:

@@ -24,9 +24,7 @@ class Erasures(Protocol):
         ...
 
     async def traces(self, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
-        """What these memories and events are connected to, whatever its status and visibility. Missing ones are left
-        out.
-        """
+        """What these memories and events are connected to, whatever its status and visibility, without missing ones."""
         ...
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:

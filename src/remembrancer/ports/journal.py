@@ -149,9 +149,7 @@ class Journal(Protocol):
         ...
 
     async def priority_changes(self, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
-        """The changes of an event's priority, oldest first, also of an archived event; empty where the reader cannot
-        see it.
-        """
+        """The changes of an event's priority, archived or not, oldest first; empty where the reader cannot see it."""
         ...
 
     async def tails(

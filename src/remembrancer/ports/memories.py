@@ -50,9 +50,7 @@ class Memories(Protocol):
         ...
 
     async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
-        """The active memory of exactly this scope (session apart) with that topic key. A superseded memory has released
-        its topic key.
-        """
+        """The active memory of exactly this scope (session apart) with that topic key; a superseded one has none."""
         ...
 
     async def adjust(

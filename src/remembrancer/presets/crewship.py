@@ -1,6 +1,4 @@
-"""Crewship: a journal with selective vector recall. Few kinds of events become memories; importance fades over half a
-year.
-"""
+"""Crewship: a journal with selective vector recall. Few events become memories; importance fades in half a year."""
 
 from __future__ import annotations
 

@@ -75,9 +75,7 @@ class Form(Protocol):
     def told(self, value: Any) -> Any: ...
 
     def read(self, path: str, given: Any) -> Any:
-        """The value in the file. Raises InvalidInput naming its path from the top of the file, the value, and what is
-        allowed.
-        """
+        """The value in the file. Raises InvalidInput with its path from the top, the value, and what is allowed."""
         ...
 
     def completed(self, given: Any, base: Any) -> Any:

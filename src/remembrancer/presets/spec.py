@@ -162,9 +162,7 @@ class Preset:
         validation.whole("nudge_after", self.nudge_after, 1, 1_000_000)
 
     def ranking_named(self, name: str | None) -> Ranking:
-        """The ranking of that name; None: the default one. Raises InvalidInput for a name that this preset does not
-        have.
-        """
+        """The ranking of that name; None: the default one. Raises InvalidInput for a name that is unknown here."""
         if name is None:
             return self.ranking
         if name not in self.rankings:

@@ -46,9 +46,7 @@ class Connection(Protocol):
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> DatabaseCursor: ...
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
-        """Execute an INSERT, UPDATE or DELETE. Returns how many rows it wrote or deleted, without those deleted by a
-        cascade.
-        """
+        """Execute an INSERT, UPDATE or DELETE. Returns how many rows it changed, not counting cascades."""
         ...
 
     def wait_for_locks(self, seconds: float) -> None:

@@ -192,9 +192,7 @@ class Database:
                 self._end(connection)
 
     def _end(self, connection: Connection) -> None:
-        """End the read transaction. If that fails, close the connection: it would go on seeing an old state, and a
-        purge would wait for it.
-        """
+        """End the read transaction, or close its connection: it would see an old state, and hold up a purge."""
         try:
             _roll_back(connection)
         except BaseException:

@@ -58,9 +58,7 @@ class People:
 
 @lru_cache(maxsize=64)
 def people(participants: frozenset[str]) -> People:
-    """The speakers of these names, prepared for matching. Cached, because consecutive questions have the
-    same speakers.
-    """
+    """The speakers of these names, prepared for matching. Cached: consecutive questions have the same ones."""
     names: dict[str, set[str]] = {}
     for name in participants:
         for part in (name, *name.split()):

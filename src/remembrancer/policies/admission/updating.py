@@ -65,9 +65,7 @@ def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
 
 
 def write_of(later: Memory, earlier: Memory, cues: Iterable[Cue]) -> MemoryWrite:
-    """The edited memory with its cues: the cue of its own words is replaced; others, such as an episode's
-    turns, stay.
-    """
+    """The edited memory with its cues: that of its own words is replaced; others, such as an episode's turns, stay."""
     before, after = own_cue(earlier).cue, own_cue(later)
     if before.text == after.cue.text:
         return MemoryWrite(later, tuple(map(analysed, cues)))

@@ -37,9 +37,7 @@ class Clusters:
 def clusters_of(
     texts: Sequence[str], rule: Clusters, *, apart: Sequence[Hashable] | None = None
 ) -> tuple[tuple[int, ...], ...]:
-    """The clusters, as indexes of their texts. `apart`: a key for each text; only texts with equal keys
-    form a cluster.
-    """
+    """The clusters, as indexes of their texts. `apart`: a key for each text; only equal keys form a cluster."""
     claims = [claim_of(text) for text in texts]
     terms = [frozenset(analyse(text).terms) for text in texts]
     blocks = [(key, claim.fixed) for key, claim in zip(apart or [None] * len(texts), claims, strict=True)]

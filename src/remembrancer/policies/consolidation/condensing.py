@@ -51,9 +51,7 @@ def home_of(memory: Memory, *, sessions_apart: bool, standing_tag: str | None = 
 
 
 def id_of(sources: Sequence[Memory], purpose: str) -> UUID:
-    """The id of what is made of these memories, in this order and with their present texts, for a purpose.
-    Deterministic.
-    """
+    """The id of what is made, for a purpose, of these memories in this order and with their present texts."""
     told = ",".join(f"{memory.id}:{memory.revision}" for memory in sources)
     return derived_id(sources[0].id, f"{purpose} {told}")
 

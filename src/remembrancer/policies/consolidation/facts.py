@@ -1,6 +1,4 @@
-"""Facts drawn from episodes: when they are due, how a model's findings are merged with known facts, and what is
-written.
-"""
+"""Facts drawn from episodes: when they are due, how findings are merged with known facts, what is written."""
 
 from __future__ import annotations
 
@@ -128,9 +126,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What facts are drawn from, all of one home: the `episodes`, each with its events, and the known facts, by id.
-    `by`: the model.
-    """
+    """What facts are drawn from, all of one home. `event_ids`, `known`: by id. `by`: the model."""
 
     home: Home
     episodes: Mapping[UUID, Memory]

@@ -53,18 +53,14 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of entries that may be read together: the same readers see them, and a rule is visible to no more than
-    each.
-    """
+    """The owner of entries that may be read together: the same readers see them, and a rule drawn from them."""
 
     scope: Scope
     visibility: Visibility
 
 
 def owner_of(entry: Memory) -> Owner:
-    """The owner of an entry. Where it is visible outside its session, the session is left out: a rule may
-    span several.
-    """
+    """The owner of an entry, without the session unless it is visible only there: a rule may span several."""
     within = entry.visibility is Visibility.SESSION
     return Owner(entry.scope if within else entry.scope.narrowed(session=None), entry.visibility)
 

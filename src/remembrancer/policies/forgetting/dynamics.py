@@ -68,9 +68,7 @@ class Dynamics:
                 )
 
     def retention(self, states: States, at: datetime | Moments) -> FloatColumn:
-        """The share of each memory's strength that is left at a moment, or each at its own moment, in [0, 1], shape
-        (n,).
-        """
+        """The share of each memory's strength left at a moment, or each at its own, in [0, 1], shape (n,)."""
         since = states.occurred_at
         if self.since is Since.EXPOSED:
             since = _later(since, states.exposed_at[self.counted])

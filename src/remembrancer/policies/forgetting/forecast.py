@@ -32,9 +32,7 @@ HORIZON: Final = timedelta(days=36_525)
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """When memories fade: `strength`, an expression over a memory's own signals, moved by `dynamics`; below `below` it
-    is faded.
-    """
+    """A memory is faded where `strength`, over its own signals moved by `dynamics`, is below `below`."""
 
     strength: Expression
     dynamics: Dynamics

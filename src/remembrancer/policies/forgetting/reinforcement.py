@@ -50,9 +50,7 @@ Gain = NoGain | LogarithmicGain | LinearGain
 
 @dataclass(frozen=True, slots=True)
 class Strikes:
-    """A memory is retired once it has had `negatives` unhelpful or harmful ratings and its confidence is
-    below `below`.
-    """
+    """A memory is retired after `negatives` unhelpful or harmful ratings, if its confidence is below `below`."""
 
     negatives: int
     below: float

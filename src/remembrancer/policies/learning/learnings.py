@@ -111,9 +111,7 @@ def made_to_say(
 
 
 def strengthened(strength: Strength, learning: Learning) -> Strength:
-    """The strength with the values of the learning's header: its count is that of retrievals, its day that of the last
-    one.
-    """
+    """The strength with the header's values: its count is that of retrievals, its day that of the last one."""
     usage = strength.usage
     when = usage.last_retrieved_at
     if (None if when is None else day_of(when)) != learning.last_reinforced:

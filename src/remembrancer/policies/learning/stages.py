@@ -24,9 +24,7 @@ class LearningStage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """When a stage ends, its learnings of this `domain` are retired. The first `read_chars` characters of INTENT.md are
-    read.
-    """
+    """When a stage ends, its learnings of this `domain` retire. `read_chars`: so much of INTENT.md is read."""
 
     domain: Domain = Domain.TASK
     read_chars: int = 3_000

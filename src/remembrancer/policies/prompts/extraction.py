@@ -153,9 +153,7 @@ def _lesson(path: str, given: JsonValue | Object, turns: Collection[int]) -> Les
 
 
 def numbers(path: str, given: JsonValue, known: Collection[int]) -> tuple[int, ...]:
-    """The numbers that an answer refers to, distinct and sorted. Raises InvalidInput for none, and for an
-    unknown one.
-    """
+    """The numbers that an answer refers to, distinct and sorted. Raises InvalidInput for none or an unknown one."""
     if not isinstance(given, list) or not given:
         raise InvalidInput(path, given, "the number of at least one")
     named: set[int] = set()

@@ -95,9 +95,7 @@ def material(
 
 
 def read(answer: Object, episodes: Collection[str]) -> tuple[FactEntry, ...] | str:
-    """The entries of an answer, or what is wrong with it, in words for the model. `episodes`: the labels it may refer
-    to.
-    """
+    """The entries of an answer, or what is wrong with it, for the model. `episodes`: the labels it may refer to."""
     listed = objects(answer, "facts")
     if listed is None:
         return "facts: a list of objects is expected, empty where there is nothing to tell"

@@ -26,9 +26,7 @@ MAX_PART_BYTES: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """When `when`, do `then`. `confidence` in [0, 1]; `evidence`: the numbers of the entries that support
-    it, distinct.
-    """
+    """When `when`, do `then`. `confidence` in [0, 1]; `evidence`: distinct numbers of the entries that support it."""
 
     when: str
     then: str

@@ -1,3 +1,1 @@
-"""Rendering memories into prompts: marked as untrusted, within a budget, escaped so that they cannot
-leave their block.
-"""
+"""Rendering memories into prompts: marked as untrusted, within a budget, escaped so that none leaves its block."""

@@ -33,9 +33,7 @@ SURPRISE: Final = "surprise"
 
 
 def surprise_in(note: Note) -> float:
-    """The surprise of the open segment's first turn, in [0, 1]; 0 where the note has none, as at the beginning of a
-    stream.
-    """
+    """The surprise of the open segment's first turn, in [0, 1]; 0 where the note has none."""
     said = note.get(SURPRISE)
     return min(max(float(said), 0.0), 1.0) if isinstance(said, int | float) else 0.0
 
@@ -104,9 +102,7 @@ class SegmentationPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """`segments`: complete ones, in order, from the first turn on without gaps. The turns after them stay
-    in the tail.
-    """
+    """`segments`: complete ones, from the first turn on without gaps. The turns after them stay in the tail."""
 
     segments: tuple[Segment, ...]
     note: Note = field(default_factory=validation.no_json)

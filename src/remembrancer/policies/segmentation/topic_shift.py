@@ -102,9 +102,7 @@ class TopicShift:
         return Decision(segments=plan.settled, note=plan.note)
 
     def _shifts(self, reading: TailReading, start: int, end: int, *, closed: bool) -> list[tuple[int, str]]:
-        """The ends of the episodes that the turns from `start` up to `end` fall into, with reasons; without the last
-        one.
-        """
+        """The ends of the episodes in the turns from `start` up to `end`, with reasons; without the last one."""
         found: list[tuple[int, str]] = []
         scores: dict[int, float] = {}
         at = start + self.fewest

@@ -22,9 +22,7 @@ _TITLE_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`text` begins at the character `offset` of the file. `title`: the heading above it, where that is not in the
-    text; "" for none.
-    """
+    """`text` begins at character `offset` of the file. `title`: the heading above, unless it is in the text; or ""."""
 
     offset: int
     text: str

@@ -49,9 +49,7 @@ class LearningEntry:
 
 @dataclass(frozen=True, slots=True)
 class VaultFile:
-    """A parsed file. `prose`: text that belongs to no learning. `findings`: what could not be read; a file with any is
-    never written.
-    """
+    """A parsed file. `prose`: text of no learning. `findings`: what is unreadable; with any, it is never written."""
 
     path: str
     text: str

@@ -52,9 +52,7 @@ def index_text(index: VaultIndex) -> str:
 
 
 def index_of(text: str | None) -> VaultIndex:
-    """The index of that JSON; an empty one where there is none or it is of another format, so that everything is read
-    again.
-    """
+    """The index of that JSON; an empty one, so that everything is read again, for None or another format."""
     if text is None:
         return VaultIndex()
     try:

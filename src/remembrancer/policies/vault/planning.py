@@ -171,9 +171,7 @@ def _stands(memory: Memory, origin: FileOrigin) -> bool:
 
 
 def _owners(world: World) -> dict[UUID, str]:
-    """The file that owns each entry. Of several files with the same id: the one that had it, else the one nearest to
-    the root.
-    """
+    """The file that owns each entry. Of several with one id: the one that had it, else the nearest to the root."""
     before = world.index.owners()
     owners: dict[UUID, str] = {}
     candidates = [
@@ -335,9 +333,7 @@ def _spoken(place: VaultOwner) -> str:
 
 
 def _since(path: str, modified: int) -> datetime:
-    """The creation time of entries that do not tell one: the last date in the file's path, else its
-    modification date.
-    """
+    """The creation time of entries that tell none: the last date in the path, else the file's modification date."""
     for year, month, day in reversed(_DAY.findall(path)):
         try:
             return moment_of(date(int(year), int(month), int(day)))

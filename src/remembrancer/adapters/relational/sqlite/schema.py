@@ -87,9 +87,7 @@ def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] =
 
 
 def _version(connection: SqliteConnection, path: str) -> int:
-    """The version of the file, 0 if it is empty. Called in a transaction, because another process may make the tables
-    between the statements.
-    """
+    """The file's version; 0: empty. In a transaction: another process may make the tables between statements."""
     application = connection.pragma("application_id")
     version = connection.pragma("user_version")
     if application == APPLICATION_ID:
