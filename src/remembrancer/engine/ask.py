@@ -1,4 +1,4 @@
-"""The one way to a language model: what it was asked and what that cost goes into the ledger."""
+"""Ask the language model. Every call is written to the ledger, with its cost."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ async def ask_for(
 
 
 async def ask(ctx: Context, scope: Scope, task: Task) -> Answer:
-    """Give the model a task, and write one row into the workspace's ledger, whatever becomes of it.
+    """Give the model a task, and write one row to the workspace's ledger, whether it succeeds or not.
 
-    An answer that will not do is returned, its `value` None. Raises ModelUnavailable, when the model does not answer or
-    there is none, and StoreUnavailable, when the ledger cannot be written: what was to become of the answer could not
-    be kept either. A call that is cancelled is in no ledger: what it used up is not known.
+    An unusable answer is returned with `value` None. Raises ModelUnavailable where there is no model or it does not
+    answer, and StoreUnavailable where the ledger cannot be written. A cancelled call is not in the ledger: what it cost
+    is unknown.
     """
     if ctx.llm is None:
         raise ModelUnavailable(ctx.without_llm)

@@ -1,4 +1,4 @@
-"""An embedder that is asked for each question once, however many presets ask it."""
+"""An embedder that embeds each question once, however many presets are compared."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Vector: TypeAlias = NDArray[np.float32] | EmbeddedQuestion
 
 @dataclass(slots=True)
 class _AskedOnce:
-    """An embedder that is asked for each question once, whether it answers or not."""
+    """Remembers the vector of each question, or the error that the inner embedder raised."""
 
     inner: Embedder
     known: dict[str, _Vector | ModelUnavailable] = field(default_factory=dict[str, _Vector | ModelUnavailable])
@@ -61,7 +61,7 @@ class _AskedOnce:
         return cast("EmbeddedQuestion", self._once_now(text))  # what `_asked_now` of one with words has given
 
     async def close(self) -> None:
-        """The inner one is its owner's to close."""
+        """Does nothing: the owner of the inner embedder closes it."""
 
     async def _once(self, text: str) -> _Vector:
         if text not in self.known:
@@ -94,7 +94,7 @@ class _AskedOnce:
 
 @dataclass(slots=True)
 class _TokensAskedOnce(_AskedOnce):
-    """The same of one that also gives the vectors of words: one answer has both."""
+    """The same for an embedder that also gives token embeddings; both come from one call."""
 
     words: WordEmbedder = field(kw_only=True)
 
@@ -116,6 +116,6 @@ def _vector(answer: _Vector) -> NDArray[np.float32]:
 
 
 def asked_once(embedder: Embedder) -> Embedder:
-    """The same embedder, asked for each question once; it stays its owner's to close."""
+    """The embedder, asked for each question once. The caller still closes the original."""
     words = word_embedder(embedder)
     return _AskedOnce(embedder) if words is None else _TokensAskedOnce(embedder, words=words)

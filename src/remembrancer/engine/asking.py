@@ -1,4 +1,4 @@
-"""A question made ready: what is searched for, its vectors, and the times it names."""
+"""Prepare a question: what to search for, its vectors, and the times it names."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KEY_TERMS: Final = "key_terms"
-"""What an answer calls them where it says that they are missing."""
+"""The key of `Recall.degraded` and of its timings for key terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionVectors:
-    """A question's vector, where there is one, and those of its words; `degraded` says why not. `took`: how long."""
+    """A question's vector and token embeddings. Where one is missing, `degraded` says why. `took`: how long embedding
+    took.
+    """
 
     vector: NDArray[np.float32] | None = None
     question: EmbeddedQuestion | None = None
@@ -43,7 +45,7 @@ class QuestionVectors:
     took: timedelta = timedelta(0)
 
     def words(self, planned: Reading, found: Candidates) -> QuestionTokens | None:
-        """The words that count, by their idf among what was searched."""
+        """The question's token embeddings, weighted by the idf of their terms among the searched memories."""
         if self.question is None or found.idf is None:
             return None
         idf = dict(zip(planned.lexical.terms, found.idf.tolist(), strict=True))
@@ -52,8 +54,8 @@ class QuestionVectors:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """The key terms that a question is searched by, and how long finding them took; none where the preset does not ask
-    for any, it has no more terms than that, or no model answered: then `degraded` says why.
+    """The key terms that a question is searched by, and how long finding them took. Empty where the preset uses none,
+    where the question is short enough without them, or where no model answered: then `degraded` says why.
     """
 
     terms: tuple[str, ...] = ()
@@ -62,7 +64,7 @@ class Keyed:
 
 
 async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
-    """Ask the model for them, where the preset says so. It is asked for no other."""
+    """Ask the model for the question's key terms, if the preset and the length of the question call for them."""
     settings = ctx.preset.key_terms
     if settings is None or not settings.are_needed(text):
         return Keyed()
@@ -92,7 +94,9 @@ async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
 def planned_for(
     ctx: Context, view: ReadView, reader: Reader, text: str, where: Filter, ranking: Ranking, terms: Sequence[str] = ()
 ) -> Reading:
-    """What to search for, with the time of what it counts from looked up. `terms`: the question's key terms."""
+    """What to search for. Where a time counts from an event ("a week after the trip"), the event's date is looked up.
+    `terms`: the question's key terms.
+    """
     keyed = ctx.preset.key_terms
     in_context = keyed is None and ranking.reads_context
     people = frozenset[str]()
@@ -109,7 +113,7 @@ def planned_for(
 
 
 async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:
-    """The question's vectors; without one, why."""
+    """Embed the question; where that is impossible, say why."""
     embedder = ctx.embedder
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
@@ -124,7 +128,7 @@ async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVec
 
 
 def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:
-    """As `embed`, in this thread, of an embedder that computes."""
+    """As `embed`, in this thread, for an embedder that computes locally."""
     embedder = computing(ctx.embedder)
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
@@ -160,7 +164,7 @@ def _since(ctx: Context, start: float) -> timedelta:
 
 
 def _happened_at(ctx: Context, view: ReadView, reader: Reader, event: str, where: Filter) -> datetime | None:
-    """When the event that a time counts from happened: the time of the memory that holds most of its words."""
+    """The time of the event that another time counts from: that of the memory with most of the event's words."""
     terms = lexical_query(event)
     if terms.is_empty:
         return None

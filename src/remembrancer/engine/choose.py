@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Candidates scored by `expression`. `order`: their indexes, best first. `relevant`: which of them pass the floor;
-    `passed`: which also have the least score asked for.
+    """Candidates scored by `expression`. `order`: their indexes, best first. `relevant`: those above the relevance
+    threshold; `passed`: those that also have the minimum score.
     """
 
     found: Candidates
@@ -40,7 +40,7 @@ class Ranked:
     passed: NDArray[np.bool_]
 
     def best_cue(self, index: int, cues: Sequence[Cue]) -> Cue:
-        """Of all cues of a candidate, the one that was found."""
+        """The cue of the candidate that the search found."""
         # Revised since the search, it may have fewer than it had.
         return cues[min(int(self.found.cue[index]), len(cues) - 1)]
 
@@ -53,10 +53,10 @@ def ranked_by(
     *,
     before: Ranked | None = None,
 ) -> Ranked:
-    """Rank by an expression over a table of signals.
+    """Rank by an expression over a table of signals. Equal scores keep the order of the candidates: newest first, then
+    by id.
 
-    `before`: the ranking that this one refines: equal scores stay in its order, and what is relevant stays so. None:
-    equal scores stay in the order of the candidates, newest first, then by id.
+    `before`: the ranking that this one refines: equal scores keep its order, and `relevant` is taken from it.
     """
     scored = evaluate(expression, table, len(found.ids))
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
@@ -81,7 +81,7 @@ class Chosen:
 
 @dataclass(slots=True)
 class Choice:
-    """What was chosen, best first, and why others were not. Candidates go by their index."""
+    """The chosen candidates, best first, and why others were dropped. Candidates are given by their indexes."""
 
     chosen: list[Chosen] = field(default_factory=list[Chosen])
     missing: set[int] = field(default_factory=set[int])
@@ -91,7 +91,9 @@ class Choice:
 def choose(
     view: ReadView, reader: Reader, ranking: Ranked, diversity: Mmr | None, limit: int, min_score: float
 ) -> Choice:
-    """The best `limit` that pass the floor and say something new, reordered for diversity where that is asked for."""
+    """The best `limit` candidates above the relevance threshold, without repeated texts, reordered for diversity if
+    asked.
+    """
     choice = Choice()
     contenders = ranking.order[ranking.passed[ranking.order]]
     # Rows are read a page at a time: repeats are rare, so the first page is nearly always enough. But what is to be
@@ -114,7 +116,7 @@ def choose(
 def _read(
     view: ReadView, reader: Reader, ranking: Ranked, page: Sequence[int], choice: Choice, said: dict[str, int]
 ) -> Iterator[Chosen]:
-    """The page's rows, in order, without repeats of what was said before."""
+    """The rows of a page, in order, without texts that were chosen before."""
     ids = ranking.found.ids
     wanted = [ids[index] for index in page]
     rows = view.get(reader, wanted)

@@ -1,4 +1,4 @@
-"""Memories that say nearly the same: one takes the place of each cluster, and the others are kept behind it."""
+"""Replace each cluster of similar memories by one memory; the others leave recall and stay reachable from it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ MAX_LIMIT: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidated:
-    """A cluster, oldest first, and the memory that took its place. `by`: the model that wrote it, or "most central
-    text" where none was set: then it says what the memory says that is most like the others.
+    """A cluster, oldest memory first, and the memory that replaced it. `by`: the model that wrote it, or "most central
+    text": without a model, the text most similar to the others is used.
     """
 
     memory_id: UUID
@@ -53,9 +53,9 @@ class Consolidated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersReport:
-    """`consolidated`: what was, or would be with `dry_run`. `failed`: clusters whose summary failed; `left`: those that
-    wait, were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood
-    in the way of some of it. `stand_in`: why no model was asked; empty where one was to be.
+    """`consolidated`: clusters that were replaced, or would be with `dry_run`. `failed`: clusters whose summary failed.
+    `left`: clusters that wait, changed meanwhile, or exceeded the limit. `reason`: why nothing, or not everything, was
+    done. `stand_in`: why no model was asked; empty where one was.
     """
 
     consolidated: tuple[Consolidated, ...] = ()
@@ -69,11 +69,11 @@ class ClustersReport:
 async def consolidate_clusters(
     ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False
 ) -> ClustersReport:
-    """Let one memory take the place of each cluster of the workspace, up to `limit` clusters (1 to 10,000), those first
-    whose first memory is the oldest.
+    """Replace up to `limit` clusters of the workspace (1 to 10,000) by one memory each, in the order of their oldest
+    memory.
 
-    Each cluster is one transaction; its memories are kept out of recall, and reached from the new one by `derived_from`
-    edges. `dry_run` asks no model and writes nothing. Raises InvalidInput for a limit out of range.
+    Each cluster is one transaction. Its memories leave recall; `derived_from` relations lead to them from the new one.
+    `dry_run` asks no model and writes nothing. Raises InvalidInput for a limit out of range.
     """
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.clusters
@@ -132,7 +132,7 @@ async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -
 async def _said(
     ctx: Context, rule: Clusters, cluster: Sequence[Memory], found: OrderedMemories, asking: Summaries
 ) -> Condensed | None:
-    """What is to be said in place of the cluster; None: later."""
+    """The text that replaces the cluster; None: try again later."""
     summary = await asking.of(_item(cluster), CLUSTER, told(found), max_chars=rule.summary_chars)
     match summary:
         case Summary(title, text):
@@ -171,5 +171,5 @@ def _report(cluster: Sequence[Memory], by: str) -> Consolidated:
 
 
 def _item(cluster: Sequence[Memory]) -> str:
-    """What the cluster is called where it waits."""
+    """The name of the cluster among the deferred items."""
     return str(cluster[0].id)

@@ -1,4 +1,4 @@
-"""Compaction: what was written down twice is kept once."""
+"""Compaction: merge memories that say the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LIMIT: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """The memory that was kept, and those that it says the same as, in the order of time."""
+    """The memory that was kept, and those merged into it, in time order."""
 
     memory_id: UUID
     gone: tuple[UUID, ...]
@@ -34,8 +34,8 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionReport:
-    """`merged`: what was, or would be with `dry_run`. `left`: what was changed by another meanwhile, or was more than
-    the limit. `reason`: why nothing was done, or what stood in the way of some of it.
+    """`merged`: groups that were merged, or would be with `dry_run`. `left`: groups that changed meanwhile or exceeded
+    the limit. `reason`: why nothing, or not everything, was done.
     """
 
     merged: tuple[Merged, ...] = ()
@@ -45,11 +45,11 @@ class CompactionReport:
 
 
 async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False) -> CompactionReport:
-    """Merge the near-duplicates of the workspace, up to `limit` groups of them (1 to 100,000).
+    """Merge up to `limit` groups of near-duplicates of the workspace (1 to 100,000).
 
-    Of each group the most important memory is kept: it says the longest of their texts from now on, keeps what it said
-    as a revision, counts their uses as its own and leads to them by `derived_from` edges. Each group is one
-    transaction. `dry_run` writes nothing. Raises InvalidInput for a limit out of range.
+    The most important memory of a group is kept. It takes the longest text, keeps its previous text as a revision, adds
+    up the usage of all, and gets `derived_from` relations to the others. Each group is one transaction. `dry_run`
+    writes nothing. Raises InvalidInput for a limit out of range.
     """
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.compaction
@@ -79,7 +79,7 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
 
 
 async def _put(ctx: Context, scope: Scope, merge: Merge, now: datetime) -> None:
-    """Raises Conflict where one of them is no longer as it was read."""
+    """Write one merge. Raises Conflict where a memory of it has changed since it was read."""
     found = await found_by(ctx, (merge.kept, *merge.gone))
     write = MemoryWrite(merge.revised, cues_of(merge.revised, found.cues, own=True), found.event_ids)
     effect = Effect(

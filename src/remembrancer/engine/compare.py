@@ -1,4 +1,4 @@
-"""One question under several presets: what each returns of the same memories, and why they differ."""
+"""Compare presets: what each returns for one question over the same memories, and why the results differ."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from remembrancer.values import dataclass
 
 MAX_PRESETS: Final = 12
 _NAMED: Final = 2
-"""Presets of a kind that a line of reasons names; of the others it says how many there are."""
+"""A reason names at most so many presets; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresetAnswer:
-    """What one preset returned, best first, at most `limit`: what was asked for, or the most this preset allows."""
+    """The hits of one preset, best first. `limit`: the number asked for, or the most that this preset allows."""
 
     preset: str
     limit: int
@@ -38,10 +38,10 @@ class PresetAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankUnderPreset:
-    """What became of one memory under one preset.
+    """The result for one memory under one preset.
 
-    `rank` and `score`: among the hits where it is `returned`, else among the candidates; None where it was none.
-    `parts`: of its relevance, before likeness to better hits took from it. `reason`: why it is not returned, in words.
+    `rank` and `score`: among the hits where it was `returned`, otherwise among the candidates; None where it was no
+    candidate. `parts`: the score before diversification. `reason`: why it was not returned.
     """
 
     preset: str
@@ -54,13 +54,13 @@ class RankUnderPreset:
 
     @property
     def leading(self) -> Weights | None:
-        """The two parts of its score that weigh most."""
+        """The two parts with most weight in its score."""
         return None if self.parts is None else leading(self.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedMemory:
-    """A memory that at least one preset returned: its place under each, in their order, and `why` they differ."""
+    """A memory that at least one preset returned, its result under each preset, and `why` they differ."""
 
     memory: Memory
     places: tuple[RankUnderPreset, ...]
@@ -69,7 +69,7 @@ class ComparedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Two presets, and the share of what either returns that both return: in [0, 1], 1 where both return nothing."""
+    """Two presets, and the Jaccard similarity of their hits, in [0, 1]; 1 where both return nothing."""
 
     first: str
     second: str
@@ -88,10 +88,10 @@ class Comparison:
 
 
 async def compare(ctx: Context, reader: Reader, question: Question, presets: Sequence[Preset]) -> Comparison:
-    """Ask the same question under each preset, over the same memories, as they are: only the ranking differs.
+    """Ask the same question under each preset, over the same memories: only the ranking differs.
 
-    It is asked at the moment that the question's filter goes by. The reader's sight is the same for all, whatever a
-    preset would let it see. The question is embedded once. Raises InvalidInput for presets that cannot be told apart.
+    All use the reader's access policy and the moment of the question's filter. The question is embedded once. Raises
+    InvalidInput for no presets, too many, or two of the same name.
     """
     _check(presets)
     now = question.where.current_at
@@ -173,7 +173,7 @@ def _overlaps(answers: Sequence[PresetAnswer]) -> tuple[Overlap, ...]:
 
 
 def _agreement(one: set[UUID], other: set[UUID]) -> float:
-    """Presets that both return nothing agree, where texts without words have nothing in common."""
+    """Jaccard similarity, but 1 where both are empty."""
     return jaccard(one, other) if one or other else 1.0
 
 
@@ -193,7 +193,7 @@ class _Kin:
 
 
 def _why(places: Sequence[RankUnderPreset], kin: Mapping[str, _Kin]) -> str:
-    """Where a memory does best, and what lifts it there; what lowers it where it is left out, or else does worst."""
+    """Explain the results: where the memory ranks best and why, then where it was left out, or ranks worst."""
     returned = sorted((place for place in places if place.returned), key=lambda place: place.rank or 0)
     left_out = [place for place in places if not place.returned]
     best = [place for place in returned if place.rank == returned[0].rank]
@@ -208,14 +208,14 @@ def _why(places: Sequence[RankUnderPreset], kin: Mapping[str, _Kin]) -> str:
 
 
 def _told(alike: Sequence[RankUnderPreset], places: Sequence[RankUnderPreset]) -> str:
-    """Presets that give a memory the same rank."""
+    """The presets that give a memory this rank, in words."""
     if len(alike) == len(places) > 1:
         return f"rank {alike[0].rank} everywhere"
     return f"rank {alike[0].rank} under {_listed([place.preset for place in alike[:_NAMED]], len(alike) - _NAMED)}"
 
 
 def _lifted(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
-    """What of its score is more than usual among the compared; where nothing is, what weighs most."""
+    """The parts of its score that are higher than usual among the compared memories; or those of most weight."""
     if place.parts is None:
         return ""
     high = setting_apart(place.parts, kin[place.preset].all, above=True)
@@ -223,7 +223,7 @@ def _lifted(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
 
 
 def _lowered(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
-    """What of its score is less than usual among those that the preset returned."""
+    """The parts of its score that are lower than usual among the memories that the preset returned."""
     among = kin[place.preset]
     low = () if place.parts is None else setting_apart(place.parts, among.returned or among.all, above=False)
     return f": low {_valued(low)}" if low else ""

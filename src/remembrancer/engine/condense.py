@@ -1,4 +1,4 @@
-"""What the sweeps that make one memory of several share: what they read, and how a model is asked for a summary."""
+"""What the jobs that make one memory of several share: reading sources, asking for a summary, replacing sources."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from remembrancer.values import dataclass
 
 PAGE: Final = 500
 TRIES: Final = 5
-"""After so many failed tries to have a model sum something up, the stand-in does."""
+"""After so many failed summaries of an item, the extract without a model is used."""
 MAX_READ_CHARS: Final = 60_000
-"""Of so much text no model is asked for a summary: it would cost much, and leave out most of it."""
+"""A longer text is not given to a model: a summary would be expensive and leave most of it out."""
 SILENT: Final = 2
-"""After so many unanswered questions in a row the model is left alone until the next run."""
+"""After so many unanswered questions in a row, the model is not asked again in this run."""
 
 
 class Instead(Enum):
-    """What is done where a model gave no summary."""
+    """What to do where a model gave no summary: use the extract instead, or try again later."""
 
     STAND_IN = "stand-in"
     LATER = "later"
@@ -41,8 +41,8 @@ class Instead(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OrderedMemories:
-    """Memories in the order they happened, those of one moment as their events stand in the stream; the cues they are
-    found by, in that order; and the events they were formed from.
+    """Memories in time order (ties by their events' positions), their cues in that order, and the events they were
+    formed from.
     """
 
     sources: tuple[Memory, ...]
@@ -63,9 +63,9 @@ async def current(ctx: Context, scope: Scope, where: Filter) -> list[Memory]:
 async def not_undone(
     ctx: Context, groups: Iterable[tuple[Memory, ...]], purpose: str
 ) -> tuple[tuple[Memory, ...], ...]:
-    """The groups, each of one home, of which no memory was made before for that purpose.
+    """The groups of which no memory was made before for this purpose.
 
-    Of the others somebody has brought back the sources, just as they were: to make them one again would undo that.
+    The sources of the others were restored by somebody, unchanged. Replacing them again would undo that.
     """
     made = {id_of(group, purpose): group for group in groups}
     by_scope: dict[Scope, list[UUID]] = {}
@@ -78,7 +78,7 @@ async def not_undone(
 
 
 async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
-    """Of memories of one home, so that whoever may see the first may see them all."""
+    """The cues and events of memories of one home: whoever sees the first of them sees all."""
     reader = Reader(sources[0].scope)
     cues = await ctx.store.cues(reader, [source.id for source in sources])
     events = {source.id: await ctx.store.provenance(reader, source.id) for source in sources}
@@ -95,7 +95,7 @@ async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
 
 
 def told(found: OrderedMemories) -> tuple[HeadedMemory, ...]:
-    """The memories as a model is told them, without what a recall put into them."""
+    """The memories as the model reads them, without text that a recall inserted."""
     headings: dict[UUID, str] = {}
     for cue in found.cues:
         headings.setdefault(cue.memory_id, cue.heading)
@@ -104,7 +104,7 @@ def told(found: OrderedMemories) -> tuple[HeadedMemory, ...]:
 
 
 def in_place_of(sources: Sequence[Memory], write: MemoryWrite | None, reason: str, now: datetime) -> Effect:
-    """The new memory comes, with an edge to each of its sources, and they leave recall; all or nothing."""
+    """Insert the new memory with relations to its sources, and take the sources out of recall; all or nothing."""
     return Effect(
         expected={source.id: source.revision for source in sources},
         inserted=() if write is None else (write,),
@@ -118,11 +118,10 @@ def derived_from(memory_id: UUID, sources: Iterable[Memory], now: datetime) -> t
 
 
 class Summaries:
-    """Asks for summaries in one run of a job, and notes which pieces of work failed and wait.
+    """Asks for summaries during one run of a job, and defers items that fail.
 
-    A piece that fails waits before it is tried again; after `TRIES` failures it is summed up without a model, as is one
-    of more than `MAX_READ_CHARS`. Where the model leaves `SILENT` questions in a row unanswered it is asked nothing
-    more in this run, and what is left is not held to have failed.
+    After `TRIES` failures, or for more than `MAX_READ_CHARS`, an item gets the extract. After `SILENT` unanswered
+    questions in a row nothing more is asked in this run; the remaining items do not count as failed.
     """
 
     def __init__(self, ctx: Context, scope: Scope, job: str, waiting: Iterable[Deferral]) -> None:
@@ -138,7 +137,7 @@ class Summaries:
     async def of(
         self, item: str, instructions: str, several: Sequence[HeadedMemory], *, max_chars: int
     ) -> Summary | Instead:
-        """`item`: what the piece of work is called. Raises StoreUnavailable alone."""
+        """The summary of some memories. `item`: their name among the deferred items. Raises StoreUnavailable only."""
         instead = self._instead(self._waiting.get(item))
         if instead is not None:
             return instead
@@ -162,18 +161,18 @@ class Summaries:
         return await self._failed(item, said) if isinstance(said, str) else said
 
     async def done(self, item: str) -> None:
-        """The piece of work waits no longer."""
+        """Note that the item is done."""
         if item in self._waiting:
             await self._ctx.store.settle(self._scope, self._job, [item])
 
     async def gone(self, items: Iterable[str]) -> None:
-        """`items` are all the pieces of work there are: what else waits is no longer there to be done."""
+        """Drop deferred items that no longer exist. `items`: all that do."""
         stale = sorted(set(self._waiting).difference(items))
         if stale:
             await self._ctx.store.settle(self._scope, self._job, stale)
 
     def _instead(self, waiting: Deferral | None) -> Instead | None:
-        """What is done without asking; None: ask."""
+        """What to do without asking the model; None: ask it."""
         if self._ctx.llm is None or (waiting is not None and waiting.attempts >= TRIES):
             return Instead.STAND_IN
         if waiting is not None and waiting.retry_at > self._ctx.clock():

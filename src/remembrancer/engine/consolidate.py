@@ -1,4 +1,4 @@
-"""Everything of a preset that makes little of much, at once and by hand: facts, rules, clusters, merged duplicates."""
+"""Run every consolidation that the preset has, at once: facts, rules, clusters, and compaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidation:
-    """What each part did; None for a part that the preset does not have. `reason`: it has none at all."""
+    """The report of each part; None for a part that the preset does not have. `reason`: why there is none at all."""
 
     facts: FactsReport | None = None
     rules: RulesReport | None = None
@@ -27,9 +27,8 @@ class Consolidation:
 async def consolidate(
     ctx: Context, scope: Scope, *, since: datetime | None, limit: int, crew: str | None = None
 ) -> Consolidation:
-    """Draw facts, learn rules from what happened `since`, condense clusters and merge near-duplicates, where the preset
-    has each, `limit` pieces of work of each kind, whether or not it is due. With a `crew`, only rules are learned, from
-    what belongs to it.
+    """Draw facts, learn rules from events `since`, replace clusters, and merge near-duplicates, as far as the preset
+    has each; up to `limit` items of each kind, due or not. With a `crew`, only rules are learned, from its entries.
     """
     preset = ctx.preset
     if crew is not None:

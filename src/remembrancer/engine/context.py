@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from remembrancer.ports.store import Store
 
 MOST: Final = 4_096
-"""Turns that are kept, those read last: of 384 components, 6 MB."""
+"""The most turns that are kept, the least recently read are dropped. With 384 components: 6 MB."""
 
 
 class TailVectors:
-    """By event, whose text never changes. Of one process, and lost with it: then they are embedded anew.
+    """The vectors of turns that are in no episode yet, by event, in this process. A stream's tail is read again
+    whenever it has grown, and embedded once.
 
-    One for each embedder and preset: what is embedded of a turn is theirs.
+    One cache serves one embedder and preset, because both decide what is embedded.
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -41,20 +42,20 @@ class TailVectors:
         self._vectors: OrderedDict[UUID, NDArray[np.float32]] = OrderedDict()
 
     def known(self, events: Iterable[UUID]) -> dict[UUID, NDArray[np.float32]]:
-        """Those that are there, which count as read last now."""
+        """The cached vectors of these events, which become the most recently read."""
         found = {event: self._vectors[event] for event in events if event in self._vectors}
         for event in found:
             self._vectors.move_to_end(event)
         return found
 
     def keep(self, vectors: Mapping[UUID, NDArray[np.float32]]) -> None:
-        """Keep these, and let go of those that were not read for the longest time."""
+        """Add vectors, and drop those that were not read for longest."""
         self._vectors.update(vectors)
         while len(self._vectors) > self._most:
             self._vectors.popitem(last=False)
 
     def forget(self, events: Iterable[UUID]) -> None:
-        """Let go of these, for good."""
+        """Remove these events."""
         for event in events:
             self._vectors.pop(event, None)
 
@@ -71,7 +72,7 @@ class Executor:
         self._threads = ThreadPoolExecutor(THREADS, "remembrancer-beside")
 
     def begin(self, work: Callable[[], T]) -> Callable[[], T]:
-        """Begin work in another thread. The function returned waits for its result, and raises what it raised."""
+        """Start work in another thread. The returned function waits for its result, or raises its error."""
         begun = threading.Event()
 
         def whole() -> T:
@@ -84,7 +85,7 @@ class Executor:
         return result.result
 
     async def close(self) -> None:
-        """Let running work end. Closing twice does nothing."""
+        """Wait for running work. Closing twice does nothing."""
         await asyncio.to_thread(self._threads.shutdown)
 
 
@@ -96,11 +97,11 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """`without_embedder` says why there is none, in the words every surface shows; empty when there is one. So does
-    `without_llm` of a language model.
+    """`without_embedder`, `without_llm`: why there is no embedder or language model, as shown to users; empty where
+    there is one.
 
-    `stopwatch` counts seconds from any start; `new_id` makes the id of something that happens at a time. `tails`: what
-    this process need not embed again. `executor`: threads for arithmetic beside a read.
+    `stopwatch`: seconds from an arbitrary origin. `new_id`: a new id for something that happens at a time. `tails`:
+    vectors of turns that are in no episode yet. `executor`: threads for computation beside a read.
     """
 
     store: Store
@@ -124,18 +125,18 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who calls: whose rows are written, and as what role they are read."""
+    """The caller: the scope it writes to, and the role it reads as."""
 
     scope: Scope
     role: str
 
 
 def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, asking: bool = False) -> Reader:
-    """The caller as a reader: as far as asked for, else as its role looks in this preset.
+    """The caller as a reader, with the reach asked for, or that of its role under the preset's access policy.
 
-    A role whose reach speaks of a scope part the caller does not have looks over the workspace: there is nothing
-    narrower it could mean. A reach asked for by name raises InvalidInput then, and so does a question (`asking`) under
-    a preset that is strict about it.
+    A role whose reach needs a scope part that the caller lacks sees the workspace; nothing narrower is defined for it.
+    Where the reach was asked for explicitly, or for a question (`asking`) under a strict preset, that raises
+    InvalidInput.
     """
     sight = ctx.preset.sight
     if reach is not None:

@@ -1,4 +1,4 @@
-"""What is done when a session has ended: its last episode, what it taught, and what its use of memory counts for."""
+"""End a session: form its last episode, learn from it, and count how its memories were used."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from remembrancer.policies.forgetting.reinforcement import after_exposure
 from remembrancer.values import dataclass
 
 REINFORCED: Final = "session.reinforced"
-"""The kind of the archived memory that says which memories a session has reinforced."""
+"""The kind of the archived memory that lists which memories a session has counted."""
 MEMORIES: Final = "memories"
 BATCH: Final = 1_000
-"""Memories of one such account."""
+"""At most so many memories are listed in one of them."""
 
 _SESSIONS: Final = UUID("a9d2b6c4-0f3e-4c6b-8a57-1e7f9c2d4b60")
 
@@ -45,10 +45,7 @@ class ReinforceReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndReport:
-    """What became of a session, part by part; each says why it did nothing.
-
-    `segmented`: None where the preset forms no episodes.
-    """
+    """The result of each part; each says why it did nothing. `segmented`: None where the preset forms no episodes."""
 
     session: str
     segmented: SegmentedStream | None
@@ -58,9 +55,10 @@ class EndReport:
 
 
 async def end_session(ctx: Context, scope: Scope, session: str) -> EndReport:
-    """Close a session of this scope. Again, it does what was left undone, and what has come since; nothing twice.
+    """Close a session of this scope. A repeated call does what was left undone or has been added since, and nothing
+    twice.
 
-    What a process that dies half way was still to learn from it is learned by the job `extract`.
+    If the process dies before extraction ends, the job `extract` continues it.
     """
     stream = scope.narrowed(session=validation.name("session", session))
     await expect(ctx, scope, session=session)
@@ -76,11 +74,11 @@ async def end_session(ctx: Context, scope: Scope, session: str) -> EndReport:
 
 
 async def reinforce_session(ctx: Context, scope: Scope, session: str) -> ReinforceReport:
-    """Count each memory that was exposed in the session, as the preset counts, once.
+    """Count each memory that was exposed in the session once, as the preset counts.
 
-    Exposures know their session by name alone: one of that name in the whole workspace is one session. An archived
-    memory of the kind `session.reinforced` names those that were counted. It is written together with the counts, under
-    an id made of the session: so neither a crash nor another process can count one of them twice.
+    Exposures name their session without its scope, so all of that name in the workspace count as one session. The
+    counted memories are listed in an archived memory of the kind `session.reinforced`, written together with the counts
+    under an id derived from the session: neither a crash nor another process counts one twice.
     """
     dynamics = ctx.preset.dynamics
     if not dynamics.per_session:
@@ -106,7 +104,7 @@ async def reinforce_session(ctx: Context, scope: Scope, session: str) -> Reinfor
 
 
 async def _counted(ctx: Context, scope: Scope, session: str) -> tuple[frozenset[UUID], int]:
-    """The memories that the session has counted, and the number of the next account."""
+    """The memories that the session has counted, and the number of the next list."""
     everybody = Reader(Scope(workspace=scope.workspace))
     counted: set[UUID] = set()
     ordinal = 0

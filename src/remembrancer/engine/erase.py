@@ -1,7 +1,7 @@
-"""Erasing for good: what hangs together is looked up, what goes is decided, and all of it goes at once or nothing.
+"""Erasure: look up what depends on the selection, decide what to remove, and remove it in one transaction.
 
-The rows first, in one transaction with the receipt; then the files are rid of what the rows were. Where a reader of
-another process keeps that from being done, the receipt says so, and the next erasure or `maintain` does it.
+Afterwards the store's files are purged. Where another process prevents that, the receipt says so, and the next erasure
+or `maintain` tries again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from remembrancer.policies.segmentation.episodes import told_without
 from remembrancer.policies.vault.changes import VAULT
 
 ATTEMPTS: Final = 8
-"""How often something may be formed of what goes between its being looked up and its going."""
+"""How often the erasure is decided anew because something was formed of the rows meanwhile."""
 
 EXPORTS: Final = Left(
     "exports, copies of the database, and files that were ingested",
@@ -51,10 +51,10 @@ FILES: Final = "the database's own files"
 
 
 async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
-    """Erase what is chosen in the caller's workspace, whatever its visibility, and what hangs together with it.
+    """Erase the selection in the caller's workspace, whatever its visibility, and everything that depends on it.
 
-    A dry run does nothing and gives the receipt that it would have had. Raises NotFound for an id that is not there,
-    and Conflict where others keep forming something of it meanwhile.
+    A dry run writes nothing and returns the receipt it would have had. Raises NotFound for an unknown id, and Conflict
+    where others keep forming something of the rows meanwhile.
     """
     scope = caller.scope
     receipt = await _erased(ctx, caller, choice, dry_run=dry_run)
@@ -65,7 +65,7 @@ async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_r
 
 
 async def _erased(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
-    """The rows, once nothing was formed of them while it was decided what goes."""
+    """Remove the rows. Decides anew where something was formed of them meanwhile."""
     attempt = 1
     while True:
         found, graph = await _gather(ctx, caller.scope, choice)
@@ -82,14 +82,14 @@ async def _erased(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry
 
 
 async def finish(ctx: Context, scope: Scope, receipt: Erasure) -> Erasure:
-    """The receipt, once the files were rid of what went, or with what keeps them from being."""
+    """Purge the files; return the receipt with `purged_at`, or with the reason why the purge failed."""
     now = ctx.clock()
     why = await ctx.store.purge(scope, at=now)
     return replace(receipt, left=(*receipt.left, in_files(why))) if why else replace(receipt, purged_at=now)
 
 
 async def erasures(ctx: Context, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
-    """The receipts, newest first; one whose traces may still be in the files says so."""
+    """The receipts, newest first. One whose purge is not done yet says so in `left`."""
     kept = await ctx.store.erasures(scope, limit=limit)
     return tuple(
         replace(one, left=(*one.left, in_files("it was not done yet"))) if one.purged_at is None else one
@@ -106,7 +106,7 @@ def in_files(why: str) -> Left:
 
 
 async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple[Going, Traces]:
-    """All that goes, over all that hangs together with it."""
+    """What to remove, and everything that was looked up to decide it."""
     memories, events = await ctx.store.lying_in(scope, choice)
     asked = graph = await ctx.store.traces(scope, memories=memories, events=events)
     empty: frozenset[UUID] = frozenset()
@@ -134,7 +134,7 @@ async def _removal(ctx: Context, found: Going, graph: Traces) -> Removal:
 
 
 async def _left_of(ctx: Context, graph: Traces, found: Going, episode: UUID) -> tuple[Event, ...]:
-    """What is still to be told of an episode, in the order of its stream."""
+    """The remaining events of an episode, in the order of its stream."""
     trace = graph.memories[episode]
     events = [graph.events[one].event for one in trace.events if one not in found.events and one in graph.events]
     ordered: Sequence[Event] = sorted(events, key=lambda event: event.seq)
@@ -171,7 +171,7 @@ def _receipt(
 
 
 async def _left(ctx: Context, scope: Scope, graph: Traces, found: Going) -> tuple[Left, ...]:
-    """What is out of reach, whatever the store does."""
+    """The places that an erasure cannot reach."""
     left = [SOURCES] if found.apart else []
     left.append(EXPORTS)
     left += [

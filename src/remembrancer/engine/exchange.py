@@ -1,4 +1,4 @@
-"""A workspace to a file and back: JSON lines, a header first, a count last."""
+"""Export a workspace to a file and import it: JSON lines with a header first and a row count last."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from remembrancer.values import dataclass
 FORMAT: Final = "remembrancer-export"
 VERSION: Final = 4
 READABLE: Final = (1, 2, 3, 4)
-"""Versions of the file that can be imported: what older ones do not have yet, their rows take as a new row has it."""
+"""Versions of the file format that can be imported. Fields that an older version lacks get their defaults."""
 
 OnRows = Callable[[int], None]
-"""Told how many rows are done so far."""
+"""Called with the number of rows done so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +35,10 @@ class Imported:
 
 
 async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | None = None) -> int:
-    """Write every row of the workspace to a new file, made whole under another name first. Returns how many.
+    """Write every row of the workspace to a new file, under a temporary name until it is complete. Returns the row
+    count.
 
-    The same rows give the same bytes. Raises InvalidInput when the file is there, StoreUnavailable when it cannot be
+    The same rows give the same bytes. Raises InvalidInput where the file exists, StoreUnavailable where it cannot be
     written.
     """
     partial = _partial(ctx, path)
@@ -63,7 +64,7 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
 
 
 def _partial(ctx: Context, path: Path) -> Path:
-    """A name of its own, so that two exports to one path do not write into each other's file."""
+    """A temporary name, so that two exports to one path do not write to the same file."""
     try:
         taken = path.exists()
     except OSError as error:
@@ -76,10 +77,10 @@ def _partial(ctx: Context, path: Path) -> Path:
 async def import_file(
     ctx: Context, scope: Scope, path: Path, *, dry_run: bool, on_rows: OnRows | None = None
 ) -> Imported:
-    """Write an export's rows into the workspace, in one transaction: all of them, or none.
+    """Write the rows of an export into the workspace, in one transaction.
 
-    Rows already there are left alone, so importing twice adds nothing. Raises InvalidInput or Conflict naming the line
-    that is not what an export holds or that cannot be taken over, and InvalidInput for a file that was cut short.
+    Existing rows are left alone, so importing twice adds nothing. Raises InvalidInput or Conflict with the line that is
+    wrong or cannot be imported, and InvalidInput for a truncated file.
     """
     rows = _Rows(path, on_rows)
     try:
@@ -101,7 +102,7 @@ class _Rows:
         self._on_rows = on_rows
         self.count = 0
         self.at = ""
-        """The file and line of the row that the store has in hand; empty when it has none."""
+        """The file and line of the row that the store is importing; empty between rows."""
 
     def __iter__(self) -> Iterator[ExportRow]:
         try:

@@ -19,13 +19,13 @@ from remembrancer.policies.ranking.diversity import Mmr
 def explanations(
     ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
 ) -> tuple[Explanation, ...]:
-    """Of each that was chosen, in their order. `matched`: the terms found in each."""
+    """The explanations of the chosen candidates, in their order. `matched`: the terms found in each."""
     all_of_them = _All(ranked, diversity, chosen, matched)
     return tuple(_later(lambda place=place: all_of_them.made[place]) for place in range(len(chosen)))
 
 
 class LazyExplanation(Explanation):
-    """An explanation whose fields are not there until the first of them is asked for."""
+    """An explanation that is computed when one of its fields is first read."""
 
     __slots__ = ("_make",)
     _make: Callable[[], Explanation]
@@ -59,9 +59,9 @@ def _later(make: Callable[[], Explanation]) -> Explanation:
 
 
 class _All:
-    """Made together, a column at a time, when the first is looked at: whoever looks at one mostly looks at all.
+    """All explanations of an answer, computed together when one is first read.
 
-    Of the ranking it keeps what it needs of these candidates, so that a hit that is kept does not keep all the others.
+    It keeps only these candidates' rows of the ranking, so that a kept hit does not keep the whole ranking in memory.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class _All:
 
 
 class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
-    """What became of each candidate; worked out when first asked for, which most callers never do."""
+    """The drop reason of each candidate, best first; computed when first read."""
 
     def __init__(self, ranking: Ranked, choice: Choice) -> None:
         self._ranking = ranking
@@ -138,7 +138,7 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
 
 
 class Scores(Mapping[UUID, Part]):
-    """The score of each candidate as a tree, made when it is asked for."""
+    """The score of each candidate as a tree; computed when read."""
 
     def __init__(self, ranking: Ranked) -> None:
         self._ranking = ranking

@@ -1,8 +1,8 @@
-"""Learnings out of a session that has ended: one question for each respect in which there may be something to learn.
+"""Extraction: learnings from an ended session, with one question to the model for each extraction scope.
 
-What has been read is told by the journal: an event of type `session.extracted` names the place up to which each scope
-was. Learnings have ids made of their stream, their scope, where reading began, and their place in the answer, and those
-of one scope are written together. So a process that dies between the two leaves nothing to be learned twice.
+An event of type `session.extracted` records how far each scope was read. The ids of learnings are derived from their
+stream, scope, starting position and place in the answer, and those of one scope are written together. So a process that
+dies in between leads to no duplicates.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from remembrancer.values import dataclass
 
 JOB: Final = "extract"
 PAGE: Final = 2_000
-"""Events of a session that are read before what was learned of them is kept."""
+"""So many events of a session are read before the learnings from them are written."""
 MAX_RUNS: Final = 10_000
-"""Extractions of one session that are looked through for what has been read."""
+"""At most so many earlier extractions of a session are looked through."""
 UNAVAILABLE_TWICE: Final = 2
-"""Scopes, or sessions, in a row for which the model did not answer: it is held to be down then, and the others wait."""
+"""After so many scopes or sessions in a row without an answer the model counts as down; the others wait."""
 TASK_CHARS: Final = 200
 
 _SESSIONS: Final = UUID("2f6f3d0a-7a94-4c0e-8f0e-5a1b52f0d6c3")
@@ -60,11 +60,11 @@ _SESSIONS: Final = UUID("2f6f3d0a-7a94-4c0e-8f0e-5a1b52f0d6c3")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractReport:
-    """What a session taught. `learned`: the new memories; `scopes`: how many of each scope that was read, 0 where there
-    was nothing to learn. `asked`: questions to the model.
+    """The learnings of a session. `learned`: ids of the new memories. `scopes`: the number of learnings of each scope
+    that was read. `asked`: questions to the model.
 
-    `failed`: why a scope was not read, to be tried again; `left`: scopes that were not begun, or with which another
-    worker was faster. `down`: the model did not answer at all. `reason`: why nothing was done, or not all.
+    `failed`: why a scope was not read; it is tried again. `left`: scopes that were not begun, or that another worker
+    read first. `down`: the model did not answer at all. `reason`: why nothing, or not everything, was done.
     """
 
     session: str
@@ -79,7 +79,7 @@ class ExtractReport:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What all learnings of a session have in common. `recalled`: what was recalled in it, word for word."""
+    """What all learnings of a session have in common. `recalled`: the texts that were recalled in it."""
 
     stream: Scope
     name: str
@@ -103,7 +103,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Events of a session and how they read. `until`: the place of the last, whether or not it is read."""
+    """Events of a session, and the passages made of them. `until`: the position of the last event, passage or not."""
 
     events: Mapping[int, Event]
     passages: tuple[StreamPassage, ...]
@@ -111,9 +111,9 @@ class _Stretch:
 
 
 async def expect(ctx: Context, scope: Scope, *, session: str) -> None:
-    """Note that a session is about to be learned from: if this process dies first, `extract_deferred` makes up for it.
+    """Note that extraction of a session begins. If this process dies, `extract_deferred` continues it.
 
-    Nothing is noted where `extract` would ask nobody.
+    Does nothing where `extract` would ask no model.
     """
     if ctx.preset.extraction is not None and ctx.llm is not None:
         stream = scope.narrowed(session=validation.name("session", session))
@@ -123,11 +123,11 @@ async def expect(ctx: Context, scope: Scope, *, session: str) -> None:
 async def extract(
     ctx: Context, scope: Scope, *, session: str, moment: SessionPhase = SessionPhase.RETROSPECTIVE, attempts: int = 0
 ) -> ExtractReport:
-    """Learn from what of a session of this scope has not been learned from; a second call finds nothing new.
+    """Extract learnings from the events of a session that were not read yet; a second call finds nothing new.
 
-    What cannot be learned, for want of an answer, is deferred under the job `extract` and the session, and learned when
-    it has waited, with all that is asked about at the end; `attempts`, how often that has been before, begins with
-    another scope each time, so that none keeps the others from their turn.
+    Where the model gives no answer, the session is deferred under the job `extract` and retried later, with all scopes
+    of the end of a session. `attempts`: the number of earlier failures; each retry begins with another scope, so that a
+    failing one does not block the others.
     """
     settings, stream = ctx.preset.extraction, scope.narrowed(session=validation.name("session", session))
     if settings is None:
@@ -163,9 +163,9 @@ async def extract(
 
 
 async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tuple[ExtractReport, ...]:
-    """Try the workspace's sessions again that could not be learned from, as far as their time has come.
+    """Retry the deferred sessions of the workspace that are due.
 
-    Where the model does not answer for two sessions in a row, the others wait for the next time.
+    Where the model does not answer for two sessions in a row, the others wait for the next run.
     """
     now = ctx.clock()
     due = [one for one in await ctx.store.deferrals(scope, JOB) if one.retry_at <= now][:limit]
@@ -184,7 +184,7 @@ async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tu
 async def _work_through(
     ctx: Context, common: _Session, read: Mapping[ExtractionScope, int], attempts: int, tally: _Tally
 ) -> None:
-    """To the end of the session, stretch by stretch, or to the first that fails. `read`: how far each scope was."""
+    """Read the session part by part, to its end or the first failure. `read`: how far each scope was read before."""
     stream, settings, read = common.stream, common.settings, dict(read)
     while not (tally.failed or tally.left):
         stretch = await _stretch(ctx, stream, settings, min(read.values()))
@@ -206,7 +206,7 @@ async def _scopes(
     due: Mapping[ExtractionScope, int],
     tally: _Tally,
 ) -> dict[ExtractionScope, int]:
-    """Read a stretch for each scope from its place on; returns how far each was read."""
+    """Read a part of the session for each scope, from that scope's position on. Returns how far each was read."""
     done: dict[ExtractionScope, int] = {}
     silent = 0
     for place, (about, after) in enumerate(due.items()):
@@ -229,7 +229,7 @@ async def _scopes(
 async def _scope(
     ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
 ) -> int | None:
-    """Returns how far the scope was read; None where it was not. Raises ModelUnavailable."""
+    """Read a part for one scope. Returns how far it was read; None where it was not. Raises ModelUnavailable."""
     before = await _written(ctx, common.stream, about, after)
     if before is not None:
         tally.scopes.setdefault(about, 0)
@@ -256,7 +256,7 @@ async def _scope(
 async def _lessons(
     ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
 ) -> list[Lesson] | None:
-    """What the model learns of a stretch, window by window, each thing once; None where an answer will not do."""
+    """The distinct learnings of a part of the session; None where an answer is unusable."""
     settings = common.settings
     if all(passage.number <= after for passage in stretch.passages):
         return []
@@ -288,7 +288,7 @@ async def _lessons(
 def _learning(
     common: _Session, stretch: _Stretch, about: ExtractionScope, lesson: Lesson, identifier: UUID, now: datetime
 ) -> MemoryWrite:
-    """As a learning out of a file would be, but with the turns it comes from, and no more to be trusted than they."""
+    """A learning as a memory, with the turns it comes from; it is as trusted as the least trusted of them."""
     turns = [stretch.events[number] for number in lesson.turns]
     level = common.settings.scopes[about]
     scope = owner(common.stream, level)
@@ -350,9 +350,9 @@ def _name(task: str) -> str | None:
 
 
 async def _stretch(ctx: Context, stream: Scope, settings: Extraction, after: int) -> _Stretch | None:
-    """The next events behind a place, with a few before them for what they follow from; None where there are none.
+    """The next events behind a position, preceded by a few for context; None where there are none.
 
-    What was forgotten since is not read.
+    Events whose memory was forgotten are left out.
     """
     since = max(0, after - settings.overlap)
     events = await ctx.store.stream_events(stream, after=since, limit=PAGE)
@@ -363,14 +363,14 @@ async def _stretch(ctx: Context, stream: Scope, settings: Extraction, after: int
 
 
 def _rotated(read: Mapping[ExtractionScope, int], stretch: _Stretch, by: int) -> dict[ExtractionScope, int]:
-    """The scopes that were not read to the end of the stretch."""
+    """The scopes that were not read to the end of this part, rotated by `by`."""
     due = [(about, after) for about, after in read.items() if after < stretch.until]
     turned = by % len(due) if due else 0
     return dict(due[turned:] + due[:turned])
 
 
 async def _read(ctx: Context, stream: Scope, scopes: Sequence[ExtractionScope]) -> dict[ExtractionScope, int]:
-    """How far each scope has read the stream, by the journal."""
+    """How far each scope has read the stream, as the journal records it."""
     where = EventFilter(session=stream.session, types=frozenset({EXTRACTED}), archived=True)
     read = dict.fromkeys(scopes, 0)
     for event in await ctx.store.events(Reader(stream), where, limit=MAX_RUNS):
@@ -382,7 +382,9 @@ async def _read(ctx: Context, stream: Scope, scopes: Sequence[ExtractionScope]) 
 
 
 async def _written(ctx: Context, stream: Scope, about: ExtractionScope, after: int) -> int | None:
-    """How far the scope was read when something was learned of it from this place on, and nobody could say so."""
+    """How far the scope was read from this position on, where learnings were written but the journal does not record
+    it.
+    """
     identifier = _learning_id(stream, about, after, 0)
     there = (await ctx.store.get(Reader(Scope(workspace=stream.workspace)), [identifier])).get(identifier)
     until = None if there is None else there.metadata.get("extracted_to")
@@ -390,7 +392,7 @@ async def _written(ctx: Context, stream: Scope, about: ExtractionScope, after: i
 
 
 async def _mark(ctx: Context, stream: Scope, until: int, learned: Mapping[ExtractionScope, int]) -> None:
-    """Say in the journal how far each scope has been read."""
+    """Record in the journal how far each scope has been read."""
     if not learned:
         return
     told = ", ".join(f"{about.value} {count}" for about, count in learned.items())
@@ -410,7 +412,7 @@ def _learning_id(stream: Scope, about: ExtractionScope, after: int, ordinal: int
 
 
 def _item(stream: Scope) -> str:
-    """The stream as a job's item names it."""
+    """The name of the stream among the deferred items."""
     return json.dumps([stream.project, stream.crew, stream.agent, stream.session], ensure_ascii=False)
 
 

@@ -1,7 +1,7 @@
-"""What episodes tell that lasts: drawn out of them by a model, as facts of their own that name their episodes.
+"""Facts: what episodes tell that lasts, drawn by a model as memories that name their episodes.
 
-The facts, what they do to those that are known, and the mark on their episodes are written together: the work list is
-the episodes without that mark, and nothing is drawn twice.
+New facts, changes of known ones, and the marks on the episodes are written together. The work list is the episodes
+without that mark, so nothing is drawn twice.
 """
 
 from __future__ import annotations
@@ -50,22 +50,21 @@ if TYPE_CHECKING:
 
 JOB: Final = "facts"
 LIMIT: Final = 20
-"""Questions of one sweep."""
+"""The most questions in one run."""
 PAGE: Final = 500
 DEPTH: Final = 100
-"""Candidates of each search for known facts: some of them belong elsewhere."""
+"""Candidates of each search for known facts; some of them belong to other homes."""
 TWINS: Final = 5
-"""Known facts that each new text is compared with, the nearest."""
+"""Each new text is compared with so many known facts, the most similar ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactsReport:
-    """What came of how many `episodes`: ids of new facts, and of known ones that were reinforced, updated (a new or a
-    known one took their place) or invalidated.
+    """The facts drawn from so many `episodes`: ids of new ones, and of known ones that were reinforced, updated
+    (replaced by another fact) or invalidated.
 
-    `failed`: episodes for which no answer would do, which wait to be tried again. `left`: episodes that are too few
-    yet, that wait, that the limit left out, or with which another worker was faster. `reason`: why nothing was done, or
-    no more.
+    `failed`: episodes without a usable answer, to be retried. `left`: episodes that are too few yet, wait, exceed the
+    limit, or were done by another worker. `reason`: why nothing, or not everything, was done.
     """
 
     episodes: int = 0
@@ -90,7 +89,7 @@ class FactsReport:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Episodes of one home that one question is about, in the order they happened."""
+    """Episodes of one home for one question, in time order."""
 
     home: Home
     episodes: tuple[Memory, ...]
@@ -101,12 +100,12 @@ class _Batch:
 
 
 async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: int = LIMIT) -> FactsReport:
-    """Draw facts from the current episodes of the workspace that none were drawn from, where there are enough of one
-    home, or one of them was surprising enough; with `force` from however few. At most `limit` questions are asked.
+    """Draw facts from the current episodes of the workspace that none were drawn from. A home is due once it has enough
+    episodes, or a surprising one; with `force` always. At most `limit` questions are asked.
 
-    Each question is about some episodes of one home and what is known nearest to them, and its answer is one commit.
-    Episodes for which no answer will do wait, each time longer, and are then asked about alone. When the model or the
-    embedder does not answer at all, the sweep ends with that.
+    Each question is about some episodes of one home and the known facts most similar to them; its answer is one commit.
+    Episodes without a usable answer wait, each time longer, and are then asked about alone. The run ends where the
+    model or the embedder does not answer.
     """
     policy = ctx.preset.facts
     if policy is None:
@@ -148,7 +147,7 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
 
 
 async def _unconsolidated(ctx: Context, scope: Scope, now: datetime) -> AsyncIterator[Memory]:
-    """Oldest first. What is superseded, expired or out of recall is no current memory."""
+    """The current episodes that no facts were drawn from, oldest first."""
     where = Filter(current_at=now, kinds=frozenset({EPISODE}), tiers=frozenset({Tier.EPISODIC}))
     after: Memory | None = None
     while page := await ctx.store.workspace_memories(scope, where, limit=PAGE, after=after, unconsolidated=True):
@@ -158,7 +157,7 @@ async def _unconsolidated(ctx: Context, scope: Scope, now: datetime) -> AsyncIte
 
 
 def _batches(home: Home, episodes: Sequence[Memory], policy: Facts, tried: Mapping[str, datetime]) -> Iterator[_Batch]:
-    """In the order they happened. One that has failed before comes alone: it fails without its neighbours then."""
+    """The episodes in batches, in time order. An episode that failed before gets a batch of its own."""
     batch: list[Memory] = []
     for episode in episodes:
         alone = str(episode.id) in tried
@@ -250,7 +249,7 @@ async def _said(
 
 
 async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], limit: int) -> Mapping[UUID, Memory]:
-    """The current facts of this very home that were drawn before: for each text the nearest, by words or meaning."""
+    """The current facts of this home, drawn before: for each text the nearest by words or meaning."""
     if limit == 0:
         return {}
     reader = Reader(home.scope, Reach.WORKSPACE if home.scope.agent is None else Reach.OWN)
@@ -279,7 +278,7 @@ async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], 
 
 
 def _nearest_first(found: Candidates) -> list[UUID]:
-    """By the better of its ranks in the two legs."""
+    """The candidates by the better of their two ranks."""
     far = len(found.ids) + 1
     ranks = np.minimum(
         np.where(found.dense_rank > 0, found.dense_rank, far), np.where(found.lexical_rank > 0, found.lexical_rank, far)
@@ -293,13 +292,13 @@ def _searched(episode: Memory) -> str:
 
 
 def _told_by(episode: Memory, left: Sequence[Event]) -> Memory:
-    """An episode of which turns were forgotten since, as the turns that are left tell it: its own words knew more."""
+    """An episode some of whose turns were forgotten, summarised from the remaining ones."""
     said = [extractive.AttributedText(turn.speaker, turn.text) for turn in _turns(left)]
     return replace(episode, title=None, text=extractive.summary(said))
 
 
 def _turns(events: Sequence[Event]) -> list[StreamTurn]:
-    """What was said, without what a recall had put into it: that was drawn from, if at all, where it was said first."""
+    """The turns, without text that a recall inserted: facts are drawn from where it was first said."""
     said = [(event, without_recalled(event.text)) for event in events]
     return [
         StreamTurn(at=event.occurred_at, speaker=event.actor or event.role, text=text) for event, text in said if text
@@ -317,7 +316,7 @@ def _finding(said: prompt.FactEntry, facts: Mapping[str, UUID], episodes: Mappin
 
 
 async def _vectors(ctx: Context, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-    """By text, of those that the embedder was made for; none without one. Raises ModelUnavailable."""
+    """Vectors by text, for the texts that the embedder supports; empty without an embedder. Raises ModelUnavailable."""
     if ctx.embedder is None:
         return {}
     read = [text for text in dict.fromkeys(texts) if ctx.embedder.reads(text)]

@@ -1,4 +1,4 @@
-"""What time takes: how strong memories are, when they will have faded, and the curve of one of them."""
+"""Forgetting over time: how strong memories are, when they will have faded, and the curve of one memory."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayForecast:
-    """One memory's strength now, and `below` which it counts as faded, both in [0, 1].
+    """A memory's strength now, and the threshold `below` which it counts as faded; both in [0, 1].
 
-    `falls_at`: the first moment at which it is below, if nothing else happens to it; None: not within a hundred years.
-    For one that has faded it lies in the past: by then it was below at the latest.
+    `falls_at`: the first moment below the threshold without further use; None: not within a hundred years. For a faded
+    memory it is in the past, and an upper bound.
     """
 
     memory: Memory
@@ -43,10 +43,10 @@ class DecayForecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FadingCurve:
-    """One memory's strength over time: `points` evenly from the first moment to the last, `now` between them.
+    """A memory's strength over time: `points` evenly from the first moment to the last, with `now` in between.
 
-    It goes by what the memory is now, and so begins no earlier than the last thing that the preset's law knows to have
-    happened to it: being used, say. What is ahead holds if nothing else happens.
+    It is computed from the present state, so it begins no earlier than the last change that the preset's curve depends
+    on, such as the last use. The future part assumes no further use.
     """
 
     outlook: DecayForecast
@@ -55,7 +55,7 @@ class FadingCurve:
 
 
 async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[DecayForecast, ...]:
-    """Current memories, weakest first, ties by id. Reads the state of every one, the text of those listed only."""
+    """Current memories, weakest first, ties by id. Reads the state of all memories, and the text of the listed ones."""
     now = ctx.clock()
 
     def weakest(view: ReadView) -> tuple[DecayForecast, ...]:
@@ -67,7 +67,7 @@ async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[DecayForec
 
 
 async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta) -> tuple[DecayForecast, ...]:
-    """Current memories that have not faded and will within that time, soonest first, ties by id. Reads as `decay`."""
+    """Current memories that will fade within that time, soonest first, ties by id. Reads as `decay`."""
     now, law = ctx.clock(), _law(ctx)
 
     def soonest(view: ReadView) -> tuple[DecayForecast, ...]:
@@ -81,13 +81,13 @@ async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta)
 
 
 async def forecasts(ctx: Context, reader: Reader, ids: Sequence[UUID]) -> tuple[DecayForecast, ...]:
-    """Of these memories only, in their order, whatever their status; those that the reader cannot see are left out."""
+    """The forecasts of these memories, in their order, whatever their status; unseen ones are left out."""
     memories = await ctx.store.get(reader, ids)
     return _forecasts(ctx, [memories[one] for one in ids if one in memories], ctx.clock())
 
 
 async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around: timedelta, points: int) -> FadingCurve:
-    """The strength of one memory, from so long ago, or since when it can be told, to so far ahead. Raises NotFound."""
+    """The strength of one memory, from `around` ago (or its last change) to `around` ahead. Raises NotFound."""
     now, law = ctx.clock(), _law(ctx)
     memory = await get(ctx, reader, memory_id)
     states = states_of([memory])
@@ -100,7 +100,7 @@ async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around:
 def _listed(
     ctx: Context, view: ReadView, reader: Reader, ids: Sequence[UUID], rows: NDArray[np.intp], now: datetime
 ) -> tuple[DecayForecast, ...]:
-    """Of the memories in these rows of `ids`, in their order."""
+    """The forecasts of the memories in these rows of `ids`, in their order."""
     wanted = [ids[int(row)] for row in rows]
     memories = view.get(reader, wanted)
     return _forecasts(ctx, [memories[one] for one in wanted if one in memories], now)

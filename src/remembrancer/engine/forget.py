@@ -1,4 +1,4 @@
-"""Forgetting that can be undone: a retired memory is kept and not recalled."""
+"""Forgetting: retire a memory, or restore it. A retired memory is kept and not recalled."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from remembrancer.policies.segmentation.episodes import SUMMARY_BY, TURNS, told_
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
 ATTEMPTS: Final = 8
-"""How often an episode may change between being read and being told anew."""
+"""How often the change is decided anew because an episode changed meanwhile."""
 MOST: Final = 1_000
-"""Episodes of a workspace at one moment, among which that of a turn is looked for."""
+"""At most so many episodes at one moment are searched for a turn."""
 FORGOTTEN: Final = "forgotten"
-"""What the audit says of it, and of an episode of nothing else."""
+"""The reason in the audit, for the memory and for episodes that contain nothing else."""
 
 
 async def forget(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
-    """Retire a memory. Episodes that were formed of its turn are told anew, in the words of their other turns, and are
-    not found by it any more; one that has no other turn is retired with it. All of that is done, or nothing.
+    """Retire a memory. Episodes formed from its turn are summarised anew from their other turns and are no longer found
+    by it; an episode without other turns is retired too. All of it is done, or nothing.
 
-    What else was formed with it, such as facts, rules and summaries, stays, and so does the journal. Raises NotFound,
-    and Conflict where others keep changing those episodes meanwhile.
+    Other memories formed with it (facts, rules, summaries) and the journal stay. Raises NotFound, and Conflict where
+    others keep changing those episodes meanwhile.
     """
     for attempt in range(1, ATTEMPTS + 1):
         memory = (await ctx.store.get(reader, [memory_id])).get(memory_id)
@@ -56,15 +56,15 @@ async def forget(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
 
 
 async def restore(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
-    """Make a retired memory active again: it is found by itself then; episodes stay as they are.
+    """Make a retired memory active again. Episodes stay as they are.
 
-    Raises NotFound, Conflict when another took its topic key since.
+    Raises NotFound, and Conflict where another memory has its topic key now.
     """
     return await ctx.store.set_status(reader, memory_id, Status.ACTIVE, at=ctx.clock())
 
 
 async def _without(ctx: Context, memory: Memory, now: datetime) -> Effect | None:
-    """The memory is retired, and no episode tells its turn; None: none does."""
+    """The effect that retires the memory and takes its turn out of episodes; None where no episode has its turn."""
     turn = next(
         (event for event in await _events(ctx, memory) if memory_id_of(event.id) == memory.id),
         None,
@@ -84,7 +84,7 @@ async def _without(ctx: Context, memory: Memory, now: datetime) -> Effect | None
 
 
 async def _telling(ctx: Context, turn: Event, now: datetime) -> list[tuple[Memory, tuple[Event, ...]]]:
-    """The current episodes that were formed of a stream and of this turn, with their other turns, in order."""
+    """The current episodes formed from a stream that contain this turn, with their other turns, in order."""
     where = Filter(
         current_at=now,
         kinds=frozenset({EPISODE}),
@@ -102,7 +102,7 @@ async def _telling(ctx: Context, turn: Event, now: datetime) -> list[tuple[Memor
 
 
 async def _anew(ctx: Context, episode: Memory, left: Sequence[Event]) -> MemoryWrite | None:
-    """None: there is nothing to tell, or it is told without the others already."""
+    """The episode without the forgotten turns; None where nothing is left, or it is without them already."""
     if not left or episode.metadata.get(TURNS) == len(left):
         return None
     cues = (await ctx.store.cues(Reader(episode.scope), [episode.id])).get(episode.id, ())
@@ -111,5 +111,5 @@ async def _anew(ctx: Context, episode: Memory, left: Sequence[Event]) -> MemoryW
 
 
 async def _events(ctx: Context, memory: Memory) -> list[Event]:
-    """What a memory was formed from, in the order of the stream."""
+    """The events a memory was formed from, in the order of the stream."""
     return sorted(await ctx.store.provenance(Reader(memory.scope), memory.id), key=lambda event: event.seq)

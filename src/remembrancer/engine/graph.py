@@ -1,4 +1,4 @@
-"""What memories have to do with each other: those around one of them, or around the most connected."""
+"""The graph of memories and relations around one memory, or around the most connected ones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from remembrancer.engine.inspect import get
 from remembrancer.values import dataclass
 
 HUBS: Final = 8
-"""Memories that the view of the whole begins with."""
+"""The overview starts from so many memories."""
 STEPS: Final = 2
-"""How far from where it begins a view looks: to the neighbours of neighbours."""
+"""How many relations away from its start a view reaches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """Memories and the edges among them. `memories`: nearest to where it begins first, each with its outlook.
-
-    `cut`: there were more than there was room for.
-    """
+    """Memories and the relations among them. `memories`: nearest to the start first. `cut`: the limit left some out."""
 
     memories: tuple[DecayForecast, ...]
     relations: tuple[Relation, ...]
@@ -33,10 +30,10 @@ class Graph:
 
 
 async def graph(ctx: Context, reader: Reader, memory_id: UUID | None, *, limit: int) -> Graph:
-    """Up to `limit` memories within two steps of one of them, or of those that have the most edges.
+    """Up to `limit` memories within two relations of one memory, or of the most connected ones.
 
-    Of one memory whatever its status and those it is tied to; of the most connected only current ones. Of those
-    equally near, the ones with the heavier edges. Raises NotFound.
+    A given memory and its neighbours may have any status; the most connected ones are current. Of equally near
+    memories, those with heavier relations come first. Raises NotFound.
     """
     if memory_id is None:
         hubs = await ctx.store.hubs(reader, Filter(current_at=ctx.clock()), limit=HUBS)
@@ -63,7 +60,7 @@ async def graph(ctx: Context, reader: Reader, memory_id: UUID | None, *, limit: 
 
 
 def _ends_beyond(near: Sequence[Relation], known: Sequence[UUID]) -> list[UUID]:
-    """What edges lead to that is not known yet: the heaviest edge first, ties by id."""
+    """The unknown ends of relations, heaviest relation first, ties by id."""
     weights: dict[UUID, float] = {}
     for edge in near:
         for end in (edge.source, edge.target):

@@ -1,4 +1,4 @@
-"""How well a workspace, and each of its crews, remembers: measured once a day, and kept to be looked back on."""
+"""Daily health snapshots of a workspace and its crews."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 SHOWN_WITHIN: Final = timedelta(days=7)
 SEED: Final = 20_251_121
-"""Any number; another one would measure another sample."""
+"""Seed of the sample; any number would do."""
 AHEAD: Final = 2
-"""Snapshots among which today's is looked for: a process whose clock is ahead may have taken tomorrow's."""
+"""So many snapshots are searched for today's: a process with a fast clock may have taken tomorrow's."""
 
 
 async def take_snapshots(ctx: Context, scope: Scope, *, force: bool = False) -> tuple[HealthSnapshot, ...]:
-    """Measure the workspace and each of its crews whose health was not taken today (UTC), or all with `force`.
+    """Measure the workspace and each of its crews that have no snapshot of today (UTC), or all with `force`.
 
-    A day on which nobody asked is missing: what it was like then cannot be told afterwards. A snapshot without any data
-    is taken again the same day, for there may be some by now. Returns what was taken, the workspace first.
+    Missed days stay missing. A snapshot without data is repeated on the same day. Returns the new snapshots, the
+    workspace's first.
     """
     now = ctx.clock().astimezone(UTC)
     taken: list[HealthSnapshot] = []
@@ -42,12 +42,12 @@ async def take_snapshots(ctx: Context, scope: Scope, *, force: bool = False) -> 
 
 
 async def latest(ctx: Context, scope: Scope, crew: str | None) -> HealthSnapshot | None:
-    """The last one taken, of the workspace or of a crew; None when there is none yet."""
+    """The last snapshot of the workspace, or of a crew; None where there is none."""
     return next(iter(await history(ctx, scope, crew, limit=1)), None)
 
 
 async def history(ctx: Context, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:
-    """Newest day first. Days may be missing."""
+    """The snapshots of the workspace, or of a crew, newest day first. Days may be missing."""
     return await ctx.store.snapshots(scope, crew, limit=limit)
 
 
@@ -76,7 +76,7 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
 
 
 def _nearest(ctx: Context, view: ReadView, reader: Reader, where: Filter, ids: tuple[UUID, ...]) -> tuple[float, ...]:
-    """The cosine of each sampled memory to its nearest neighbour; none where it has no neighbour."""
+    """The cosine of each sampled memory to its nearest neighbour; those without a neighbour are left out."""
     if ctx.model is None:
         return ()
     cosines: list[float] = []
@@ -93,7 +93,7 @@ def _nearest(ctx: Context, view: ReadView, reader: Reader, where: Filter, ids: t
 
 
 def _sample(view: ReadView, reader: Reader, model: str, ids: tuple[UUID, ...]) -> dict[UUID, NDArray[np.float32]]:
-    """The vectors of the first memories in sample order that have one."""
+    """The vectors of the sample: the first memories in sample order that have one."""
     order = health.sample_order(ids, SEED)
     sample: dict[UUID, NDArray[np.float32]] = {}
     for start in range(0, len(order), health.SAMPLE):

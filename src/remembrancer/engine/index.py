@@ -1,4 +1,4 @@
-"""The index sweep: cues that have no vector of the active model get one."""
+"""The index sweep: embed the cues that have no vector of the active model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from remembrancer.values import dataclass
 
 BATCH: Final = 128
 PLAIN_TEXT: Final = "Is anybody there?"
-"""What any embedder can embed that can embed at all."""
+"""A text that every embedder supports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """One batch of the sweep: how many cues got a vector, how many must wait after a failure, and why.
-
-    `refs`: the cues that got one, as the store names them.
+    """The result of one batch: how many cues were embedded, how many failed and wait, and why. `refs`: the embedded
+    cues.
     """
 
     indexed: int
@@ -36,15 +35,16 @@ class Swept:
 
     @property
     def idle(self) -> bool:
-        """Nothing was there to do."""
+        """Whether there was nothing to do."""
         return not self.indexed and not self.deferred
 
 
 async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swept:
-    """Embed up to `batch` waiting cues of the workspace. The work list is what has no vector: a crash loses nothing.
+    """Embed up to `batch` cues of the workspace that have no vector. The work list is derived from the store, so a
+    crash loses nothing.
 
-    When the embedder fails on a batch but answers otherwise, each cue is tried alone, so that one bad text waits and
-    its neighbours do not. Raises ModelUnavailable when it does not answer at all; then no cue is held to have failed.
+    Where the embedder fails on a batch but answers otherwise, each cue is tried alone, so that one bad text does not
+    block the others. Raises ModelUnavailable where it does not answer at all; then no cue counts as failed.
     """
     embedder = ctx.embedder
     if embedder is None:
@@ -72,10 +72,10 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
 
 
 async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
-    """Embed what of one memory has no vector, now, for a caller that cannot wait for the sweep to come to it.
+    """Embed the cues of one memory now, for a caller that cannot wait for the sweep.
 
-    Also what has failed and waits; nothing is deferred for failing here. Raises NotFound for a memory that the reader
-    cannot see, ModelUnavailable when the embedder does not answer.
+    Cues that failed before are included; nothing is deferred here. Raises NotFound for a memory that the reader cannot
+    see, ModelUnavailable where the embedder does not answer.
     """
     if memory_id not in await ctx.store.get(reader, [memory_id]):
         raise NotFound("memory", memory_id)
@@ -98,7 +98,7 @@ async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[
 
 
 async def _encoded(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
-    """Their vectors, in their order. Raises ModelUnavailable."""
+    """The vectors of the cues, in their order. Raises ModelUnavailable."""
     texts = [encoding.text(cue.heading, cue.text) for cue in waiting]
     words = word_embedder(embedder) if encoding.reads_in_context else None
     if words is None:

@@ -1,4 +1,4 @@
-"""Looking at what is kept: one memory whole, lists by time, counts, and why a memory did not come back."""
+"""Inspection: one memory with its details, lists by time, counts, checks, and why a memory was not returned."""
 
 from __future__ import annotations
 
@@ -28,14 +28,12 @@ from remembrancer.ports.reranker import Reranker
 from remembrancer.values import dataclass
 
 LEDGER: Final = timedelta(days=1)
-"""How far back the doctor looks at what became of the language model's tasks."""
+"""`doctor` judges the language model by its calls in this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDetails:
-    """One memory with all that belongs to it. `events`: the turns it was formed from, in order; `reviews`: how its use
-    was rated, oldest first.
-    """
+    """A memory with its details. `events`: the turns it was formed from, in order; `reviews`: oldest first."""
 
     memory: Memory
     cues: tuple[Cue, ...]
@@ -48,7 +46,7 @@ class MemoryDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
-    """Where a memory's way to an answer ended: `reason` in words, `stage` where it was a candidate."""
+    """Why a memory was not returned: `reason` in words; `stage` where it was a candidate."""
 
     memory: Memory
     returned: bool
@@ -81,7 +79,7 @@ async def show(ctx: Context, reader: Reader, memory_id: UUID) -> MemoryDetails:
 
 
 async def recent(ctx: Context, reader: Reader, *, limit: int, within: timedelta | None) -> tuple[Memory, ...]:
-    """Current memories, newest first, without episodes beside their turns."""
+    """Current memories, newest first, without the kinds that the preset hides."""
     now = ctx.clock()
     since = None if within is None else now - within
     return await ctx.store.memories(reader, shown(ctx, Filter(current_at=now, since=since)), limit=limit)
@@ -90,8 +88,8 @@ async def recent(ctx: Context, reader: Reader, *, limit: int, within: timedelta 
 async def page(
     ctx: Context, reader: Reader, where: Filter, *, limit: int, oldest_first: bool, after: str | None
 ) -> MemoryPage:
-    """Up to `limit` memories, behind the cursor of the page before; episodes beside their turns only where it names
-    them. Full while there are so many.
+    """Up to `limit` memories behind a cursor, and the cursor of the next page. Kinds that the preset hides are included
+    only where the filter names them.
     """
     place = None if after is None else MemoryPlace.parse("after", after)
     kept = shown(ctx, where)
@@ -101,7 +99,7 @@ async def page(
 
 
 async def timeline(ctx: Context, reader: Reader, where: Filter, *, limit: int) -> tuple[Memory, ...]:
-    """Current memories that the filter keeps, oldest first; episodes beside their turns only where it names them."""
+    """The memories that the filter keeps, oldest first. Hidden kinds are included only where the filter names them."""
     return await ctx.store.memories(reader, shown(ctx, where), limit=limit, oldest_first=True)
 
 
@@ -116,9 +114,9 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 
 async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
-    """The store's own checks, whether there is an embedder and it answers, and where there is a reranker the same.
+    """The store's checks, and whether the embedder and the reranker answer.
 
-    Nobody asks the language model, which may cost money: the ledger tells how it answered in the last day.
+    The language model is not asked, because that may cost money; its calls of the last day are judged instead.
     """
     models = [await _llm_finding(ctx, reader.scope), await _embedder_finding(ctx)]
     if ctx.reranker is not None:
@@ -127,13 +125,13 @@ async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
 
 
 async def ready(ctx: Context, scope: Scope) -> None:
-    """Reads, and settles nothing at all: a write that changes nothing, and yet needs the file and its lock."""
+    """Check that the store can be read and written, without changing anything."""
     await ctx.store.runs(scope)
     await ctx.store.settle(scope, "ready", ())
 
 
 async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
-    """Ask the question and say at which stage this memory's way ended. Raises NotFound."""
+    """Ask the question, and explain why this memory is not among the hits. Raises NotFound."""
     in_workspace = Reader(reader.scope, Reach.WORKSPACE)
     memory = await get(ctx, in_workspace, memory_id)
     if memory_id not in await ctx.store.get(reader, [memory_id]):
@@ -173,7 +171,7 @@ def _found(hit: Hit) -> str:
 
 
 def _not_brought(answer: Recall, depth: int) -> str:
-    """A leg that is not full left out nothing it could have brought."""
+    """Why no search found it. A search that returned fewer than `depth` memories left out none that match."""
     words = f"{depth} memories match better by words" if answer.trace.legs["lexical"] >= depth else "no word in common"
     full = answer.trace.legs["dense"] >= depth
     meaning = f"{depth} memories are nearer in meaning" if full else answer.degraded.get("dense", "it has no vector")

@@ -1,4 +1,4 @@
-"""The journal read: pages by time, one entry, what is recorded from now on; and its priorities, which operators set."""
+"""Reading the journal: pages by time, one event, a live tail; and changing the priority of events."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from remembrancer.ports.journal import EventFilter
 MAX_QUERY_BYTES: Final = 4096
 MAX_REASON_BYTES: Final = 4096
 AT_ONCE: Final = 500
-"""Entries that a tail reads at a time: those that came while it was away may be many."""
+"""A tail reads at most so many events at a time."""
 
 E = TypeVar("E", bound=StrEnum)
 
 
 class EventFilters(TypedDict, total=False):
-    """The filters that a caller of `events`, `journal`, `recorded`, `tail` and the counts may give. A missing one or
-    None: any event.
+    """The filter arguments of `events`, `journal`, `recorded`, `tail` and the counts. A missing one, or None, means any
+    event.
 
     `project`, `crew`, `agent`, `session`, `actor`: exactly this one. `crews`, `agents`, `types`, `severities`,
     `priorities`, `roles`: one of these; `without_types`: none of these. `query`: every word of it occurs in the text or
-    the payload. `since`, `until`: it happened in [since, until). `archived`: also events that were moved into the
-    archive, as shortened there.
+    the payload. `since`, `until`: it happened in [since, until). `archived`: also archived events, in their shortened
+    form.
     """
 
     project: str | None
@@ -54,10 +54,7 @@ class EventFilters(TypedDict, total=False):
 
 
 def filter_of(filters: EventFilters) -> EventFilter:
-    """The filter that a caller's arguments stand for.
-
-    Raises InvalidInput, which names the argument, and TypeError for a name that is no filter.
-    """
+    """The filter of a caller's arguments. Raises InvalidInput naming one, and TypeError for an unknown name."""
     for name in filters:
         if name not in EventFilters.__annotations__:
             raise TypeError(f"the journal has no filter {name!r}")
@@ -85,7 +82,7 @@ def filter_of(filters: EventFilters) -> EventFilter:
 async def page(
     ctx: Context, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool, after: str | None
 ) -> JournalPage:
-    """Up to `limit` events, behind the cursor of the page before. Full while there are so many."""
+    """Up to `limit` events behind a cursor, and the cursor of the next page."""
     place = None if after is None else ListingPosition.parse("after", after)
     found = await ctx.store.events(reader, where, limit=limit + 1, oldest_first=oldest_first, after=place)
     events = found[:limit]
@@ -93,7 +90,7 @@ async def page(
 
 
 async def event(ctx: Context, reader: Reader, event_id: UUID) -> Event:
-    """An entry, also where it is in the archive by now. Raises NotFound."""
+    """An event, archived or not. Raises NotFound."""
     found = await ctx.store.events(reader, EventFilter(ids=frozenset({event_id}), archived=True), limit=1)
     if not found:
         raise NotFound("event", event_id)
@@ -103,9 +100,9 @@ async def event(ctx: Context, reader: Reader, event_id: UUID) -> Event:
 async def set_priority(
     ctx: Context, caller: Caller, reader: Reader, event_id: UUID, priority: Priority, *, reason: str
 ) -> PriorityChange:
-    """Give an event another priority; the memories formed from it get its floor of importance with it.
+    """Change the priority of an event; the importance floor of memories formed from it follows.
 
-    Raises PermissionDenied for a role that is no operator's, NotFound, and Conflict for what is in the archive.
+    Raises PermissionDenied for a role that is not an operator's, NotFound, and Conflict for an archived event.
     """
     operators = ctx.preset.sight.operators
     if caller.role not in operators:
@@ -132,10 +129,9 @@ async def tail(
     after: int | None,
     pause: Callable[[], Awaitable[None]],
 ) -> AsyncGenerator[Recorded, None]:
-    """Every entry recorded behind a position, or from now on, in that order and without end; none is missed or twice.
+    """Every event recorded behind a position, or from now on, in that order, without end; none is missed or repeated.
 
-    `pause` is awaited whenever there is nothing new. One reading is over before the next begins, so nothing is held
-    open meanwhile.
+    `pause` is awaited whenever there is nothing new. No read is held open meanwhile.
     """
     stretch = await ctx.store.recorded(reader, where, after=after, limit=0 if after is None else AT_ONCE)
     while True:

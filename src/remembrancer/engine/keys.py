@@ -15,9 +15,9 @@ from remembrancer.errors import InvalidInput
 async def create_key(
     ctx: Context, scope: Scope, *, name: str, right: Right, expires_at: datetime | None, secret: bytes
 ) -> NewKey:
-    """Make a key to the scope's workspace. `secret`: 32 random bytes, of which only the digest of the token is kept.
+    """Make a key to the scope's workspace. `secret`: 32 random bytes; only the digest of the token is stored.
 
-    Raises InvalidInput for a name that is none, or an `expires_at` that is not after now.
+    Raises InvalidInput for an invalid name, or an `expires_at` that is not in the future.
     """
     now, token = ctx.clock(), token_of(secret)
     key = ApiKey(
@@ -34,8 +34,8 @@ async def create_key(
 
 
 async def key_for(ctx: Context, token: str, now: datetime) -> ApiKey | None:
-    """The key of that token, which names its workspace. None for a token that has not the shape, or that is unknown,
-    expired or revoked: whoever shows it is not told which.
+    """The key of a token; it names its workspace. None for a malformed, unknown, expired or revoked token: the caller
+    is not told which.
     """
     try:
         digest = digest_of(token)
@@ -46,16 +46,16 @@ async def key_for(ctx: Context, token: str, now: datetime) -> ApiKey | None:
 
 
 KEPT_FOR: Final = timedelta(hours=24)
-"""How long a key stands for its request; after that it is new again."""
+"""An idempotency key is kept so long."""
 
 
 async def claim_request(
     ctx: Context, scope: Scope, key: str, fingerprint: bytes, *, longest: timedelta
 ) -> ClaimOutcome:
-    """Claim a key for a request, as `Store.claim` does. `longest`: how long a request may take.
+    """Claim an idempotency key for a request, as `Access.claim` does. `longest`: how long a request may take.
 
-    One that has had no answer for longer was broken off, by the end of its process: its key is this request's then.
-    Whatever it had written by that time stays. Raises InvalidInput, and Conflict for a key that another request has.
+    A request without a reply for longer than that was interrupted, and its key is claimed for this one. What it had
+    written stays. Raises InvalidInput, and Conflict where another request has the key.
     """
     now = ctx.clock()
     made = IdempotencyClaim(key, fingerprint, now)

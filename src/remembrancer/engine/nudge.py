@@ -1,4 +1,4 @@
-"""Reminding an agent, once a session, to write down what it learned."""
+"""Remind an agent, once a session, to write down what it learned."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from remembrancer.policies.learning.nudge import NUDGED, UNCOUNTED, UPDATED, rem
 from remembrancer.ports.journal import Entry, EventFilter
 
 SAID: Final = "The agent was reminded to update its memory."
-"""What the journal keeps of it, always the same: the reminder's own words are never stored, so never recalled."""
+"""The text of the event that records a reminder. The reminder itself is not stored, so it is never recalled."""
 _SESSIONS: Final = UUID("8c0f3f0e-52b3-4f0a-9d59-6a2d1d6f0c11")
 
 
 async def nudge(ctx: Context, scope: Scope) -> str | None:
-    """The reminder, when the agent's events since its last `memory.updated` are as many as the preset says; else None.
+    """The reminder, once the agent has enough events since its last `memory.updated`; otherwise None.
 
-    Given once per session, also where two processes ask at the same time: that it was given is recorded, as an event of
-    type `memory.nudged` that forms no memory under any preset. Raises InvalidInput without an agent and a session.
+    It is given once a session, even where two processes ask at the same time: an event of type `memory.nudged`, which
+    forms no memory, records it. Raises InvalidInput without an agent and a session.
     """
     missing = [part for part in ("agent", "session") if getattr(scope, part) is None]
     if missing:
@@ -43,7 +43,7 @@ async def nudge(ctx: Context, scope: Scope) -> str | None:
 
 
 async def _last_update(ctx: Context, reader: Reader) -> datetime | None:
-    """When the agent's last `memory.updated` was recorded. It need not be the one that happened last."""
+    """When the agent's last `memory.updated` was recorded, which need not be the last one that happened."""
     last: datetime | None = None
     while True:
         where = EventFilter(agent=reader.scope.agent, types=frozenset({UPDATED}), recorded_after=last)

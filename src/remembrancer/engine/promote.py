@@ -1,4 +1,4 @@
-"""Promotion: what came up in several jobs is told to the whole project; to the whole workspace only when approved."""
+"""Promotion: share learnings that recur in several jobs with the project; with the workspace only after approval."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ MAX_LIMIT: Final = 100_000
 BY_ITSELF: Final = "promotion"
 
 _PARTS: Final = ("project", "crew", "agent", "session")
-"""Of a scope, in the order of the levels below the workspace."""
+"""The parts of a scope, in the order of the levels below the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoted:
-    """A memory of the project, and the learnings of different jobs that it was promoted from, oldest first."""
+    """A memory of the project, and the learnings of different jobs it was promoted from, oldest first."""
 
     memory_id: UUID
     sources: tuple[UUID, ...]
@@ -56,9 +56,9 @@ class Promoted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionReport:
-    """`promoted`: new memories of a project. `supported`: those there before, of which further jobs said the same; both
-    as they would be with `dry_run`. `left`: what was changed by another meanwhile, or was more than the limit.
-    `reason`: why nothing was done, or what stood in the way of some of it.
+    """`promoted`: new memories of a project. `supported`: existing ones that further jobs confirm. Both as they would
+    be with `dry_run`. `left`: what changed meanwhile or exceeded the limit. `reason`: why nothing, or not everything,
+    was done.
     """
 
     promoted: tuple[Promoted, ...] = ()
@@ -70,8 +70,8 @@ class PromotionReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A memory that could be told to everybody in the workspace, once someone approves. `jobs`: in how many different
-    ones it came up; `similar`: the memories it came up in.
+    """A memory that could be shared with the workspace, if someone approves. `jobs`: the number of jobs it occurred in;
+    `similar`: the memories it occurred in.
     """
 
     memory: Memory
@@ -82,11 +82,11 @@ class Candidate:
 async def promote_recurring(
     ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False
 ) -> PromotionReport:
-    """Tell each project what came up in enough of its jobs, up to `limit` learnings (1 to 100,000).
+    """Share with each project what recurred in enough of its jobs, up to `limit` learnings (1 to 100,000).
 
-    The learnings stay as they are; the new memory says what the longest of them says and leads to all of them by
-    `derived_from` edges. What the project has been told already is not told again: the learnings support it. What a
-    person has retired since is left alone. Raises InvalidInput for a limit out of range.
+    The learnings stay; the new memory has the longest of their texts and `derived_from` relations to them. Where the
+    project knows it already, the learnings get `supports` relations to it instead. What a person retired is not
+    promoted again. Raises InvalidInput for a limit out of range.
     """
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.promotion
@@ -127,10 +127,11 @@ async def promote_recurring(
 
 
 async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
-    """What could be told to the whole workspace: what projects were told by promotion, and what came up in enough jobs
-    of no project, unless the workspace knows it. Those of most jobs first, ties by time.
+    """What could be shared with the workspace: memories promoted to projects, and learnings of no project from enough
+    jobs, unless the workspace knows them. Those of most jobs first, ties by time.
 
-    For people to approve, by `promote`: nothing rises so far by itself. Empty where the preset has no promotion.
+    People approve them with `promote`; nothing is shared that widely automatically. Empty where the preset has no
+    promotion.
     """
     rule = ctx.preset.promotion
     if rule is None:
@@ -157,11 +158,11 @@ async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
 
 
 async def promote(ctx: Context, scope: Scope, memory_id: UUID, *, to: Level) -> tuple[Memory, bool]:
-    """Tell a memory at a wider level than its own: by the hand of someone who approves. Returns the memory that says so
-    there, and whether it is new; the one it was made from stays as it is, and is led to by a `derived_from` edge.
+    """Copy a memory to a wider level, approved by a person. Returns the memory at that level, and whether it is new.
+    The original stays; a `derived_from` relation leads to it.
 
-    Raises NotFound for a memory that `scope` does not see, Conflict where it is changed meanwhile, InvalidInput for one
-    that holds no more, that only some may see, or whose level is not narrower than `to`.
+    Raises NotFound for a memory that `scope` does not see, Conflict where it changes meanwhile, InvalidInput for one
+    that is not current, has narrower visibility than the workspace, or is not below the level `to`.
     """
     now = ctx.clock()
     reader = Reader(scope)
@@ -192,7 +193,7 @@ async def promote(ctx: Context, scope: Scope, memory_id: UUID, *, to: Level) -> 
 
 
 def _widened(memory: Memory, to: Level) -> Scope:
-    """The memory's scope, without what is narrower than that level."""
+    """The memory's scope without the parts below that level."""
     wider = {level: memory.scope.narrowed(**dict.fromkeys(_PARTS[level:])) for level in Level}
     allowed = [level for level in Level if level < level_of(memory.scope) and level_of(wider[level]) is level]
     if to not in allowed:
@@ -217,7 +218,7 @@ async def _learnings(ctx: Context, scope: Scope, rule: Promotion, now: datetime)
 async def _known(
     ctx: Context, scope: Scope, learnings: Learnings, group: Sequence[Memory], level: Level
 ) -> tuple[Memory | None, tuple[Relation, ...]]:
-    """The memory of that level that says what the group does, whatever became of it since, and the group's edges."""
+    """The memory of that level with the group's content, whatever its status, and the group's relations."""
     reader = Reader(Scope(workspace=scope.workspace))
     edges = await ctx.store.relations(reader, [memory.id for memory in group])
     ids = {memory.id for memory in group}
@@ -251,7 +252,7 @@ def _told(group: Sequence[Memory], scope: Scope, now: datetime) -> tuple[Effect,
 def _supported(
     known: Memory, group: Sequence[Memory], edges: Sequence[Relation], now: datetime
 ) -> tuple[Effect | None, Promoted]:
-    """Edges from those of the group that have none to what the project knows; None: there is nothing to write."""
+    """Relations from the group's new members to the known memory; no effect where there is nothing to write."""
     joined = {edge.target for edge in edges if edge.source == known.id and _leads_down(edge)}
     joined |= {edge.source for edge in edges if edge.target == known.id and _supports(edge)}
     new = [memory for memory in group if memory.id not in joined]
@@ -266,7 +267,7 @@ def _supported(
 
 
 def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
-    """Found by its own words alone: the learnings stay, and are found by theirs."""
+    """The promoted memory. Its only cue is its own text: the learnings stay and are found by theirs."""
     said = longest(group)
     home = Home(scope, said.visibility, said.valid_from, said.valid_until, pinned=False)
     memory = one_of(

@@ -1,6 +1,6 @@
-"""Answering a question: gather candidates, rank them, present the best with the reasons for their scores.
+"""Recall: gather candidates, rank them, and return the best as hits that explain their scores.
 
-Recall reads only. What was shown is recorded afterwards, by whoever showed it.
+Recall only reads. Whoever shows the hits records that they were shown.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 
 def searched(ctx: Context, where: Filter) -> Filter:
-    """The filter that a question is searched with.
+    """The filter of a question's search.
 
-    Pinned memories are in every answer and compete with no hit: they are left out. So are the kinds that this preset
-    hides, unless the question asks for a kind.
+    Pinned memories are in every answer, so they are not searched for. Neither are the kinds that the preset hides,
+    unless the question asks for a kind.
     """
     tag = ctx.preset.standing_tag
     return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
 
 
 def shown(ctx: Context, where: Filter) -> Filter:
-    """The filter without the kinds that this preset hides, unless it asks for a kind."""
+    """The filter without the kinds that the preset hides, unless it names kinds."""
     hidden = ctx.preset.hidden_kinds
     return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
 
@@ -68,11 +68,11 @@ def pinned(ctx: Context, view: ReadView, reader: Reader, at: datetime) -> tuple[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked: `limit` from 1 to the preset's most, None: its usual one; `min_score` in [0, 1], on top of the
-    preset's own floor. `ranking`: one of the preset's by name, None: its usual one. `walk_depth`: 1 also follows the
-    `similar` edges of the hits, one hop; 0 does not.
+    """A question. `limit`: from 1 to the preset's maximum; None: its default. `min_score`, in [0, 1], applies on top of
+    the preset's relevance threshold. `ranking`: one of the preset's by name; None: its default. `walk_depth` 1: also
+    follow the `similar` relations of the hits.
 
-    `explain`: name the question's terms that stand in each hit too, which reads every hit's text again.
+    `explain`: also list the question's terms in each hit, which analyses every hit's text again.
     """
 
     text: str
@@ -93,7 +93,7 @@ class Question:
 
 @dataclass(slots=True)
 class _Timer:
-    """How long each stage took, by name."""
+    """The duration of each stage, by name."""
 
     stopwatch: Callable[[], float]
     last: float
@@ -105,7 +105,7 @@ class _Timer:
         self.last = now
 
     def shared(self, stage: str, inner: str, took: timedelta) -> None:
-        """Count what `stage` waited for `inner`, which may have run beside it, as a stage of its own before it."""
+        """Split `inner`, which ran concurrently, off a stage: the part of `stage` that was spent waiting for it."""
         whole = self.stages.pop(stage)
         self.stages[inner] = min(took, whole)
         self.stages[stage] = whole - self.stages[inner]
@@ -113,8 +113,8 @@ class _Timer:
 
 @dataclass(frozen=True, slots=True)
 class _Recalling:
-    """What the steps of one recall share. `where`: the filter that is searched with; `at`: the moment of asking, or the
-    past one that it is asked as of. `degraded` and `timer` are added to on the way.
+    """What the steps of one recall share. `where`: the filter of the search. `degraded` and `timer` are filled on the
+    way.
     """
 
     ctx: Context
@@ -159,7 +159,7 @@ class _Recalling:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Candidates, before anything is scored: `table` holds each one's signals but those of late interaction."""
+    """Candidates before scoring. `table`: their signals, without those of late interaction."""
 
     planned: Reading
     embedded: QuestionVectors
@@ -170,7 +170,7 @@ class Gathered:
 
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
-    """The memories that answer, best first; none when nothing does. Raises InvalidInput for a blank question."""
+    """The memories that answer a question, best first; none if none does. Raises InvalidInput for a blank question."""
     keyed = await key_terms(ctx, reader.scope, question.text)
     recalling = _Recalling.of(ctx, reader, question, keyed)
     ranking, reranker = recalling.ranking, ctx.reranker if recalling.ranking.rerank else None
@@ -204,7 +204,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
 def gather(
     recalling: _Recalling, view: ReadView, planned: Reading, embedding: Callable[[], QuestionVectors]
 ) -> Gathered:
-    """Search for candidates and work out their signals. `embedding` waits for the question's vectors."""
+    """Search for candidates and compute their signals. `embedding` waits for the question's vectors."""
     ctx, ranking, timer = recalling.ctx, recalling.ranking, recalling.timer
     any_at = tuple((span.start, span.end) for span in planned.spans) if planned.only_when else ()
     request = SearchRequest(
@@ -239,7 +239,7 @@ def gather(
 
 
 def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
-    """Score the candidates: at a first stage, then, where token embeddings can be compared, the best of them anew."""
+    """Score the candidates; where there are token embeddings, score the best of them again with late interaction."""
     ranking, found = recalling.ranking, gathered.found
     # Where no memory has a vector yet there is no meaning to compare, however well the embedder answers.
     with_vector = bool(found.dense_rank.any())
@@ -271,7 +271,7 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
 
 
 def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: Ranked) -> Recall:
-    """The best candidates as hits, with what explains them, and what is pinned to every answer."""
+    """The best candidates as hits with explanations, and the pinned memories."""
     question, planned, found, timer = recalling.question, gathered.planned, gathered.found, recalling.timer
     diversity, limit = recalling.ranking.diversity, recalling.limit
     choice = choose(view, recalling.reader, ranked, diversity, limit, question.min_score)
@@ -318,6 +318,6 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
 
 
 def _held(cue: Cue, planned: Reading) -> tuple[str, ...]:
-    """The question's terms that stand in the cue, in their order in the question."""
+    """The question's terms that occur in the cue, in the order of the question."""
     held = set(analyse(searchable_text(cue)).tokens)
     return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)

@@ -30,18 +30,18 @@ from remembrancer.ports.journal import Appended, Entry, EventFilter
 
 MAX_BATCH: Final = 10_000
 BRIEF_CHARS: Final = 4_000
-"""Events of so many characters together are read for their words where they came in. More would keep whoever else the
-event loop serves waiting: they take about a millisecond a thousand.
+"""Events of up to so many characters in total are analysed in the event loop; more would block it for others. A
+thousand characters take about a millisecond.
 """
 TOPIC_ATTEMPTS: Final = 32
-"""Writers that tell one topic anew at the same moment: each loses at most as often as there are others."""
+"""How often a write to a topic is retried where other writers change the topic at the same time."""
 
 
 async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> tuple[Appended, ...]:
     """Append events in order, each admitted one with its memory, in one transaction.
 
-    A draft whose key is known with the same text is returned as it was recorded. Raises Conflict when the text differs
-    and InvalidInput for more than 10,000 drafts; nothing is written then.
+    A draft whose key is known with the same text returns the recorded event. Raises Conflict where the text differs,
+    InvalidInput for more than 10,000 drafts; nothing is written then.
     """
     if len(drafts) > MAX_BATCH:
         raise InvalidInput("events", f"{len(drafts):,} events", f"at most {MAX_BATCH:,} at once")
@@ -53,17 +53,17 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
 
 
 async def log(ctx: Context, scope: Scope, draft: EventDraft) -> Event:
-    """Append an event about what was done with the memory itself: it forms no memory, whatever the preset admits."""
+    """Append an event about the memory system itself. It forms no memory, whatever the preset admits."""
     event = event_of(ctx, scope, draft, ctx.clock())
     [appended] = await ctx.store.append(scope, [Entry(event, None, analyse(searchable_text(event)).tokens)])
     return appended.event
 
 
 async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequence[UUID] = ()) -> tuple[Memory, bool]:
-    """Keep a memory; returns it and whether anything was written. With `turns`, ids of events, it is their episode.
+    """Store a memory. Returns it, and whether anything was written. `turns`: ids of the events of an episode.
 
-    With a topic key that an active memory of this scope has, that memory says the new text from now on and keeps the
-    old one as a revision; saying the same again changes nothing.
+    Where an active memory of this scope has the same topic key, that memory gets the new text and keeps the old one as
+    a revision; the same text again changes nothing.
     """
     events = await _turns(ctx, scope, draft, turns)
     if draft.topic_key is None:
@@ -87,7 +87,7 @@ async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequen
 
 
 async def _turns(ctx: Context, scope: Scope, draft: MemoryDraft, ids: Sequence[UUID]) -> tuple[Event, ...]:
-    """The events of an episode, in the order they happened. Raises NotFound."""
+    """The events of an episode, in time order. Raises NotFound."""
     if not ids:
         return ()
     if draft.occurred_at is not None:
@@ -119,7 +119,7 @@ def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
 
 
 def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, identifier: UUID | None = None) -> Event:
-    """The event as it is recorded now, under an id of its own or the one that is given."""
+    """The event as recorded now, under a new id or the given one."""
     role = Role(draft.role)
     return Event(
         id=identifier or ctx.new_id(now),
@@ -154,16 +154,16 @@ def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
 
 
 ATTEMPTS: Final = 8
-"""How often others may change the memory between its being read and told otherwise."""
+"""How often an edit is retried where others change the memory meanwhile."""
 
 
 async def update(
     ctx: Context, reader: Reader, memory_id: UUID, changes: Changes, *, expected_revision: int | None
 ) -> Memory:
-    """Apply changes to a memory as it is, or as it was at `expected_revision`. What changes nothing makes no revision.
+    """Edit a memory. Changes that change nothing make no revision.
 
-    Raises NotFound, InvalidInput, and Conflict when it is at another revision than expected, when something stands in
-    its place, or when others keep changing it meanwhile.
+    `expected_revision`: the revision it must be at. Raises NotFound, InvalidInput, and Conflict where it is at another
+    revision, is superseded, or others keep changing it meanwhile.
     """
     for attempt in range(1, ATTEMPTS + 1):
         known = await inspect.get(ctx, reader, memory_id)

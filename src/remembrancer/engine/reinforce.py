@@ -1,4 +1,4 @@
-"""What is learned from use: exposures counted, feedback taken."""
+"""Feedback and exposures: what use changes in the strength of memories."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from remembrancer.engine.context import Context
 from remembrancer.policies.forgetting.reinforcement import after_exposure, after_feedback
 
 MAX_QUERY_CHARS: Final = 500
-"""Of a question no more is logged, for it stands beside each memory that it found."""
+"""A logged question is cut to so many characters: it is stored with each memory that it found."""
 
 
 async def feedback(ctx: Context, reader: Reader, memory_id: UUID, said: Feedback) -> Strength:
-    """The memory's strength after it; too many bad words retire it, where the preset says so. Raises NotFound."""
+    """Apply feedback. Returns the new strength; too much bad feedback retires the memory, if the preset says so. Raises
+    NotFound.
+    """
     steps = ctx.preset.feedback
     adjusted = await ctx.store.adjust(
         reader, [memory_id], lambda strength: after_feedback(strength, said, steps), at=ctx.clock()
@@ -33,11 +35,11 @@ async def mark(
     query: str = "",
     session: str | None = None,
 ) -> Mapping[UUID, Strength]:
-    """Count and log one exposure of each memory, with the similarity it was found with where that is known.
+    """Count and log one exposure of each memory, with the similarity it was found with, where known.
 
-    `query`: what was asked, where that is known. `session`: the one it was asked in; a review of the exposure is judged
-    by what is said there afterwards, and where the preset counts once a session, it is counted when that has ended.
-    Raises NotFound when one of them is not there; nothing is counted or logged then.
+    `query`: the question, where known. `session`: the session that asked: a review judges the exposure by what is said
+    in it afterwards, and a preset that counts once a session counts it when the session has ended. Raises NotFound
+    where one is missing; nothing is written then.
     """
     now = ctx.clock()
     at_once = ctx.preset.dynamics.counts_at_once(exposure, session)

@@ -1,4 +1,4 @@
-"""Edges between memories: drawn when they are indexed, or said by hand."""
+"""Relations between memories: `similar` ones, drawn when memories are indexed, and those that callers add."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPARE: Final = 2
-"""Neighbours asked for beyond what may be linked: the memory itself may be among them, and so may a batch-mate."""
+"""Neighbours requested beyond the limit: the memory itself, or one of its batch, may be among them."""
 
 
 async def links(
@@ -35,11 +35,11 @@ async def links(
     vectors: Sequence[NDArray[np.float32]],
     now: datetime,
 ) -> tuple[Relation, ...]:
-    """The `similar` edges that the preset draws from freshly embedded memories to those there before them.
+    """The `similar` relations from newly embedded memories to earlier ones, as the preset draws them. Reads only.
 
-    `vectors` are of unit length, one for each of `waiting`. Those of one batch come in its order. What is not
-    for everyone in the workspace is joined to by nothing: an edge that few may see would take the place of one that all
-    may, and who indexes must not matter. Reads only.
+    `vectors`: unit length, one for each of `waiting`. Memories of one batch count in its order. Only memories visible
+    to the whole workspace are linked: otherwise private neighbours would take the places of public ones, and the result
+    would depend on who indexes.
     """
     rule = ctx.preset.links
     if rule is None:
@@ -63,7 +63,7 @@ def _near(
     found: Sequence[Candidates],
     joinable: Collection[UUID],
 ) -> dict[UUID, dict[UUID, float]]:
-    """Of each memory of a batch, the cosines of what was found near one of its cues and of mates that come before it.
+    """For each memory of a batch, the cosines of its neighbours, and of earlier memories of the batch.
 
     `memories`, `vectors` and `found`: one for each cue of the batch, in its order.
     """
@@ -83,9 +83,9 @@ def _near(
 async def link(
     ctx: Context, reader: Reader, source: UUID, target: UUID, kind: RelationKind, weight: float
 ) -> tuple[Relation, bool]:
-    """Say by hand how one memory relates to another; returns the edge and whether it is new.
+    """Add a relation. Returns it, and whether it is new.
 
-    One that is there takes the new weight. Raises NotFound for an unknown end, InvalidInput for a memory with itself.
+    An existing one takes the new weight. Raises NotFound for an unknown end, InvalidInput for a memory with itself.
     """
     if source == target:
         raise InvalidInput("target", str(target), "another memory than the source")
@@ -94,10 +94,9 @@ async def link(
 
 
 async def supersede(ctx: Context, reader: Reader, old: UUID, new: UUID) -> Memory:
-    """Let `new` stand in the place of `old`, which is not recalled from now on but kept. Returns `old`.
+    """Supersede `old` by `new`: `old` is kept and no longer recalled. Returns `old`.
 
-    Raises NotFound for an unknown id, Conflict when another has replaced it, or when `new` was itself replaced by
-    `old`.
+    Raises NotFound for an unknown id, Conflict where `old` has another successor or `new` was superseded by `old`.
     """
     if old == new:
         raise InvalidInput("new", str(new), "another memory than the old one")
@@ -105,7 +104,7 @@ async def supersede(ctx: Context, reader: Reader, old: UUID, new: UUID) -> Memor
 
 
 async def invalidate(ctx: Context, reader: Reader, memory_id: UUID, replacement: UUID | None) -> Memory:
-    """End a memory's validity now, in favour of `replacement` where one is given. Raises as `supersede` does."""
+    """End a memory's validity now, with a successor if `replacement` is given. Raises as `supersede` does."""
     if replacement is not None:
         return await supersede(ctx, reader, memory_id, replacement)
     return await ctx.store.supersede(reader, memory_id, None, at=ctx.clock())

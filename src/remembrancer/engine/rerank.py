@@ -32,8 +32,8 @@ _SLACK: Final = 1e-6
 async def rerank(
     ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str
 ) -> Ranked:
-    """The same candidates ranked anew, with the judgement of the best `ranking.rerank` above the floor; others that are
-    above it come after these. As they were where there is none to judge. Raises ModelUnavailable.
+    """Rank the candidates again, with a reranker's scores of the best `ranking.rerank` above the relevance threshold.
+    The others above the threshold come after these. Unchanged where there is none to judge. Raises ModelUnavailable.
     """
     best: list[int] = ranked.order[ranked.relevant[ranked.order]][: ranking.rerank].tolist()
     ids = ranked.found.ids
@@ -55,7 +55,7 @@ async def rerank(
 
 
 async def judged(reranker: Reranker, asked: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Its scores, as the port has them: in [0, 1], one for each text. Raises ModelUnavailable for anything else."""
+    """The reranker's scores: in [0, 1], one for each text. Raises ModelUnavailable for anything else."""
     scores = np.asarray(await reranker.scores(asked, texts))
     if scores.shape != (len(texts),):
         raise ModelUnavailable(f"{reranker.model_id} gave scores of shape {scores.shape} for {len(texts)} texts")
@@ -66,17 +66,17 @@ async def judged(reranker: Reranker, asked: str, texts: Sequence[str]) -> NDArra
 
 
 def _text(cue: Cue) -> str:
-    """Who and when, then what."""
+    """The text of a cue as the reranker reads it: heading, then text."""
     return f"{cue.heading}\n{cue.text}" if cue.heading else cue.text
 
 
 def reread(
     ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionTokens, count: int
 ) -> Mapping[str, FloatColumn] | None:
-    """Signals of the best `count` candidates, NaN for the others: how close each one's words come to the question's,
-    those of its closest passage, and those of all of its session that are compared.
+    """Late-interaction signals of the best `count` candidates, NaN for the others: MaxSim of the whole text, of its
+    best passage, and of all compared texts of its session together.
 
-    None where none of them has token embeddings. Raises ModelUnavailable when they cannot be compared.
+    None where none of them has token embeddings. Raises ModelUnavailable where they cannot be compared.
     """
     best = ranking.order[:count]
     refs: list[int] = ranking.found.ref[best].tolist()

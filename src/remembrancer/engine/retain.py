@@ -1,4 +1,4 @@
-"""Telemetry that has aged leaves the journal for the archive."""
+"""Retention: move old telemetry from the journal to the archive."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from remembrancer.ports.journal import Aged
 from remembrancer.values import dataclass
 
 BATCH: Final = 500
-"""Events of one transaction: a writer that waits for it waits a moment."""
+"""Events of one transaction, so few that other writers do not wait for long."""
 MAX_EVENTS: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionReport:
-    """`archived`: how many events were moved. `more`: whether the limit left some. `reason`: why nothing was done."""
+    """`archived`: the number of events. `more`: the limit left some. `reason`: why nothing was done."""
 
     archived: int = 0
     more: bool = False
@@ -25,8 +25,8 @@ class RetentionReport:
 
 
 async def retain(ctx: Context, scope: Scope, *, limit: int | None = None) -> RetentionReport:
-    """Move the events of the workspace that the preset's retention calls aged into the archive, the oldest first, up to
-    `limit` (1 to 10,000,000; None: all), batch by batch: what is cut off half way goes on where it was.
+    """Archive the events of the workspace that the preset's retention covers, oldest first, up to `limit` (1 to
+    10,000,000; None: all). An interrupted run is continued by the next one.
 
     Raises InvalidInput for a limit out of range.
     """

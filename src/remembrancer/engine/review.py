@@ -1,4 +1,4 @@
-"""What memories were worth that were looked up: rated by a model, by what was said afterwards, and kept as reviews."""
+"""Reviews: a model rates how useful retrieved memories were, by what was said afterwards."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from remembrancer.values import dataclass
 JOB: Final = "review"
 LIMIT: Final = 100
 LOOKED_THROUGH: Final = 500
-"""Events of a session, for who speaks in it; or of all sessions, for those that belong to none."""
+"""So many events of a session are searched for its speakers; or of all sessions, for exposures without one."""
 UNSEEN: Final = "nobody who spoke in its session may see it"
 UNRATED: Final = "the model left it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
-    """`reviews`: those that were written. `failed`: memories that found no rating, and wait to be tried again. `left`:
-    memories whose evidence waits, or with which another worker was faster. `reason`: why nothing was done, or no more.
+    """`reviews`: those that were written. `failed`: memories without a rating, to be retried. `left`: memories whose
+    evidence waits, or that another worker reviewed first. `reason`: why nothing, or not everything, was done.
     """
 
     reviews: tuple[Review, ...] = ()
@@ -44,7 +44,7 @@ class ReviewReport:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A memory to be rated, and what speaks for it. `tried`: it has failed before."""
+    """A memory to be rated, and its evidence. `tried`: it failed before."""
 
     memory: Memory
     evidence: Evidence
@@ -53,7 +53,7 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Memories that one conversation is to tell of, and what was said in it since the first of them was looked up."""
+    """Memories that are judged by one conversation, and what was said in it since the first of them was retrieved."""
 
     cases: tuple[_Case, ...]
     said: tuple[Event, ...]
@@ -70,12 +70,11 @@ class _Tally:
 
 
 async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewReport:
-    """Rate up to `limit` memories of the workspace whose evidence is due, and let their strength follow by FSRS-6.
+    """Rate up to `limit` memories of the workspace whose evidence is due, and update their strength by FSRS-6.
 
-    The evidence of one session is judged together, by what was said in it from the first exposure on: one group, one
-    question, one commit; what only some may see is asked about by itself. A memory that the model leaves out, or for
-    which no answer will do, waits, each time longer, and is then asked about alone. When the model does not answer at
-    all, the sweep ends with that.
+    Exposures in one session are judged together, by what was said from the first one on: one question, one commit.
+    Memories that only some may see are asked about separately. A memory without a usable rating waits, each time
+    longer, and is then asked about alone. The run ends where the model does not answer.
     """
     policy = ctx.preset.review
     if policy is None:
@@ -98,7 +97,7 @@ async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewRep
 
 
 async def _due(ctx: Context, scope: Scope, policy: Reviewing, limit: int, tally: _Tally) -> list[_Case]:
-    """By the time of the first exposure. However much there is that is not due yet, it holds up nothing that is."""
+    """The cases that are due, by the time of their first exposure. Cases that are not due do not block later ones."""
     now = ctx.clock()
     deferrals = {deferral.item: deferral.retry_at for deferral in await ctx.store.deferrals(scope, JOB)}
     due: list[_Case] = []
@@ -138,7 +137,7 @@ async def _is_due(
 
 
 async def _memories(ctx: Context, scope: Scope, evidence: Sequence[Evidence]) -> Mapping[UUID, Memory]:
-    """The memories, as far as the workspace sees them, or somebody who spoke in the session they were looked up in."""
+    """The memories that the workspace, or someone who spoke in the session of the exposure, may see."""
     everybody = Reader(Scope(workspace=scope.workspace))
     memories = dict(await ctx.store.get(everybody, [one.memory_id for one in evidence]))
     private = [one for one in evidence if one.memory_id not in memories]
@@ -151,7 +150,9 @@ async def _memories(ctx: Context, scope: Scope, evidence: Sequence[Evidence]) ->
 
 
 def _apart(cases: Iterable[_Case]) -> Mapping[tuple[str | None, Owner | None], list[_Case]]:
-    """By session; and what only some may see by who they are, so that no question shows it beside what others see."""
+    """The cases by session. Memories that only some may see are also separated by owner, so that no question mixes
+    them.
+    """
     apart: dict[tuple[str | None, Owner | None], list[_Case]] = {}
     for case in cases:
         owner = None if case.memory.visibility is Visibility.WORKSPACE else owner_of(case.memory)
@@ -162,7 +163,7 @@ def _apart(cases: Iterable[_Case]) -> Mapping[tuple[str | None, Owner | None], l
 async def _groups(
     ctx: Context, scope: Scope, policy: Reviewing, session: str | None, cases: Sequence[_Case]
 ) -> AsyncIterator[_Group]:
-    """Each no larger than one question may be, and none with a memory of whose use its conversation cannot tell."""
+    """The groups, each small enough for one question, and without memories that the shown conversation cannot judge."""
     start = 0
     while start < len(cases):
         first = cases[start]
@@ -184,7 +185,7 @@ async def _groups(
 async def _said(
     ctx: Context, scope: Scope, session: str | None, *, after: datetime | None, limit: int
 ) -> tuple[Event, ...]:
-    """The first events of the session that were recorded after a time; without a session, of those of none."""
+    """The first events of the session recorded after a time; for None, of events without a session."""
     reader, where = Reader(Scope(workspace=scope.workspace)), EventFilter(session=session, recorded_after=after)
     asked_for = limit if session is not None else max(limit, LOOKED_THROUGH)
     events = await ctx.store.events(reader, where, limit=asked_for, oldest_first=True)
@@ -192,7 +193,7 @@ async def _said(
 
 
 async def _rate(ctx: Context, scope: Scope, policy: Reviewing, by: str, group: _Group, tally: _Tally) -> None:
-    """Raises ModelUnavailable."""
+    """Ask about one group and write its reviews. Raises ModelUnavailable."""
     by_label = {f"m{number}": case for number, case in enumerate(group.cases, start=1)}
     looked_up = [prompt.LabelledMemory(label, case.memory, case.evidence.queries) for label, case in by_label.items()]
     ratings = await ask_for(

@@ -1,8 +1,7 @@
-"""Rules out of what happened: looked for in the entries of one owner at a time, kept with what shows them.
+"""Rules learned from events: looked for among the entries of one owner at a time, stored with their evidence.
 
-That a set of entries was read is told by the journal: an event of type `summary.generated`, whose id is made of the
-entries. The ids of rules are made of their owner, their pattern and their evidence. So a process that dies between the
-two reads the same entries again, and learns nothing twice.
+An event of type `summary.generated`, whose id is derived from the entries, records that they were read. The ids of
+rules are derived from owner, pattern and evidence. So a process that dies in between leads to no duplicates.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ JOB: Final = "rules"
 CONSOLIDATED: Final = "memory.consolidated"
 """The kind of a rule's memory."""
 GENERATED: Final = "summary.generated"
-"""The type of the event that says what came of looking for rules."""
+"""The type of the event that reports a search for rules."""
 SOURCE: Final = "rules"
-"""The source of both."""
+"""The source of both memories."""
 LIMIT: Final = 500
 PAGE: Final = 500
 MAX_ACCOUNTS: Final = 1_000
-"""Accounts of runs, the newest, among which those are looked for that say what could not be read."""
+"""At most so many reports of runs, the newest, are searched for entries that could not be read."""
 EVIDENCE_WEIGHT: Final = 1.0
 ERROR_CHARS: Final = 500
 
@@ -54,7 +53,9 @@ _RUNS: Final = UUID("5d0e9a3f-8c7d-4b1a-b5b4-3a64c0f7e1d2")
 
 
 class _Outcome(StrEnum):
-    """What came of one reading, in the words of Crewship's summaries; each is told once of the same entries."""
+    """The result of reading some entries, in the words of Crewship's summaries. Each is reported once for the same
+    entries.
+    """
 
     DONE = "goal_met"
     UNANSWERED = "failed"
@@ -63,11 +64,11 @@ class _Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesReport:
-    """What came of looking for rules. `learned`: the new ones; `known`: patterns that were found again and not learned
-    again. `owners`: sets of entries that were read, `entries` in all of them together.
+    """The result of looking for rules. `learned`: new rules. `known`: patterns that were found again. `owners`: how
+    many sets of entries were read, with `entries` in total.
 
-    `failed`: sets without an answer that will do, to be tried again. `left`: sets that wait, were not begun, or changed
-    meanwhile, and entries beyond the limit. `reason`: why nothing was done, or not all.
+    `failed`: sets without a usable answer, to be retried. `left`: sets that wait, were not begun or changed meanwhile,
+    and entries beyond the limit. `reason`: why nothing, or not everything, was done.
     """
 
     learned: tuple[UUID, ...] = ()
@@ -110,12 +111,11 @@ async def learn_rules(
     force: bool = False,
     crew: str | None = None,
 ) -> RulesReport:
-    """Look for rules in the entries of the workspace that happened `since`, the newest `limit` of them. None: as far
-    back as the preset looks; further, where the job did not run for longer than that, or nobody could read what was
-    there.
+    """Look for rules in the newest `limit` entries of the workspace since `since`. None: as far back as the preset
+    looks, and further where the job has not run for longer or earlier entries could not be read.
 
-    `force`: also in fewer entries than the preset asks for, and in such as were read before, or wait after a failure.
-    Without it the same entries are read once. `crew`: only entries that belong to it.
+    `force`: also look at fewer entries than the preset requires, at entries that were read before, and at deferred
+    ones. Without it, the same entries are read once. `crew`: only entries that belong to it.
     """
     policy, now = ctx.preset.rules, ctx.clock()
     validation.whole("limit", limit, 1, 10_000)
@@ -157,7 +157,7 @@ async def learn_rules(
 async def _look(
     ctx: Context, scope: Scope, policy: Rules, owner: Owner, own: Sequence[Memory], tally: _Tally, *, force: bool
 ) -> None:
-    """Raises ModelUnavailable."""
+    """Look for rules in the entries of one owner. Raises ModelUnavailable."""
     if ctx.llm is None:
         tally.reason = ctx.without_llm
         text = f"No rules were looked for in {len(own)} entries: {ctx.without_llm}."
@@ -194,7 +194,9 @@ async def _look(
 async def _keep(
     ctx: Context, scope: Scope, policy: Rules, owner: Owner, own: Sequence[Memory], given: Sequence[Rule]
 ) -> tuple[list[UUID], int, int]:
-    """Write each rule by itself; returns those that are new, how many are known, and how many could not be written."""
+    """Write each rule in a commit of its own. Returns the new ones, the number of known ones, and how many could not be
+    written.
+    """
     learned: list[UUID] = []
     known = left = 0
     done: set[str] = set()
@@ -260,7 +262,7 @@ async def _rule(
 
 
 async def _before(ctx: Context, scope: Scope, owner: Owner, key: str, now: datetime) -> list[Memory]:
-    """The rules of this owner with this pattern that hold."""
+    """The current rules of this owner with this pattern."""
     where = Filter(current_at=now, kinds=frozenset({CONSOLIDATED}), metadata=(("pattern", _pattern(key)),))
     found = await ctx.store.workspace_memories(scope, where, limit=PAGE)
     return [one for one in found if one.scope == owner.scope and one.visibility is owner.visibility]
@@ -269,7 +271,9 @@ async def _before(ctx: Context, scope: Scope, owner: Owner, key: str, now: datet
 async def _unread_since(
     ctx: Context, scope: Scope, policy: Rules, now: datetime, deferred: Collection[str]
 ) -> datetime:
-    """From when on entries are read if nobody says: so far back that neither a pause nor a failure leaves some out."""
+    """The time from which entries are read by default: far enough back that neither a pause nor a failure leaves any
+    out.
+    """
     lookback = timedelta(hours=policy.lookback_hours)
     since = now - lookback
     last = (await ctx.store.runs(scope)).get(JOB)
@@ -293,8 +297,8 @@ async def _unread_since(
 async def _entries(
     ctx: Context, scope: Scope, since: datetime, now: datetime, limit: int, crew: str | None
 ) -> tuple[Sequence[Memory], int]:
-    """What was remembered of what happened since then and holds, the newest of it, oldest first, and how many more
-    there are. Rules and accounts of runs are none.
+    """The newest current entries since then, oldest first, and the number of older ones left out. Rules, and reports of
+    runs, are no entries.
     """
     where = Filter(
         current_at=now,
@@ -336,7 +340,7 @@ async def _tell(
     *,
     again: bool = False,
 ) -> None:
-    """Say in the journal what came of it: once of the same entries, but whenever it was done `again`."""
+    """Report the result in the journal: once for the same entries, or each time with `again`."""
     now = ctx.clock()
     was_told = await _was_told(ctx, owner, own, outcome)
     if was_told and not again:
@@ -375,7 +379,7 @@ async def _was_told(ctx: Context, owner: Owner, own: Sequence[Memory], outcome: 
 
 
 def _run(owner: Owner, own: Sequence[Memory]) -> UUID:
-    """What these entries are known by, as they read now."""
+    """The id of these entries with their present texts."""
     return derived_id(_RUNS, f"{_item(owner)} " + " ".join(f"{one.id}:{one.revision}" for one in own))
 
 
@@ -384,7 +388,7 @@ def _pattern(key: str) -> str:
 
 
 def _item(owner: Owner) -> str:
-    """The owner as a job's item names it."""
+    """The name of the owner among the deferred items."""
     scope = owner.scope
     parts = (scope.workspace, scope.project, scope.crew, scope.agent, scope.session)
     return f"{derived_id(_RUNS, f'{parts!r} {owner.visibility.value}')}"

@@ -1,4 +1,4 @@
-"""How recall can search now, and why: by words and vectors, or by words only."""
+"""How recall searches now, and why: by words and vectors, or by words only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SearchState:
 
 
 async def search_state(ctx: Context) -> SearchState:
-    """Asks the embedder, and takes as long as its answer does."""
+    """Ask the embedder. Takes as long as its answer."""
     if ctx.embedder is None:
         return SearchState(SearchMode.SPARSE_ONLY, ctx.without_embedder)
     try:

@@ -1,7 +1,7 @@
-"""Streams become episodes: what of them is in none yet is cut into segments, and each told in a memory of its own.
+"""Segmentation: cut the tails of streams into segments, and store each as an episode.
 
-The cursor of a stream and the episodes of what it has passed are written together, so that whatever fails, each turn is
-in one episode; and the events behind the cursor are the work list, so that nothing waits for anybody to remember it.
+The cursor of a stream and the episodes before it are written together, so each turn is in one episode, whatever fails.
+The work list is the events behind the cursor.
 """
 
 from __future__ import annotations
@@ -48,30 +48,30 @@ if TYPE_CHECKING:
 
 JOB: Final = "segment"
 PAGE: Final = 100
-"""Streams that are listed at once."""
+"""Streams listed at a time."""
 STEP: Final = 200
-"""Events of a stream that are read at once, and so the most that one commit is about."""
+"""Events of a stream read at a time, and so the most for one commit."""
 STEP_WITH_MODEL: Final = 64
-"""Likewise where a model is asked: what it said of more would be lost with a commit that fails."""
+"""The same where a model is asked: its answers are lost where a commit fails."""
 MOST: Final = 3_200
-"""Events that are read for one segment at most: a longer one is ended there."""
+"""The most events of one segment: a longer one is ended there."""
 READ: Final = "read"
-"""Under this a stream's note says up to which place it has been read without a decision: until more is said, or the
-stream falls silent, there is nothing new to decide.
+"""The name, in a stream's note, of the position up to which it was read without a decision. There is nothing to decide
+until more is recorded or the stream falls silent.
 """
 SILENT: Final = 2
-"""Streams in a row on which a model did not answer at all: it is held to be down then, and the others wait."""
+"""After so many streams in a row without an answer the model counts as down; the others wait."""
 PATIENCE: Final = 8
-"""So often a model may fail on a stream, over two hours, before the stream is told without one."""
+"""After so many failures of a model on a stream, over two hours, the stream is segmented without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentedStream:
-    """What became of one stream. `episodes`: the memories that were formed, in order; `turns`: of how many turns.
+    """The result for one stream. `episodes`: the new memories, in order; `turns`: the number of their turns.
 
-    `told_by`: how many of them each model told, or nobody ("extractive"). `problem`: why it was put off; empty: it was
-    not. `overtaken`: another worker was faster, or the memories changed meanwhile: the next sweep goes on. `down`: a
-    model did not answer at all.
+    `told_by`: the number of episodes by author: a model, or "extractive". `problem`: why the stream was deferred; ""
+    where it was not. `overtaken`: another worker was faster, or memories changed meanwhile; the next run continues.
+    `down`: a model did not answer at all.
     """
 
     stream: Scope
@@ -85,11 +85,11 @@ class SegmentedStream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentReport:
-    """What one sweep did: over how many `streams`, how many `episodes` of how many `turns`, told by whom.
+    """The result of one run: the number of streams, episodes and turns, and the episodes by author.
 
-    `failed`: streams put off. `left`: those that wait after a failure, that another worker was faster on, or that the
-    limit or a model that is down left out (of these a hundred at most are counted). `reason`: why nothing was done, or
-    the first failure.
+    `failed`: deferred streams. `left`: streams that wait after a failure, that another worker did first, or that the
+    limit or a model that is down left out (of the latter at most a hundred are counted). `reason`: why nothing was
+    done, or the first failure.
     """
 
     streams: int = 0
@@ -102,11 +102,11 @@ class SegmentReport:
 
 
 async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), limit: int = 10_000) -> SegmentReport:
-    """Form the episodes of all streams of the workspace that are long enough, or have fallen silent, up to `limit`.
+    """Form the episodes of up to `limit` streams of the workspace that are long enough or have fallen silent.
 
-    `ended`: streams of which somebody said that they are over: all of them goes into episodes. A stream on which a
-    model fails waits, and holds up none of the others; one that does not answer on two in a row is left alone until the
-    next sweep. Raises InvalidInput for a stream of another workspace.
+    `ended`: streams that are known to be over; all of their turns go into episodes. A stream on which a model fails is
+    deferred and does not block others; a model that does not answer on two in a row is not asked again in this run.
+    Raises InvalidInput for a stream of another workspace.
     """
     for stream in ended:
         if stream.workspace != scope.workspace:
@@ -141,7 +141,7 @@ async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), 
 
 
 async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> SegmentedStream:
-    """Form the episodes of one stream, with all of its last one where it has `ended`, whether or not it waits."""
+    """Form the episodes of one stream, deferred or not. `ended`: its last episode is complete as well."""
     settings = ctx.preset.segmentation
     if settings is None:
         return SegmentedStream(stream=stream)
@@ -163,11 +163,7 @@ async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> Segment
 
 
 def item_of(stream: Scope) -> str:
-    """What the job calls a stream among the work that waits.
-
-    >>> item_of(Scope(workspace="acme", agent="ana", session="monday"))
-    '{"agent": "ana", "session": "monday"}'
-    """
+    """The name of a stream among the deferred items."""
     parts = {"project": stream.project, "crew": stream.crew, "agent": stream.agent, "session": stream.session}
     return json.dumps({name: part for name, part in parts.items() if part is not None}, ensure_ascii=False)
 
@@ -221,10 +217,9 @@ class _Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """What was read of a tail. `events`: those that go into episodes, in order, with `turns` as segmenters take them;
-    `sources`: the memories of the events, where there are any.
-
-    `last`: the place of the last event read, admitted or not. `whole`: it is the last of the stream.
+    """The part of a tail that was read. `events`: the admitted ones, in order, with their `turns`; `sources`: the
+    events' own memories, where there are any. `last`: the position of the last event read. `whole`: it is the last of
+    the stream.
     """
 
     events: Sequence[Event]
@@ -234,16 +229,16 @@ class _Read:
     whole: bool
 
     def behind(self, count: int) -> _Read:
-        """Without the first turns."""
+        """The rest after the first turns."""
         return replace(self, events=self.events[count:], turns=self.turns[count:])
 
     def before(self, count: int) -> int:
-        """The place of the last event before the turn of that number, from 0: what is passed over goes with them."""
+        """The position of the last event before a turn, counted from 0; it includes events that were not admitted."""
         return self.events[count].seq - 1 if count < len(self.events) else self.last
 
 
 class _Work:
-    """One stream, from its cursor to its end."""
+    """Segments one stream, from its cursor to its end."""
 
     def __init__(self, ctx: Context, settings: Segmentation, stream: Scope, *, ended: bool, with_models: bool) -> None:
         self._ctx = ctx
@@ -263,7 +258,7 @@ class _Work:
         )
 
     async def run(self) -> None:
-        """To the end of the tail, a step at a time. Raises Conflict, ModelUnavailable."""
+        """Process the tail step by step. Raises Conflict, ModelUnavailable."""
         usual = STEP_WITH_MODEL if self._asks else STEP
         step = usual
         while (tail := await self._ctx.store.tail(self._stream)) is not None:
@@ -279,7 +274,7 @@ class _Work:
                 step *= 2
 
     async def _segment(self, tail: Tail, read: _Read, *, forced: bool) -> bool:
-        """Decide and write, as long as there is something to decide. Whether the cursor has moved."""
+        """Decide and write, as long as there is something to decide. Returns whether the cursor has moved."""
         cursor, note, noted = tail.cursor, _own(tail.note), tail.note
         ended = forced or (self._ended and read.whole)
         while True:
@@ -296,7 +291,7 @@ class _Work:
                 return cursor > tail.cursor
 
     async def _decide(self, read: _Read, note: Note, *, ended: bool) -> tuple[Decision, bool]:
-        """And whether a model was asked: then there may be more to ask about the same turns."""
+        """The decision, and whether a model was asked: then the same turns may lead to another question."""
         if not read.turns:
             return Decision(segments=(), note=note), False
         segmenter = self._settings.segmenter
@@ -337,7 +332,7 @@ class _Work:
         return told_extractively([extractive.AttributedText(turn.speaker, turn.text) for turn in turns])
 
     async def _commit(self, read: _Read, segments: Sequence[Segment], cursor: Cursor) -> None:
-        """Told first, for that may take a model; then written, all of it or none."""
+        """Summarise the segments, which may take a model, then write all of them in one commit."""
         spans = [read.events[each.start : each.end] for each in segments]
         # Those of an import may be there before its streams have been read.
         there = await self._ctx.store.get(self._reader, [episode_id(span) for span in spans])
@@ -403,11 +398,10 @@ class _Work:
     async def _vectors(
         self, turns: Sequence[Event], memory_of: Mapping[UUID, UUID]
     ) -> Mapping[UUID, NDArray[np.float32]]:
-        """By event: its memory's own vector, as far as it is indexed; the others are embedded as the index will do it.
+        """Vectors by event: that of its memory, where it is indexed; others are embedded in the same way.
 
-        What a segment is must not hang on how far the index has come. Where the index reads a turn after what was said
-        before it, turns are embedded by themselves here: a vector that is coloured by the turns before hides where the
-        talk turns to something else (docs/decisions/0014-segmentation.md).
+        The result must not depend on how far the index has come. Where the index embeds turns in context, they are
+        embedded without context here: context hides changes of topic (docs/decisions/0014-segmentation.md).
         """
         embedder, encoding = self._ctx.embedder, self._ctx.preset.encoding
         if embedder is None:
@@ -434,12 +428,12 @@ class _Work:
 
 
 def _own(note: Note) -> Note:
-    """What the segmenter itself has noted."""
+    """The segmenter's own part of a note."""
     return {name: value for name, value in note.items() if name != READ}
 
 
 def _joined(cursor: Cursor, written: Sequence[Effect]) -> Effect:
-    """One effect of those of several episodes, which share no memory."""
+    """The effects of several episodes, which share no memory, as one."""
     return Effect(
         cursor=cursor,
         expected={memory: revision for one in written for memory, revision in one.expected.items()},

@@ -1,4 +1,4 @@
-"""Sleep: working memory that has grown old becomes episodic, the rows of one source and session together."""
+"""Sleep: consolidate old working memory into episodic memory, the rows of one source and session together."""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ MAX_GROUPS: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slept:
-    """Rows of working memory that slept together, oldest first, and the memory they became.
+    """Rows of working memory that were consolidated, oldest first, and the resulting memory.
 
-    `by`: the model that summed them up, "aaak" for the compression that stands in for one, "as it is" for a row that
-    slept alone and is the memory itself, "nothing to keep" (then `memory_id` is None) for rows in which stood only what
-    had been recalled.
+    `by`: the model that summarised them; "aaak": compressed without a model; "as it is": a single row, which became the
+    memory itself; "nothing to keep": the rows contained only recalled text, and `memory_id` is None.
     """
 
     memory_id: UUID | None
@@ -55,9 +54,9 @@ class Slept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepReport:
-    """`slept`: what slept, or would with `dry_run`. `failed`: groups whose summary failed; `left`: groups that wait,
-    were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood in the
-    way of some of it. `stand_in`: why no model was asked; empty where one was to be.
+    """`slept`: groups that were consolidated, or would be with `dry_run`. `failed`: groups whose summary failed.
+    `left`: groups that wait, changed meanwhile, or exceeded the limit. `reason`: why nothing, or not everything, was
+    done. `stand_in`: why no model was asked; empty where one was.
     """
 
     slept: tuple[Slept, ...] = ()
@@ -69,17 +68,17 @@ class SleepReport:
 
     @property
     def rows(self) -> int:
-        """How many rows of working memory slept."""
+        """The number of consolidated rows."""
         return sum(len(one.sources) for one in self.slept)
 
 
 async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int | None = None) -> SleepReport:
-    """Let what is older than half the TTL sleep, of every session of the workspace, up to `limit` groups (1 to
+    """Consolidate working memory older than half the TTL, in all sessions of the workspace, up to `limit` groups (1 to
     100,000; None: all).
 
-    Each group is one transaction. Its summary takes the place of its rows, which are kept out of recall and can be
-    reached from it; a row that sleeps alone stays the memory it is, in another tier. What no longer holds is left out.
-    `dry_run` asks no model and writes nothing. Raises InvalidInput for a limit out of range.
+    Each group is one transaction. Its summary replaces its rows, which leave recall and stay reachable from it; a
+    single row only changes its tier. Rows that are no longer current are left out. `dry_run` asks no model and writes
+    nothing. Raises InvalidInput for a limit out of range.
     """
     if limit is not None:
         validation.whole("limit", limit, 1, MAX_GROUPS)
@@ -147,7 +146,7 @@ def _planned(ctx: Context, group: Sequence[Memory]) -> Slept:
 async def _said(
     ctx: Context, rule: Sleep, group: Sequence[Memory], asking: Summaries
 ) -> tuple[Condensed, OrderedMemories] | None:
-    """What a group says from now on, and what it is found by; None: later."""
+    """The text and cues of a group from now on; None: try again later."""
     found = await found_by(ctx, group)
     short = stand_in(found.sources)
     if not short:
@@ -167,7 +166,7 @@ async def _said(
 def _laid_down(
     ctx: Context, rule: Sleep, group: Sequence[Memory], told_of: tuple[Condensed, OrderedMemories], now: datetime
 ) -> tuple[Effect, Slept]:
-    """What is to be written for a group."""
+    """The effect for a group, and its report."""
     said, found = told_of
     ids = tuple(row.id for row in group)
     if said.by == NOTHING:
@@ -191,7 +190,7 @@ def _laid_down(
 
 
 def _alone(row: Memory, found: OrderedMemories) -> Effect:
-    """A row that nothing belongs to: no summary could say it better than itself."""
+    """A single row changes its tier; no summary could say it better."""
     promoted = replace(
         row, tier=Tier.EPISODIC, metadata={**row.metadata, SUMMARY_OF: ids_told([row])}, revision=row.revision + 1
     )
@@ -200,5 +199,5 @@ def _alone(row: Memory, found: OrderedMemories) -> Effect:
 
 
 def _item(group: Sequence[Memory]) -> str:
-    """What the group is called where it waits: more rows may join it meanwhile, its first stays."""
+    """The name of the group among the deferred items: rows may join it, its first one stays."""
     return str(group[0].id)

@@ -1,4 +1,4 @@
-"""A project goes from stage to stage; what was learned for one of them makes room when it has ended."""
+"""Project stages: what was learned for a stage retires when the stage ends."""
 
 from __future__ import annotations
 
@@ -23,20 +23,18 @@ from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.values import dataclass
 
 ENTERED: Final = "project.stage"
-"""The type of the event that says which stage a project has come to."""
+"""The type of the event that records a project's new stage."""
 BATCH: Final = 200
 MAX_CHANGES: Final = 10_000
-"""Changes of stage that are looked through for a project's last."""
+"""At most so many changes of stage are searched for a project's last one."""
 
 _PROJECTS: Final = UUID("b3a4b6d8-1c56-4d53-9a52-5e3c0f9f2a47")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:
-    """`stage`: the one the project is in; None: not known. `ended`: the one that ended with it. `moved`: the learnings
-    that were retired for that, or brought back, at `at`. `left`: such as changed meanwhile.
-
-    `reason`: why nothing was done.
+    """`stage`: the project's stage; None: unknown. `ended`: the stage that ended. `moved`: learnings that were retired
+    for that, or restored, at `at`. `left`: learnings that changed meanwhile. `reason`: why nothing was done.
     """
 
     stage: LearningStage | None
@@ -48,14 +46,14 @@ class StageReport:
 
 
 async def current_stage(ctx: Context, scope: Scope) -> LearningStage | None:
-    """The stage that the project of this scope has come to, by the journal; None where nobody has said so."""
+    """The project's present stage, as the journal records it; None where it records none."""
     last = await _last(ctx, _project(scope))
     return None if last is None else LearningStage(str(last.payload["stage"]))
 
 
 async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
-    """Read from an INTENT.md which stage the project is in. Where that is another than it was, the one before has
-    ended: what was learned for it retires. The journal says so, in an event that forms no memory.
+    """Detect the project's stage in an INTENT.md. If it differs from the present one, that one has ended: its learnings
+    retire, and an event that forms no memory records the new stage.
     """
     validation.text("intent", intent)
     before, now = await current_stage(ctx, scope), ctx.clock()
@@ -76,7 +74,7 @@ async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
 
 
 async def retire_stage(ctx: Context, scope: Scope, stage: LearningStage) -> StageReport:
-    """Retire what was learned in that stage of this scope's project for the work at hand; `restore_stage` undoes it."""
+    """Retire what was learned in a stage of this scope's project for the task at hand. `restore_stage` undoes it."""
     now, policy = ctx.clock(), ctx.preset.stages
     if policy is None:
         return StageReport(stage=None, at=now, reason=f"preset {ctx.preset.name} knows no stages")
@@ -89,7 +87,7 @@ async def retire_stage(ctx: Context, scope: Scope, stage: LearningStage) -> Stag
 
 
 async def restore_stage(ctx: Context, scope: Scope, stage: LearningStage, *, at: datetime) -> StageReport:
-    """Bring back what was retired with that stage `at` the time its report tells."""
+    """Restore what was retired with a stage. `at`: the time in the report of its retirement."""
     now, retired_at = ctx.clock(), validation.moment("at", at)
     # As it was believed just before: what is retired is in no list of today.
     found = await _learnings(ctx, scope, stage, retired_at - timedelta(microseconds=1))
@@ -100,7 +98,7 @@ async def restore_stage(ctx: Context, scope: Scope, stage: LearningStage, *, at:
 
 
 async def _learnings(ctx: Context, scope: Scope, stage: LearningStage, at: datetime) -> list[Memory]:
-    """Those of the project, of the stage and of the domain that ends with it, oldest first."""
+    """The project's learnings of that stage and of the domain that ends with it, oldest first."""
     policy = ctx.preset.stages
     domain = "" if policy is None else policy.domain.value
     where = Filter(current_at=at, kinds=KINDS, metadata=(("domain", domain), ("phase", stage.value)))
@@ -115,7 +113,7 @@ async def _learnings(ctx: Context, scope: Scope, stage: LearningStage, at: datet
 async def _move(
     ctx: Context, scope: Scope, memories: Sequence[Memory], status: Status, reason: str, at: datetime
 ) -> tuple[tuple[UUID, ...], int]:
-    """Returns those that were moved, and how many have changed meanwhile."""
+    """Set the status of memories. Returns those that were changed, and the number of those that changed meanwhile."""
     moved: list[UUID] = []
     for start in range(0, len(memories), BATCH):
         batch = memories[start : start + BATCH]

@@ -1,4 +1,4 @@
-"""Of what was said, that which is still to be told: what was forgotten must not be learned from the journal anew."""
+"""Drop events whose memory was forgotten, replaced or expired: nothing must be learned from them again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from remembrancer.policies.admission.formation import memory_id_of
 
 
 async def still_said(ctx: Context, reader: Reader, events: Sequence[Event]) -> tuple[Event, ...]:
-    """The events in their order, but for those whose own memory was forgotten or replaced, or has expired."""
+    """The events, in order, except those whose own memory was forgotten or replaced, or has expired."""
     now = ctx.clock()
     own = await ctx.store.get(reader, [memory_id_of(event.id) for event in events])
     over = {memory.id for memory in own.values() if is_over(memory, now)}

@@ -1,4 +1,4 @@
-"""A vault of markdown files and the memories of what stands in it, brought to say the same."""
+"""Synchronise a vault of markdown files with the memories of its entries."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from remembrancer.ports.vault import Content, VaultFiles
 from remembrancer.values import dataclass
 
 STANDING_TAG: Final = "institutional"
-"""The tag of what stands in an institutional file, where the preset names none for what is in every answer."""
+"""The tag of memories from institutional files, where the preset has no tag for pinned memories."""
 
 _CHANGES_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What a sync did, or with `dry_run` what it would do.
+    """The result of a sync, or of a dry run.
 
-    `files` there are, of which `read` were taken apart because they, or what the store says of them, may have changed;
-    `entries` and `chunks` of documents stand in them all. Of memories, `added` are new, `changed` say something else or
-    are of another strength, `retired` and `restored` left recall and came back. `written`: entries changed in, or added
-    to, files. `waiting`: learnings that no file has yet, where none were to be written.
+    `files`: their number; `read`: those that were parsed because they, or the store's version of them, may have
+    changed; `entries` and `chunks`: of all files. Memories: `added`; `changed` in text or strength; `retired`;
+    `restored`. `written`: entries changed in, or added to, files. `waiting`: learnings in no file yet, where no file
+    was to be written.
 
-    `findings`: what is wrong with the files; a file with any is read as far as it goes and not written to. `conflicts`:
-    files that changed on disk meanwhile: nothing was written to them, and the next sync merges them. `left`: what could
-    not be done now, and why.
+    `findings`: problems in the files; a file with any is read as far as possible and not written to. `conflicts`: files
+    that changed on disk meanwhile; they were not written to, and the next sync merges them. `left`: what could not be
+    done now, and why.
     """
 
     vault: str
@@ -59,24 +59,24 @@ class SyncReport:
 
 
 async def sync(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
-    """Bring files and memories to say the same: each takes over what changed in the other since they last agreed.
+    """Synchronise files and memories: each side takes over what changed on the other since the last sync.
 
-    The vault is the workspace's or, where the scope has a project, that project's folder; what is narrower in the scope
-    does not count. Raises InvalidInput where it is no folder.
+    The vault is the workspace's or, where the scope has a project, that project's folder; narrower scope parts are
+    ignored. Raises InvalidInput where it is not a folder.
     """
     return await _run(ctx, files, _terms(ctx, scope, files, Trust.BOTH), dry_run=False)
 
 
 async def check(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
-    """What is wrong with the files, and what a sync would do. Nothing is written."""
+    """Report problems in the files, and what a sync would do. Nothing is written."""
     return await _run(ctx, files, _terms(ctx, scope, files, Trust.BOTH), dry_run=True)
 
 
 async def rebuild(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
-    """Make the memories of the vault say what its files do, as if all else had been forgotten. No file is written.
+    """Make the vault's memories say what its files say, as if the store were new. No file is written.
 
-    Strength that is in no header is gone, and so is what changed here and was not synced yet; metadata that no header
-    has, provenance and revisions stay.
+    Strength that is in no header is lost, and so are changes in the store that were not synced yet; other metadata,
+    provenance and revisions stay.
     """
     return await _run(ctx, files, _terms(ctx, scope, files, Trust.FILES), dry_run=False)
 
@@ -94,8 +94,8 @@ def _terms(ctx: Context, scope: Scope, files: VaultFiles, trust: Trust) -> Terms
 
 @dataclass(slots=True)
 class _Outcome:
-    """What became of a plan. `written`: the files that were, as they are now. `unedited`: entries that were to be
-    edited and were not. `missed`: memories that were to change and did not. `stale`: files to be read again.
+    """The result of a plan. `written`: files as written. `unedited`: entries whose edit failed. `missed`: memories
+    whose change failed. `stale`: files to be read again.
     """
 
     written: dict[str, Content] = field(default_factory=dict[str, Content])
@@ -127,7 +127,7 @@ async def _run(ctx: Context, files: VaultFiles, terms: Terms, *, dry_run: bool) 
 
 
 async def _write(files: VaultFiles, gathered: VaultContents, plan: VaultPlan) -> _Outcome:
-    """The files first: what a memory is said to stand in is there before that is said."""
+    """Write the files before the memories: a memory must not name a file entry that does not exist."""
     outcome = _Outcome()
     for path, each in sorted(plan.files.items()):
         if not each.edits and not each.appended:
@@ -161,7 +161,7 @@ async def _write(files: VaultFiles, gathered: VaultContents, plan: VaultPlan) ->
 
 
 def _stayed(outcome: _Outcome, finding: FileProblem, edited: set[UUID], new: set[UUID]) -> None:
-    """A file that could not be written: what it was to take over waits in the store."""
+    """Record a file that could not be written: its changes wait in the store."""
     outcome.findings.append(finding)
     outcome.unedited |= edited
     outcome.missed |= new
@@ -183,7 +183,7 @@ async def _commit(ctx: Context, terms: Terms, changes: Sequence[Change], outcome
 
 
 async def _with_turns(ctx: Context, scope: Scope, changes: Sequence[Change]) -> list[Change]:
-    """A memory that was formed from turns is found by each of them still, when a file makes it say something else."""
+    """Keep the cues of a memory's turns when a file changes its text."""
     revised = [change.memory.id for change in changes if change.revised is not None]
     cues = await ctx.store.cues(Reader(scope), revised)
     kept: list[Change] = []
@@ -197,7 +197,7 @@ async def _with_turns(ctx: Context, scope: Scope, changes: Sequence[Change]) -> 
 
 
 async def _commit_all(ctx: Context, scope: Scope, changes: Sequence[Change], outcome: _Outcome, terms: Terms) -> None:
-    """All at once; where that is not possible, in halves, so that one that cannot be written holds up no other."""
+    """Commit all changes at once; where that fails, in halves, so that one failing change does not block the others."""
     if not changes:
         return
     try:
@@ -218,7 +218,7 @@ def _missed(outcome: _Outcome, change: Change, error: Exception) -> None:
 
 
 def _index_after(gathered: VaultContents, plan: VaultPlan, outcome: _Outcome) -> VaultIndex:
-    """What is known now. An entry that is not as it was to be is remembered as it was, for the next merge."""
+    """The index after the sync. An entry whose change failed keeps its previous state, for the next merge."""
     world = gathered.world
     before = world.index.bases()
     files: dict[str, Known] = dict(world.unchanged)

@@ -1,4 +1,4 @@
-"""What a sync of a vault decides by: files that may have changed, and memories of all that stands or stood there."""
+"""Gather what a sync decides by: files that may have changed, and memories that are or were in the vault."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ from remembrancer.values import dataclass
 _FILES_AT_ONCE: Final = 256
 _MEMORIES_AT_ONCE: Final = 2_000
 _TICK: Final = 2_000_000_000
-"""Nanoseconds: the coarsest clock of a file system. A file modified so shortly before the index may have been again."""
+"""Nanoseconds: the coarsest clock of a file system. A file modified so shortly before the index was written may have
+been modified again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class VaultContents:
-    """`contents`: of the files that were read and taken apart, by path. `findings`: what could not be looked at."""
+    """`contents`: the parsed files, by path. `findings`: what could not be read."""
 
     world: World
     scan: Scan
@@ -44,7 +46,7 @@ class VaultContents:
 
 
 async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: VaultIndex) -> VaultContents:
-    """Read what a sync decides by. Nothing is written. Raises InvalidInput where the vault is no folder."""
+    """Gather. Nothing is written. Raises InvalidInput where the vault is not a folder."""
     scan = await files.scan()
     reading = _Reading(ctx, files, terms, index, scan)
     await reading.files_that_look_changed()
@@ -70,7 +72,7 @@ async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: VaultInde
 
 @dataclass(slots=True)
 class _Reading:
-    """What is known so far. `unread`: files that cannot be read, and why."""
+    """The state of the gathering. `unread`: files that cannot be read, and why."""
 
     ctx: Context
     files: VaultFiles
@@ -89,7 +91,7 @@ class _Reading:
         return Scope(workspace=self.terms.workspace)
 
     async def files_that_look_changed(self) -> None:
-        """Those of another time or size than they had, or modified so late that they may have changed since."""
+        """Files whose time or size changed, or that were modified too recently to tell."""
         changed: list[str] = []
         for path, stat in self.scan.files.items():
             known = self.index.files.get(path)
@@ -107,7 +109,7 @@ class _Reading:
         await self.read(disagreeing, again=True)
 
     async def read(self, paths: Iterable[str], *, again: bool) -> None:
-        """Read files and take them apart: those whose content is not what it was, or all of them (`again`)."""
+        """Read and parse files: those whose content changed, or all with `again`."""
         several = sorted(paths)
         for start in range(0, len(several), _FILES_AT_ONCE):
             found = await self.files.read(several[start : start + _FILES_AT_ONCE])
@@ -134,7 +136,7 @@ class _Reading:
         return Read(file, self.contents[path].stat.modified, chunks_of(file, self.terms.vault))
 
     async def look_up(self, ids: Iterable[UUID]) -> None:
-        """The memories of ids that were not looked up yet, whatever their status."""
+        """Look up the memories of ids that were not looked up before, whatever their status."""
         missing = [identifier for identifier in dict.fromkeys(ids) if identifier not in self.looked_up]
         self.looked_up.update(missing)
         for start in range(0, len(missing), _MEMORIES_AT_ONCE):
@@ -142,14 +144,14 @@ class _Reading:
             self.memories.update(found)
 
     async def marked(self) -> None:
-        """Memories that say themselves that they stand in this vault, whatever the index knows."""
+        """Memories whose metadata names this vault, whatever the index knows."""
         where = Filter(current_at=self.terms.now, metadata=((VAULT, self.terms.vault),))
         async for memory in self._current(where):
             if is_marked(memory, self.terms.vault):
                 self.memories.setdefault(memory.id, memory)
 
     async def formed(self) -> list[Memory]:
-        """Learnings in recall that no file has, nor had."""
+        """Active learnings that are and were in no file."""
         stood = {entry.learning.id for file in self.parsed.values() for entry in file.entries}
         stood |= set(self.index.owners())
         where = Filter(current_at=self.terms.now, kinds=KINDS)

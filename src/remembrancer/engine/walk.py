@@ -1,4 +1,4 @@
-"""One hop from the hits along what is similar: context without another question."""
+"""Follow the `similar` relations of hits by one step."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from remembrancer.ports.changes import ReadView
 def walk(
     view: ReadView, reader: Reader, hits: tuple[Hit, ...], where: Filter, limit: int, min_score: float
 ) -> tuple[Hit, ...]:
-    """The hits and what they are similar to, best first, at most `limit`, none below `min_score`.
+    """The hits and their `similar` neighbours, best first, at most `limit`, none below `min_score`.
 
-    An edge is read in both directions. What it leads to scores the hit's score x the edge's weight, and the filter and
-    the reader's sight hold for it as for any hit; what says the same as a hit, or as a better one led to, stays out.
+    Relations are followed in both directions. A neighbour scores the hit's score times the relation's weight. The
+    filter and the reader's access apply to it as to any hit; one that repeats a better text is left out.
     """
     there = {hit.id for hit in hits}
     ways: dict[UUID, tuple[float, Hit, float]] = {}
