@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,6 +50,10 @@ __all__ = [
     "Settings",
     "StoreUnavailable",
 ]
+
+# The threads of numpy's OpenBLAS are busy for a tenth of a second before they sleep, even if nothing is multiplied, and
+# take as much CPU as importing numpy. With this they sleep after 2 ** 20 cycles, half a millisecond.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 _HOMES: Final = {
     "AsyncRemembrancer": "facade",

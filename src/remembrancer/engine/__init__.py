@@ -12,6 +12,7 @@ from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
     from remembrancer.engine import (  # noqa: F401
+        ask,
         compare,
         consolidate,
         context,
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
         record,
         reinforce,
         relate,
+        rerank,
         search_state,
         sleep,
         stages,
         vault,
+        walk,
     )
 
 __getattr__ = loaded_when_used(__name__)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from remembrancer.domain.scope import Scope
 from remembrancer.domain.spending import ModelCall, Outcome
-from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.language_model import Answer, JsonObject, ModelUsage, NoAnswer, Task
+
+if TYPE_CHECKING:
+    from remembrancer.domain.scope import Scope
+    from remembrancer.engine.context import Context
 
 T = TypeVar("T")
 

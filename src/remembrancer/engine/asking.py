@@ -7,20 +7,14 @@ from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.query import Filter
-from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.ask import ask_for
-from remembrancer.engine.context import Context
+from remembrancer import engine
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import Reading, read_question, read_terms, salient_part
+from remembrancer.policies import prompts
 from remembrancer.policies.forgetting.dynamics import instant
-from remembrancer.policies.prompts import key_terms as prompt
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, weighted
-from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
-from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import EmbeddedQuestion, computing, word_embedder
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass
@@ -28,6 +22,13 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from remembrancer.domain.candidates import Candidates
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.engine.context import Context
+    from remembrancer.policies.ranking.ranking import Ranking
+    from remembrancer.ports.changes import ReadView
 
 KEY_TERMS: Final = "key_terms"
 """The key of `Recall.degraded` and of its timings for key terms."""
@@ -71,10 +72,10 @@ async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
     if ctx.llm is None:
         return Keyed(degraded={KEY_TERMS: ctx.without_llm})
 
-    least, most = settings.least, settings.most
+    least, most, prompt = settings.least, settings.most, prompts.key_terms
     start = ctx.stopwatch()
     try:
-        found = await ask_for(
+        found = await engine.ask.ask_for(
             ctx,
             scope,
             lambda answer: prompt.read(answer, least, most),

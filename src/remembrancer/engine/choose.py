@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.memory import Cue, Memory
-from remembrancer.domain.scope import Reader
 from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
-from remembrancer.policies.ranking.relevance import Acceptance
 from remembrancer.policies.ranking.scoring import Expression, Scored, evaluate
-from remembrancer.ports.changes import ReadView
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from remembrancer.domain.candidates import Candidates
+    from remembrancer.domain.memory import Cue, Memory
+    from remembrancer.domain.scope import Reader
+    from remembrancer.policies.ranking.relevance import Acceptance
     from remembrancer.policies.ranking.scoring import FloatColumn
+    from remembrancer.ports.changes import ReadView
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
-from remembrancer.presets.spec import Preset
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from remembrancer.ports.language_model import LanguageModel
     from remembrancer.ports.reranker import Reranker
     from remembrancer.ports.store import Store
+    from remembrancer.presets.spec import Preset
 
 MOST: Final = 4_096
 """The most turns that are kept, the least recently read are dropped. With 384 components: 6 MB."""

@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import numpy as np
 
 from remembrancer.domain.recall import CandidateOutcome, Explanation, Part, Stage
-from remembrancer.engine.choose import Choice, Chosen, Ranked
-from remembrancer.policies.ranking.diversity import Mmr
+
+if TYPE_CHECKING:
+    from remembrancer.engine.choose import Choice, Chosen, Ranked
+    from remembrancer.policies.ranking.diversity import Mmr
 
 
 def explanations(

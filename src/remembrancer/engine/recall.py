@@ -13,33 +13,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from remembrancer import engine
 from remembrancer.domain import validation
-from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
-from remembrancer.domain.scope import Reader
 from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
 from remembrancer.engine.choose import Ranked, choose, ranked_by
-from remembrancer.engine.context import Context
 from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations
-from remembrancer.engine.rerank import rerank, reread
-from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import analyse
-from remembrancer.language.reading import Reading
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, Ranking
 from remembrancer.policies.ranking.relevance import Acceptance
-from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import computing
 from remembrancer.ports.index import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from remembrancer.domain.candidates import Candidates
+    from remembrancer.domain.scope import Reader
+    from remembrancer.engine.context import Context
+    from remembrancer.language.reading import Reading
     from remembrancer.policies.ranking.scoring import FloatColumn
+    from remembrancer.ports.changes import ReadView
 
 
 def searched(ctx: Context, where: Filter) -> Filter:
@@ -194,7 +193,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     gathered, ranked = await ctx.store.read(best)
     if reranker is not None:
         try:
-            ranked = await rerank(ctx, reader, reranker, ranking, ranked, planned.searched)
+            ranked = await engine.rerank.rerank(ctx, reader, reranker, ranking, ranked, planned.searched)
         except ModelUnavailable as error:
             recalling.degraded["rerank"] = f"reranker down: {error}"
         recalling.timer.lap("rerank")
@@ -250,7 +249,9 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         recalling.timer.lap("score")
         count = max(recalling.limit, ranking.reread)
         try:
-            close = reread(recalling.ctx, view, recalling.reader, first, recalling.ctx.model, words, count)
+            close = engine.rerank.reread(
+                recalling.ctx, view, recalling.reader, first, recalling.ctx.model, words, count
+            )
         except ModelUnavailable as error:
             recalling.degraded[LATE_INTERACTION] = f"words not compared: {error}"
         recalling.timer.lap("reread")
@@ -292,7 +293,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     )
     timer.lap("explain")
     if question.walk_depth:
-        hits = walk(view, recalling.reader, hits, recalling.where, limit, question.min_score)
+        hits = engine.walk.walk(view, recalling.reader, hits, recalling.where, limit, question.min_score)
         timer.lap("walk")
     took = recalling.keyed.took
     legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}

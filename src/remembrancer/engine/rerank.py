@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.domain.memory import Cue
-from remembrancer.domain.scope import Reader
 from remembrancer.engine.choose import Ranked, ranked_by
-from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, compared
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, PASSAGE_WORDS, RERANK, SESSION_WORDS, Ranking
-from remembrancer.ports.changes import ReadView
-from remembrancer.ports.reranker import Reranker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from remembrancer.domain.memory import Cue
+    from remembrancer.domain.scope import Reader
+    from remembrancer.engine.context import Context
     from remembrancer.policies.ranking.scoring import FloatColumn
+    from remembrancer.ports.changes import ReadView
+    from remembrancer.ports.reranker import Reranker
 
 
 # By how much a model's own rounding to float32 may exceed 1.

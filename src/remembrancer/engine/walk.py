@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from remembrancer.domain.memory import Cue, Memory
-from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
-from remembrancer.domain.scope import Reader
 from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.policies.ranking.selection import excluded_by
-from remembrancer.ports.changes import ReadView
+
+if TYPE_CHECKING:
+    from remembrancer.domain.memory import Cue, Memory
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.scope import Reader
+    from remembrancer.ports.changes import ReadView
 
 
 def walk(

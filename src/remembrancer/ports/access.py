@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from remembrancer.domain.api_key import ApiKey
-from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, Reply
-from remembrancer.domain.scope import Scope
+if TYPE_CHECKING:
+    from remembrancer.domain.api_key import ApiKey
+    from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, Reply
+    from remembrancer.domain.scope import Scope
 
 
 class Access(Protocol):

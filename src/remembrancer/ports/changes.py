@@ -16,17 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from uuid import UUID
 
-from remembrancer.domain.candidates import States
-from remembrancer.domain.listing import MemoryPlace
-from remembrancer.domain.memory import Cue, Memory
-from remembrancer.domain.query import Filter
-from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.validation import JsonValue
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from remembrancer.domain.candidates import States
+    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.memory import Cue, Memory
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.domain.validation import JsonValue
 
 
 NEVER: Final = 2**63 - 1

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
-from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Reader, Scope
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.scope import Reader, Scope
 
     Vector = NDArray[np.float32]
     """Shape (dim,), of unit length."""

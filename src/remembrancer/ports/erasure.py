@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed, Traces
-from remembrancer.domain.scope import Scope
+if TYPE_CHECKING:
+    from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed, Traces
+    from remembrancer.domain.scope import Scope
 
 
 class Erasures(Protocol):

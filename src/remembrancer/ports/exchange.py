@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from enum import Enum, StrEnum
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
 from remembrancer.domain import validation
@@ -31,11 +31,13 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY, Exposed, Exposure, Strength, Usage
-from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.memories import Audited
-from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer.domain.validation import JsonValue
+    from remembrancer.ports.transfer import ExportRow
 
 MAX_RECORD_TEXT_BYTES: Final = 1_048_576
 """A memory formed from many turns may be longer than any one of them."""

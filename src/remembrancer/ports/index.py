@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.event import Role
-from remembrancer.domain.query import Filter, LexicalQuery
-from remembrancer.domain.scope import Reader
 from remembrancer.errors import InvalidInput
-from remembrancer.ports.changes import ChangeFeed
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from remembrancer.domain.candidates import Candidates
+    from remembrancer.domain.event import Role
+    from remembrancer.domain.query import Filter, LexicalQuery
+    from remembrancer.domain.scope import Reader
+    from remembrancer.ports.changes import ChangeFeed
     from remembrancer.ports.embeddings import Vector
 
 

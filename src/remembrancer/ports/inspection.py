@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from remembrancer.domain.health import HealthSnapshot
-from remembrancer.domain.query import Filter
-from remembrancer.domain.scope import Reader, Scope
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer.domain.health import HealthSnapshot
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.scope import Reader, Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-from remembrancer.domain.job import Deferral, Run
-from remembrancer.domain.scope import Scope
-from remembrancer.domain.spending import ModelCall, Spent
+if TYPE_CHECKING:
+    from remembrancer.domain.job import Deferral, Run
+    from remembrancer.domain.scope import Scope
+    from remembrancer.domain.spending import ModelCall, Spent
 
 MAX_ERROR_CHARS: Final = 500
 """Of the error of a failed piece of work, at most this many characters are kept."""

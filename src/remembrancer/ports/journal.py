@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from remembrancer.domain.event import Event, Priority, Role, Severity
-from remembrancer.domain.journal import ListingPosition, PriorityChange, Stretch
-from remembrancer.domain.memory import Memory, MemoryWrite
-from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.stream import Tail
-from remembrancer.domain.strength import Strength
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer.domain.event import Event, Priority, Role, Severity
+    from remembrancer.domain.journal import ListingPosition, PriorityChange, Stretch
+    from remembrancer.domain.memory import Memory, MemoryWrite
+    from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.domain.stream import Tail
+    from remembrancer.domain.strength import Strength
 
 
 @dataclass(frozen=True, slots=True)

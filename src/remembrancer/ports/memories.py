@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from remembrancer.domain.candidates import States
-from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import Event
-from remembrancer.domain.listing import MemoryPlace
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
-from remembrancer.domain.query import Filter
-from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer.domain.candidates import States
+    from remembrancer.domain.effect import Effect
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.domain.strength import Adjustment, Exposed, Strength
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from remembrancer.domain.review import Evidence, Review
-from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Exposure
+if TYPE_CHECKING:
+    from remembrancer.domain.review import Evidence, Review
+    from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.domain.strength import Exposure
 
 
 class Reviews(Protocol):

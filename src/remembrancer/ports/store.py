@@ -8,11 +8,9 @@ is one transaction: its whole effect, or none of it. Reading methods write nothi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from remembrancer.domain.memory import Analyse
 from remembrancer.ports.access import Access
-from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import Embeddings
 from remembrancer.ports.erasure import Erasures
 from remembrancer.ports.inspection import Inspection
@@ -21,6 +19,10 @@ from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
+
+if TYPE_CHECKING:
+    from remembrancer.domain.memory import Analyse
+    from remembrancer.ports.changes import ReadView
 
 T = TypeVar("T")
 

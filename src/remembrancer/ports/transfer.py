@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
+
+if TYPE_CHECKING:
+    from remembrancer.domain.scope import Scope
 
 ExportRow = dict[str, JsonValue]
 """One row of an export: a JSON object. Its "record" field names the kind of row."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         memories,
         removing,
         reviews,
+        rows,
         streams,
         tracing,
         work,

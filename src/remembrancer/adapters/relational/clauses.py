@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from remembrancer.adapters.relational.connection import Binding
-from remembrancer.adapters.relational.dialect import Dialect
-from remembrancer.adapters.relational.rows import EventTable
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Status
-from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope
-from remembrancer.ports.journal import EventFilter
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.dialect import Dialect
+    from remembrancer.adapters.relational.rows import EventTable
+    from remembrancer.domain.query import Filter
+    from remembrancer.ports.journal import EventFilter
 
 
 @dataclass(slots=True)

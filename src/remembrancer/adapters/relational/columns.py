@@ -7,16 +7,20 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 from operator import itemgetter
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
-from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.domain.flat import Flat
 from remembrancer.domain.instants import micros, moment
-from remembrancer.domain.validation import JsonValue
+from remembrancer.domain.scope import Scope
 from remembrancer.ports.changes import UnreadableRow
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Binding, Connection
+    from remembrancer.domain.validation import JsonValue
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -202,3 +206,15 @@ def as_written() -> Generator[None]:
         yield
     except UNREADABLE as error:
         raise UnreadableRow(error) from error
+
+
+@lru_cache(maxsize=1024)  # the rows of one answer have few scopes
+def scope_of(workspace: str, project: str, crew: str, agent: str, session: str) -> Scope:
+    """The scope in these columns of a row: "" stands for None."""
+    return Scope(
+        workspace=workspace,
+        project=project or None,
+        crew=crew or None,
+        agent=agent or None,
+        session=session or None,
+    )

@@ -16,13 +16,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import groupby
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
-from remembrancer.adapters.relational.dialect import Backend
-from remembrancer.domain.memory import Analyse
 from remembrancer.errors import StoreUnavailable
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.dialect import Backend
+    from remembrancer.domain.memory import Analyse
 
 T = TypeVar("T")
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
-from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.domain.memory import Analyse
-from remembrancer.domain.validation import JsonScalar
-from remembrancer.ports.inspection import Finding
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Binding, Connection
+    from remembrancer.domain.memory import Analyse
+    from remembrancer.domain.validation import JsonScalar
+    from remembrancer.ports.inspection import Finding
 
 Indexed = Literal["cues", "events", "archive"]
 """The tables whose rows are found by their words."""

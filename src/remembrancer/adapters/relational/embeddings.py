@@ -10,12 +10,9 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.adapters.relational.columns import as_written
-from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
 from remembrancer.domain.instants import micros
-from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
@@ -23,6 +20,10 @@ from remembrancer.ports.jobs import MAX_ERROR_CHARS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from remembrancer.adapters.relational.connection import Binding, Connection
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.scope import Reader, Scope
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)

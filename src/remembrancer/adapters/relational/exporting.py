@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import marks
-from remembrancer.adapters.relational.columns import FLAG, TIME, Column, Columns, Row, as_written, decoded
+from remembrancer.adapters.relational.columns import FLAG, TIME, Column, Columns, Row, as_written, decoded, scope_of
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import (
     AUDIT,
@@ -21,7 +21,6 @@ from remembrancer.adapters.relational.rows import (
     REVIEWS,
     REVISIONS,
     SNAPSHOTS,
-    scope_of,
 )
 from remembrancer.adapters.relational.streams import digest_until
 from remembrancer.domain.instants import moment

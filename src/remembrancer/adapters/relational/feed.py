@@ -12,21 +12,20 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.relational import embeddings, full_text, health, lookup
-from remembrancer.adapters.relational.columns import Row, as_written, decoded
-from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.memories import workspace_state
-from remembrancer.adapters.relational.rows import scope_of
-from remembrancer.domain.candidates import States
-from remembrancer.domain.listing import MemoryPlace
-from remembrancer.domain.memory import Cue, Memory
-from remembrancer.domain.query import Filter
-from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Reader, Scope
+from remembrancer.adapters import relational
+from remembrancer.adapters.relational.columns import Row, as_written, decoded, scope_of
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.domain.candidates import States
+    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.memory import Cue, Memory
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.scope import Reader, Scope
 
 _FLOAT32: Final = np.dtype("<f4")
 _CHUNK: Final = 500
@@ -56,7 +55,12 @@ class RelationalView:
     def state(self, scope: Scope) -> WorkspaceState:
         """Asked of the tables once: no write can change it before the transaction ends, and a recall wants it often."""
         if scope.workspace not in self._states:
-            self._states[scope.workspace] = WorkspaceState(*workspace_state(self._connection, scope.workspace))
+            row = self._connection.execute(
+                "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
+                " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?)",
+                (scope.workspace, scope.workspace),
+            ).get
+            self._states[scope.workspace] = WorkspaceState(*row)
         return self._states[scope.workspace]
 
     def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
@@ -88,13 +92,13 @@ class RelationalView:
         return found
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:
-        return full_text.cues_with_phrase(self._connection, scope.workspace, words)
+        return relational.full_text.cues_with_phrase(self._connection, scope.workspace, words)
 
     def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-        return lookup.get(self._connection, reader, ids)
+        return relational.lookup.get(self._connection, reader, ids)
 
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-        return lookup.cues(self._connection, reader, ids)
+        return relational.lookup.cues(self._connection, reader, ids)
 
     def memories(
         self,
@@ -105,16 +109,18 @@ class RelationalView:
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
-        return lookup.memories(self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after)
+        return relational.lookup.memories(
+            self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after
+        )
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        return lookup.relations(self._connection, reader, ids)
+        return relational.lookup.relations(self._connection, reader, ids)
 
     def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-        return health.states(self._connection, reader, where)
+        return relational.health.states(self._connection, reader, where)
 
     def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
-        return embeddings.vectors(self._connection, reader, model, ids)
+        return relational.embeddings.vectors(self._connection, reader, model, ids)
 
 
 def _changed(rows: Sequence[Row]) -> ChangedMemory:

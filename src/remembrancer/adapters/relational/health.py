@@ -11,18 +11,19 @@ import numpy as np
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
 from remembrancer.adapters.relational.columns import Row, as_written, put_row
-from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import LEVEL, SNAPSHOTS
 from remembrancer.domain.candidates import States
-from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.instants import micros, moment
-from remembrancer.domain.query import Filter
-from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure
 from remembrancer.ports.inspection import HealthInputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.domain.health import HealthSnapshot
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.scope import Reader, Scope
 
 
 def health_inputs(

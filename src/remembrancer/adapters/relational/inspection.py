@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import as_written
-from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
 from remembrancer.domain.instants import optional_moment
-from remembrancer.domain.scope import Reader, Scope
 from remembrancer.ports.changes import UnreadableRow
 from remembrancer.ports.inspection import Finding, Stats
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.adapters.relational.dialect import Backend
+    from remembrancer.domain.scope import Reader, Scope
 
 RESTORE: Final = "restore a backup, or export what can be read and import it"
 

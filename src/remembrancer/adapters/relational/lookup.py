@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
 from remembrancer.adapters.relational.columns import Row, as_written
-from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain.instants import micros
-from remembrancer.domain.listing import MemoryPlace
-from remembrancer.domain.memory import Cue, Memory, Revision
-from remembrancer.domain.query import Filter
-from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import NotFound
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Binding, Connection
+    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.memory import Cue, Memory, Revision
+    from remembrancer.domain.query import Filter
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.scope import Reader, Scope
 
 _CHUNK: Final = 500
 """Ids in one statement."""

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import Columns, assigned, insert_into
-from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.lookup import by_topic, get, with_value
 from remembrancer.adapters.relational.rows import AUDIT, EXPOSURES, MEMORIES, STRENGTH
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.changes import packed_terms
 from remembrancer.ports.memories import Audited
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.domain.scope import Reader, Scope
 
 L = TypeVar("L", Exposed, Audited)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -32,15 +34,6 @@ def next_change(connection: Connection, workspace: str) -> int:
         "INSERT INTO changes (workspace, last) VALUES (?, 1)"
         " ON CONFLICT (workspace) DO UPDATE SET last = changes.last + 1 RETURNING last",
         (workspace,),
-    ).get
-
-
-def workspace_state(connection: Connection, workspace: str) -> tuple[int, int]:
-    """The numbers of the workspace's last change and of its last erasure; 0 if there was none. Neither ever falls."""
-    return connection.execute(
-        "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
-        " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?)",
-        (workspace, workspace),
     ).get
 
 

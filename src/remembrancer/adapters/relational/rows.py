@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final, Literal
 
 from remembrancer.adapters.relational.columns import (
@@ -18,6 +17,7 @@ from remembrancer.adapters.relational.columns import (
     columns,
     inside,
     one_of,
+    scope_of,
 )
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
@@ -25,7 +25,7 @@ from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
-from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import Exposed, Exposure, Strength, Usage
 from remembrancer.ports.memories import Audited
 
@@ -34,18 +34,6 @@ EventTable = Literal["events", "archive"]
 TABLES: Final[tuple[EventTable, ...]] = ("events", "archive")
 INDEXED: Final = ("cues", *TABLES)
 """The tables whose rows are found by their words."""
-
-
-@lru_cache(maxsize=1024)  # the rows of one answer have few scopes
-def scope_of(workspace: str, project: str, crew: str, agent: str, session: str) -> Scope:
-    """The scope in these columns of a row: "" stands for None."""
-    return Scope(
-        workspace=workspace,
-        project=project or None,
-        crew=crew or None,
-        agent=agent or None,
-        session=session or None,
-    )
 
 
 SCOPE: Final = (Column("workspace"), *columns("project crew agent session", SCOPE_PART))

@@ -7,10 +7,10 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, stream_of
-from remembrancer.adapters.relational.columns import Row, as_written, decoded, encoded
+from remembrancer.adapters.relational.columns import Row, as_written, decoded, encoded, scope_of
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Dialect
-from remembrancer.adapters.relational.rows import EVENTS, scope_of
+from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.scope import Scope

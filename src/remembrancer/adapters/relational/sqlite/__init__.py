@@ -1,1 +1,13 @@
 """SQLite: the only place that knows it. The rest of the package is written for any relational database."""
+
+# pyright: reportUnusedImport=false
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remembrancer.modules import loaded_when_used
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.sqlite import doctor  # noqa: F401
+
+__getattr__ = loaded_when_used(__name__)

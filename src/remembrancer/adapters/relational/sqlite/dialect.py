@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from uuid import UUID
 
 import apsw
 
 from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.adapters.relational.dialect import Indexed
-from remembrancer.domain.validation import JsonScalar
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.dialect import Indexed
+    from remembrancer.domain.validation import JsonScalar
 
 _JSON_TYPES: Final[dict[type, str]] = {
     str: "'text'",

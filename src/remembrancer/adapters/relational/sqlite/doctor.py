@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.inspection import RESTORE
 from remembrancer.adapters.relational.rows import INDEXED
 from remembrancer.adapters.relational.sqlite.schema import current_version
 from remembrancer.ports.inspection import Finding
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Connection
 
 WAL_RESET_FIXED: Final = (3, 51, 3)
 """SQLite before this version may damage a write-ahead log that two connections reset at once."""

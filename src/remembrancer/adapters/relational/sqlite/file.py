@@ -9,19 +9,21 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
+from remembrancer.adapters import relational
+from remembrancer.adapters.relational import sqlite
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
-from remembrancer.adapters.relational.full_text import add_all_words
-from remembrancer.adapters.relational.rows import INDEXED
-from remembrancer.adapters.relational.sqlite import doctor, schema
+from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
-from remembrancer.domain.memory import Analyse
 from remembrancer.errors import InvalidInput, StoreUnavailable
-from remembrancer.ports.inspection import Finding
+
+if TYPE_CHECKING:
+    from remembrancer.domain.memory import Analyse
+    from remembrancer.ports.inspection import Finding
 
 CACHE_KIB: Final = 32_768
 LOG_BYTES: Final = 64 << 20
@@ -76,7 +78,9 @@ class SqliteFile:
         new file at the same moment try again here.
         """
         writing = cast("SqliteConnection", connection)
-        fills = {WORDS_OF_EVENTS: partial(add_all_words, analyse=analyse)}
+        fills: Mapping[int, schema.Fill] = {
+            WORDS_OF_EVENTS: lambda connection: relational.full_text.add_all_words(connection, analyse)
+        }
         deadline = time.monotonic() + LOCK_TIMEOUT_S
         while True:
             try:
@@ -115,12 +119,12 @@ class SqliteFile:
         return () if self.is_private else copies(self.name)
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
-        return {"sqlite": doctor.library, "file": partial(doctor.pages, connection)}
+        return {"sqlite": sqlite.doctor.library, "file": partial(sqlite.doctor.pages, connection)}
 
     def consistency(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
         return {
-            "references": partial(doctor.references, connection),
-            "full text": partial(doctor.full_text, connection),
+            "references": partial(sqlite.doctor.references, connection),
+            "full text": partial(sqlite.doctor.full_text, connection),
         }
 
 
@@ -128,7 +132,7 @@ def _drop_words(connection: Connection) -> None:
     """A row deleted from a full-text index is only marked there: its words are removed when the index is merged."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for table in INDEXED:
+        for table in relational.rows.INDEXED:
             connection.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')")
         connection.execute("COMMIT")
     except apsw.Error:
