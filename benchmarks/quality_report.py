@@ -184,7 +184,9 @@ def _block_json(block: Block) -> dict[str, Any]:
             "variant": row.variant.name,
             "label": row.variant.label,
             "means": dict(row.means),
-            "moved": {name: asdict(moved) for name, moved in row.moved.items()},
+            "moved": {
+                name: {"by": moved.by, "interval": moved.interval._asdict()} for name, moved in row.moved.items()
+            },
         }
         for row in block.rows
     ]

@@ -245,7 +245,7 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     words = gathered.embedded.words(gathered.planned, found) if with_vector else None
     close: Mapping[str, FloatColumn] | None = None
     if words is not None and recalling.ctx.model is not None:
-        first = ranked_by(ranking.expression(with_vector=True, reread=False), found, gathered.table, Acceptance())
+        first = ranked_by(ranking.expression(with_vector=True, compared=False), found, gathered.table, Acceptance())
         recalling.timer.lap("score")
         count = max(recalling.limit, ranking.reread)
         try:
@@ -258,14 +258,14 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     compared = close is not None
     accepts = Acceptance(
         floor=ranking.floor,
-        least_evidence=ranking.least_evidence(with_vector=with_vector, reread=compared),
+        least_evidence=ranking.least_evidence(with_vector=with_vector, compared=compared),
         then=happened_in(gathered.any_at, found.states.occurred_from, found.states.occurred_at)
         if gathered.any_at
         else None,
         no_evidence=gathered.asked.no_evidence,
         min_score=recalling.question.min_score,
     )
-    expression = ranking.expression(with_vector=with_vector, reread=compared)
+    expression = ranking.expression(with_vector=with_vector, compared=compared)
     ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
     recalling.timer.lap("score" if words is None else "rescore")
     return ranked

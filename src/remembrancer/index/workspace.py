@@ -348,7 +348,7 @@ class WorkspaceIndex:
     def _best_cues(
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each slot, the cue that answers best by both legs, and the one that does by words alone."""
+        """For each slot, the cue that answers best by both legs, and the best lexical-only one."""
         if len(self._first_cue) == len(self._memory_of_cue):
             return slots, slots
         cues, begins, sizes = self._cues_of(slots)

@@ -103,7 +103,7 @@ class _Found:
     coverage: float
     best: int
     turn: int
-    """The refs of the cue that answers best by both legs, and of the one that does by words alone."""
+    """The refs of the cue that answers best by both legs, and of the best lexical-only one."""
 
 
 def _search(rows: Rows, reader: Reader, request: SearchRequest, vector: NDArray[np.float32] | None) -> Candidates:

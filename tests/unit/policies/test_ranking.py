@@ -96,13 +96,13 @@ def test_so_many_are_not_compared_by_words(reread: Any) -> None:
 
 def test_before_words_are_compared_what_is_said_for_it_scores() -> None:
     ranking = Ranking(score=BY_WORDS, unread=SIMILARITY, words_alone=LEXICAL, reread=5)
-    assert ranking.expression(with_vector=True, reread=False) == SIMILARITY
-    assert ranking.expression(with_vector=True, reread=True) == BY_WORDS
-    assert ranking.expression(with_vector=False, reread=False) == LEXICAL
+    assert ranking.expression(with_vector=True, compared=False) == SIMILARITY
+    assert ranking.expression(with_vector=True, compared=True) == BY_WORDS
+    assert ranking.expression(with_vector=False, compared=False) == LEXICAL
 
 
 def test_before_words_are_compared_the_usual_score_stands_where_nothing_is_said() -> None:
-    assert Ranking(score=BY_WORDS, reread=5).expression(with_vector=True, reread=False) == BY_WORDS
+    assert Ranking(score=BY_WORDS, reread=5).expression(with_vector=True, compared=False) == BY_WORDS
 
 
 @pytest.mark.parametrize("name", sorted(CONTEXT_SIGNALS))

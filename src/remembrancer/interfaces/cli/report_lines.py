@@ -175,10 +175,10 @@ def _formed(episodes: int, turns: int, told_by: Mapping[str, int]) -> str:
     """The episodes that were formed. Models that described episodes are named."""
     if not episodes:
         return ""
-    tellers = [f", {number:,} told by {one_line(by)}" for by, number in told_by.items() if by != EXTRACTIVE]
-    if tellers and EXTRACTIVE in told_by:
-        tellers.append(f", {told_by[EXTRACTIVE]:,} in their own words")
-    return f"formed {counted(episodes, 'episode')} of {counted(turns, 'turn')}{''.join(tellers)}"
+    by_model = [f", {number:,} told by {one_line(by)}" for by, number in told_by.items() if by != EXTRACTIVE]
+    if by_model and EXTRACTIVE in told_by:
+        by_model.append(f", {told_by[EXTRACTIVE]:,} in their own words")
+    return f"formed {counted(episodes, 'episode')} of {counted(turns, 'turn')}{''.join(by_model)}"
 
 
 def _episodes(segmented: SegmentedStream | None) -> Text:

@@ -29,7 +29,7 @@ _PAST: Final = (
     r"|laid|brought|spoke|meant|did|done|had(?!\s+(?:to|better|rather)\b)|\w+[^\W_eE]ed)"
 )
 """A verb in the past tense: irregular verbs of telling and making, and verbs in -ed (but not "need" or "feed")."""
-_NO_TELLER: Final = (
+_NO_SPEAKER: Final = (
     r"would|could|should|can|will|might|may|must|do|does|tell|told|ask|asked|to|for|with|give|gave|given|show|showed|shown"
     r"|send|sent|remind|reminded"
 )
@@ -37,7 +37,7 @@ _NO_TELLER: Final = (
 you came from somebody else.
 """
 _YOU_DID: Final = pattern(
-    rf"(?:\b(?P<no_teller>(?i:{_NO_TELLER}))\s+)?\b{_YOU}(?:['\u2019](?:d|ve))?{_OFTEN}\s+{_PAST}\b"
+    rf"(?:\b(?P<no_speaker>(?i:{_NO_SPEAKER}))\s+)?\b{_YOU}(?:['\u2019](?:d|ve))?{_OFTEN}\s+{_PAST}\b"
     rf"|\b(?:[Dd]id|[Hh]ad|[Ww]ere)\s+{_YOU}|\b(?:[Aa]ccording\s+to|by)\s+{_YOU}"
     r"|\b(?:was|were|in|from|by|of|on|per|to)\s+(?:your\b|the\s+assistant['\u2019]s)"
 )
@@ -72,7 +72,7 @@ def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
     """
     if _WE_TALKED.search(question) or _YOU_AND_I.search(question):
         return frozenset()
-    told = next((found for found in _YOU_DID.finditer(question) if found["no_teller"] is None), None)
+    told = next((found for found in _YOU_DID.finditer(question) if found["no_speaker"] is None), None)
     asked = _I_DID.search(question)
     if told and not (asked and asked.start() < told.start()):
         return frozenset({Role.ASSISTANT})

@@ -46,12 +46,13 @@ class Depth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """`score`: an expression over signals, in [0, 1]. `words_alone`: what scores when the question has no vector; None:
-    the same. `floor`: below it nothing is returned; None: everything may be. `diversity`: None leaves the order as it
-    is.
+    """`score`: an expression over signals, in [0, 1]. `words_alone`: the lexical-only score, for a question without a
+    vector; None: the same. `floor`: the relevance threshold; None: everything may be returned. `diversity`: None leaves
+    the order as it is.
 
-    `reread`: how many of the best, no fewer than are asked for, are compared word by word before they are scored.
-    `unread` tells which these are, and scores where the embedder gives no vectors of words; None: `score` does.
+    `reread`: how many of the best candidates late interaction compares, at least as many as are asked for. `unread`:
+    the first-stage score that chooses them, and scores alone where the embedder gives no token embeddings; None:
+    `score` does.
     """
 
     score: Expression
@@ -90,17 +91,17 @@ class Ranking:
         validation.whole("rerank", self.rerank, 0, MAX_RERANK)
         validation.fraction("rerank_weight", self.rerank_weight)
 
-    def expression(self, *, with_vector: bool, reread: bool = True) -> Expression:
-        """What scores. `reread`: whether the best have been compared word by word."""
+    def expression(self, *, with_vector: bool, compared: bool = True) -> Expression:
+        """The expression that scores. `compared`: late interaction has compared the best candidates."""
         if not with_vector and self.words_alone is not None:
             return self.words_alone
-        return self.score if reread or self.unread is None else self.unread
+        return self.score if compared or self.unread is None else self.unread
 
-    def least_evidence(self, *, with_vector: bool, reread: bool = True) -> float:
-        """What the floor asks of the evidence of what `expression` gives; 0: nothing."""
+    def least_evidence(self, *, with_vector: bool, compared: bool = True) -> float:
+        """The least share of evidence that the relevance threshold asks of `expression`; 0: none."""
         if self.floor is None or (not with_vector and self.words_alone is not None):
             return 0.0
-        return self.floor.evidence if reread or self.unread is None else self.floor.evidence_unread
+        return self.floor.evidence if compared or self.unread is None else self.floor.evidence_unread
 
     def reranked(self, expression: Expression) -> Expression:
         """What scores once the reranker has judged the best of what `expression` scored.

@@ -23,15 +23,15 @@ ANCHOR_COVERAGE: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevanceThreshold:
-    """Three questions: do the marks hold for some candidate, has one enough evidence, how far down is worth reading.
+    """Whether anything is returned for a question, and what.
 
-    There is an answer where some candidate's similarity alone, its coverage alone, or both together in part reach
-    their mark, similarity / `similarity` + coverage / `coverage` >= 1, and where some candidate has the share
-    `evidence` of what the score's evidence could reach (`policies.ranking.evidence`). `evidence_unread`: the same where
-    `unread` scores, whose shares are smaller; where words alone score the marks decide.
+    Something is returned if some candidate meets the threshold similarity / `similarity` + coverage / `coverage` >= 1,
+    and some candidate has the share `evidence` of what the score's evidence could reach (`policies.ranking.evidence`).
+    `evidence_unread`: that share where the first-stage score `unread` scores; its shares are smaller. A lexical-only
+    score needs the threshold alone.
 
-    `then`: once there is one, what has that share of the best one's evidence is returned; where words alone score, also
-    whatever reaches the marks. 0: what reaches the marks itself is.
+    `then`: candidates with at least this share of the best one's evidence are returned; under a lexical-only score also
+    those that meet the threshold. 0: those that meet the threshold are returned.
     """
 
     similarity: float
@@ -52,10 +52,10 @@ class RelevanceThreshold:
         self, similarity: FloatColumn, coverage: FloatColumn, shares: FloatColumn | None, least: float = 0.0
     ) -> NDArray[np.bool_]:
         """Which candidates pass, shape (n,). `shares`: of the evidence (`policies.ranking.evidence`); None: the
-        marks decide alone. `least`: which of the two least shares is asked for.
+        threshold decides alone. `least`: which of the two least shares is asked for.
 
-        An absent similarity (no embedder, or no vector yet) counts as half its mark, and such a candidate that reaches
-        the marks passes whatever its share: what cannot be compared is not held against a text that shares the
+        An absent similarity (no embedder, or no vector yet) counts as half of `similarity`. Such a candidate passes
+        with any share once it meets the threshold: a missing vector is not held against a text that shares the
         question's words. An absent coverage counts as 0.
         """
         unlike = np.isnan(similarity)
