@@ -36,7 +36,7 @@ format: $(VENV)/dev ## let ruff put the style right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/dev ## latency, ingest, others' ways beside ours, many processes, kills, the server; takes an hour
+bench: $(VENV)/dev ## start-up, latency, ingest, others' ways beside ours, many processes, kills, the server; takes an hour
 	$(BIN)/python -m benchmarks.run
 
 bench-life: $(VENV)/dev ## two weeks of a made-up life under each preset, and events a second through all jobs; takes long

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,10 +52,6 @@ __all__ = [
     "StoreUnavailable",
 ]
 
-# The threads of numpy's OpenBLAS are busy for a tenth of a second before they sleep, even if nothing is multiplied, and
-# take as much CPU as importing numpy. With this they sleep after 2 ** 20 cycles, half a millisecond.
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
-
 _HOMES: Final = {
     "AsyncRemembrancer": "facade",
     "Remembrancer": "sync",
@@ -69,8 +66,23 @@ _HOMES: Final = {
 }
 
 
+_IDLE_THREADS: Final = "OPENBLAS_THREAD_TIMEOUT"
+
+
 def __getattr__(name: str) -> Any:
-    """Public names are loaded when first used, so that importing the package costs next to nothing."""
+    """Public names are loaded when first used, so that importing the package costs next to nothing.
+
+    The threads of numpy's OpenBLAS are busy for a tenth of a second before they first sleep, even if nothing is
+    multiplied, and take as much CPU as importing numpy. Where this loads numpy and the variable is not set, they sleep
+    after 2 ** 20 cycles, half a millisecond.
+    """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+    leave = _IDLE_THREADS in os.environ or "numpy" in sys.modules
+    if not leave:
+        os.environ[_IDLE_THREADS] = "20"
+    try:
+        return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+    finally:
+        if not leave:
+            del os.environ[_IDLE_THREADS]

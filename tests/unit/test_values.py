@@ -125,6 +125,16 @@ def test_a_value_behaves_as_the_standard_library_s(told: Callable[[Any], object]
     assert told(OURS) == told(THEIRS)
 
 
+def test_a_constructor_is_compiled_when_it_is_first_looked_up() -> None:
+    @values.dataclass(frozen=True, slots=True)
+    class Unused:
+        text: str
+
+    assert not inspect.isfunction(vars(Unused)["__init__"])
+    assert Unused("a") == Unused("a")
+    assert inspect.isfunction(vars(Unused)["__init__"])
+
+
 def test_what_is_not_frozen_changes() -> None:
     counter = OURS.Counter()
     counter.count += 1

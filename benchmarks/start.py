@@ -1,0 +1,106 @@
+"""CPU time of short programs, each in a fresh process, beside that of `import numpy`.
+
+The programs run in turn, so that what else the machine does falls on all of them alike. CPU time is user and system
+time of the process with all its threads; that of `import numpy` includes its idle OpenBLAS threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from remembrancer.evaluation.machine import machine_line
+
+NUMPY: Final = "import numpy"
+HELP: Final = "remembrancer --help"
+RECALL: Final = "open a new file, one recall"
+_RECALL: Final = """
+import sys
+from remembrancer import Remembrancer
+with Remembrancer.open(sys.argv[1], embedder="none") as rem:
+    rem.recall("What does Sam like to drink?")
+"""
+PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
+    NUMPY: ("-c", "import numpy"),
+    "python -c pass": ("-c", "pass"),
+    HELP: ("-m", "remembrancer", "--help"),
+    "remembrancer recall --help": ("-m", "remembrancer", "recall", "--help"),
+    RECALL: ("-c", _RECALL, "new.db"),
+    "open a file, one recall with a hit": ("-c", _RECALL, "old.db"),
+    "remembrancer recall, a hit": ("-m", "remembrancer", "recall", "tea", "--db", "old.db", "--embedder", "none"),
+}
+"""The arguments of Python for each program. `new.db` is not there, `old.db` holds one memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartCost:
+    """Medians in milliseconds. `ratio`: CPU time by that of `import numpy`."""
+
+    cpu: float
+    wall: float
+    ratio: float
+
+
+def measure(*programs: str, rounds: int) -> dict[str, StartCost]:
+    """The cost of these programs and of `import numpy`, over that many rounds after one that is not counted.
+
+    Raises CalledProcessError for a program that fails.
+    """
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in (NUMPY, *programs)}
+    with tempfile.TemporaryDirectory() as folder:
+        _run(Path(folder), "-m", "remembrancer", "remember", "Sam drinks tea", "--db", "old.db", "--embedder", "none")
+        for _ in range(rounds + 1):
+            for name, taken in costs.items():
+                taken.append(_run(Path(folder), *PROGRAMS[name]))
+    cpu = {name: statistics.median(cpu for cpu, _ in taken[1:]) for name, taken in costs.items()}
+    wall = {name: statistics.median(wall for _, wall in taken[1:]) for name, taken in costs.items()}
+    return {name: StartCost(cpu[name], wall[name], cpu[name] / cpu[NUMPY]) for name in costs}
+
+
+def _run(folder: Path, *arguments: str) -> tuple[float, float]:
+    """CPU and wall time of one process, in milliseconds."""
+    for file in folder.glob("new.db*"):
+        file.unlink()
+    paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "REMEMBRANCER_"))}
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": paths},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return (used.ru_utime + used.ru_stime) * 1000, wall * 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    found = measure(*PROGRAMS, rounds=parser.parse_args().rounds)
+    table = Table(title="Start-up", caption=machine_line())
+    for heading in ("program", "CPU ms", "wall ms", "× import numpy"):
+        table.add_column(heading, justify="left" if heading == "program" else "right")
+    for name, cost in found.items():
+        table.add_row(name, f"{cost.cpu:.0f}", f"{cost.wall:.0f}", f"{cost.ratio:.2f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
