@@ -11,13 +11,13 @@ import numpy as np
 from remembrancer import AsyncRemembrancer
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.states import microseconds
 from remembrancer.engine.context import Context
 from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.forgetting import forgetting_document
 from remembrancer.interfaces.charts.panel import Panel, sample
 from remembrancer.interfaces.charts.scale import round_times
 from remembrancer.interfaces.wire.fading import CurveOut
-from remembrancer.policies.forgetting.dynamics import microseconds
 from remembrancer.policies.forgetting.forecast import Forgetting, falls_below
 
 if TYPE_CHECKING:

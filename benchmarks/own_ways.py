@@ -46,7 +46,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import SearchRequest
 

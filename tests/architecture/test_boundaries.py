@@ -27,6 +27,7 @@ ALLOWED_IMPORTS = {
     "jobs": {"engine", "presets", "policies", "ports", "domain", "errors"},
     "adapters": {"ports", "domain", "errors"},
     "index": {"ports", "domain", "errors"},
+    "testing": {"index", "adapters", "language", "ports", "domain", "errors"},
     "config": {"errors"},
 }
 """What each part of the package may import of the others, beside `modules`, `patterns` and `values`. Parts that are not
@@ -34,7 +35,7 @@ here may use all.
 """
 
 TEXTBOOK_ADAPTER = SOURCE / "adapters" / "reference"
-"""The store that others are compared with may use the policies: that it agrees with them is its purpose."""
+"""The store that others are compared with analyses cues by itself where it is not told how."""
 
 
 def part_of(module: Path) -> str:
@@ -51,7 +52,7 @@ def imported_parts(module: Path) -> Iterator[str]:
 
 def allowed_imports(module: Path) -> set[str]:
     part = part_of(module)
-    textbook = {"policies"} if TEXTBOOK_ADAPTER in module.parents else set[str]()
+    textbook = {"language"} if TEXTBOOK_ADAPTER in module.parents else set[str]()
     return ALLOWED_IMPORTS[part] | {part, "modules", "patterns", "values"} | textbook
 
 

@@ -10,7 +10,7 @@ import pytest
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.index import Index
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.erasing import ErasedWholeContract, ReceiptContract

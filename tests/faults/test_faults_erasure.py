@@ -27,8 +27,8 @@ from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.erasure import Erasure
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import RemembrancerError
+from remembrancer.language.cues import analysed
 from remembrancer.language.lexical import analyse
-from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.presets.default import DEFAULT

@@ -23,7 +23,8 @@ from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.event import Event
 from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
-from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
+from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.formation import Formation, memory_of_event
 from remembrancer.ports.journal import Entry
 from remembrancer.testing.doubles import SCOPE, HashEmbedder, an_event
 

@@ -15,7 +15,7 @@ from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import StoreUnavailable
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.journal import EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stored_token_embeddings
 from remembrancer.testing.contract.finding import Finder, request

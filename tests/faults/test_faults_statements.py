@@ -34,7 +34,8 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
+from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.formation import Formation, memory_of_event
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import RECORDS
 from remembrancer.ports.journal import Aged, Entry

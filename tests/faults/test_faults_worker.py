@@ -28,7 +28,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.jobs.maintenance import run_job
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.policies.consolidation.compacting import MERGED_FROM
 from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.forgetting.retaining import Retention

@@ -48,7 +48,7 @@ from remembrancer.ports.changes import packed_terms
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, exported
 from remembrancer.testing.contract.finding import request
-from remembrancer.testing.contract.states import LIVED
+from remembrancer.testing.contract.strength import LIVED
 from remembrancer.testing.contract.world import a_claim, a_key
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, indexed
 

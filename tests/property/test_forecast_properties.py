@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.memory import Memory
+from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.policies.forgetting.decay import Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
-from remembrancer.policies.forgetting.dynamics import Dynamics, Since, states_of
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.forecast import HORIZON, Forgetting, falls_below, moment_of, strength
 from remembrancer.policies.forgetting.reinforcement import LinearGain, LogarithmicGain, NoGain
 from remembrancer.policies.ranking.scoring import (

@@ -27,8 +27,8 @@ from remembrancer.config import Settings, load
 from remembrancer.domain.memory import Cue
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
+from remembrancer.language.cues import analysed
 from remembrancer.language.lexical import analyse
-from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.language_model import LanguageModel, Task
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, overload
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
+MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @overload
@@ -16,11 +16,11 @@ def micros(moment: None) -> None: ...
 @overload
 def micros(moment: datetime | None) -> int | None: ...
 def micros(moment: datetime | None) -> int | None:
-    return None if moment is None else (moment - _EPOCH) // _MICROSECOND
+    return None if moment is None else (moment - _EPOCH) // MICROSECOND
 
 
 def moment(value: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=value)
+    return _EPOCH + int(value) * MICROSECOND
 
 
 def optional_moment(value: int | None) -> datetime | None:

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from remembrancer import engine
+from remembrancer.domain.instants import moment
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import Reading, read_question, read_terms, salient_part
 from remembrancer.policies import prompts
-from remembrancer.policies.forgetting.dynamics import instant
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, weighted
 from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
 from remembrancer.ports.embedder import EmbeddedQuestion, computing, word_embedder
@@ -173,4 +173,4 @@ def _happened_at(ctx: Context, view: ReadView, reader: Reader, event: str, where
     found = ctx.index.search(view, reader, request).candidates()
     if not found.ids or found.coverage[0] < ANCHOR_COVERAGE:
         return None
-    return instant(int(found.states.occurred_at[0]))
+    return moment(int(found.states.occurred_at[0]))

@@ -9,12 +9,13 @@ from uuid import UUID
 
 import numpy as np
 
+from remembrancer.domain.instants import moment
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
+from remembrancer.domain.states import states_of
 from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import get
-from remembrancer.policies.forgetting.dynamics import instant, states_of
 from remembrancer.policies.forgetting.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
 from remembrancer.ports.changes import ReadView
 from remembrancer.values import dataclass
@@ -91,7 +92,7 @@ async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around:
     now, law = ctx.clock(), _law(ctx)
     memory = await get(ctx, reader, memory_id)
     states = states_of([memory])
-    settled = instant(law.dynamics.settled(states)[0])
+    settled = moment(law.dynamics.settled(states)[0])
     since = min(now, max(settled, now - around))
     (outlook,) = _forecasts(ctx, [memory], now)
     return FadingCurve(outlook=outlook, now=now, points=tuple(curve(states, law, since, now + around, points)))

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Event
+from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
@@ -18,7 +19,6 @@ from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.policies.consolidation.extractive import AttributedText
-from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY, TURNS, told_without
 from remembrancer.policies.segmentation.segmentation import EPISODE
 

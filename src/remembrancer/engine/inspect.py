@@ -15,12 +15,12 @@ from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.domain.selection import excluded_by
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, pinned, recall, searched, shown
 from remembrancer.engine.rerank import judged
 from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.errors import ModelUnavailable, NotFound
-from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.memories import Audited

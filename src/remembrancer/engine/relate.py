@@ -12,9 +12,9 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.selection import excluded_by
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import PendingCue
 from remembrancer.ports.index import SearchRequest

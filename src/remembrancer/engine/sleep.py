@@ -26,7 +26,7 @@ from remembrancer.engine.condense import (
 )
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.policies.consolidation.condensing import Condensed, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.consolidation.sleeping import SUMMARY_OF, Sleep, sleepers, stand_in
 from remembrancer.policies.prompts.condense import SLEEP, Summary

@@ -12,7 +12,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.vault_world import VaultContents, gather
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.policies.vault.changes import Change, Terms, Trust, effect_of
 from remembrancer.policies.vault.files import FileProblem, parsed, with_edits
 from remembrancer.policies.vault.index import Known, VaultIndex, index_of, index_text

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.selection import excluded_by
 from remembrancer.policies.ranking.diversity import same_words
-from remembrancer.policies.ranking.selection import excluded_by
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Cue, Memory

@@ -139,7 +139,7 @@ class MemoryColumns:
         self._alive.values[slot] = False
 
     def mask(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
-        """Slots that the reader may see and the filter keeps, shape (memories,), as `policies.ranking.selection`."""
+        """Slots that the reader may see and the filter keeps, shape (memories,), as `domain.selection`."""
         at = micros(where.current_at)
         keep = self.seen_by(reader)
         keep &= self._numbers["current_from"].values <= at

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
@@ -13,10 +14,10 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
-from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryWrite, Tier
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Tier
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 
 if TYPE_CHECKING:
@@ -219,18 +220,21 @@ def indexed(memory: Memory, *turns: str, event_ids: Sequence[UUID] = ()) -> Memo
     """The memory with one cue for each turn, or one of its title and text where there are none."""
     texts = turns or (f"{memory.title or ''} {memory.text}".strip(),)
     cues = (Cue(memory_id=memory.id, ordinal=ordinal, text=text) for ordinal, text in enumerate(texts))
-    return MemoryWrite(memory, tuple(an_indexed_cue(cue) for cue in cues), tuple(event_ids))
-
-
-def an_indexed_cue(cue: Cue) -> IndexedCue:
-    """The cue with the engine's own analysis."""
-    return analysed(cue)
+    return MemoryWrite(memory, tuple(analysed(cue) for cue in cues), tuple(event_ids))
 
 
 def a_vector(*components: float) -> NDArray[np.float32]:
     """These components, scaled to length 1."""
     vector = np.array(components, dtype=np.float64)
     return (vector / math.sqrt(float(np.dot(vector, vector)))).astype(np.float32)
+
+
+NOWHERE: Final = UUID(int=404)
+"""An id that no row has."""
+MATE: Final = Scope(workspace="acme", crew="platform", agent="bob", session="monday")
+"""A crew mate's scope."""
+HIDDEN: Final = replace(a_memory("hidden", scope=MATE), visibility=Visibility.OWN)
+"""A memory that only the crew mate sees."""
 
 
 def _mixed(vectors: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -19,57 +19,40 @@ from its answers. Expected numbers are computed from the constants it declares. 
 
 from __future__ import annotations
 
-from remembrancer.testing.contract.capabilities import CapabilitiesContract
-from remembrancer.testing.contract.context_features import (
-    ContextFeaturesContract,
-    ContextLegContract,
-    CueFlagsContract,
-    SessionContract,
-    SpeakerMatchContract,
-    StreamContract,
+from remembrancer.testing.contract import (
+    capabilities,
+    context_features,
+    filters,
+    machine,
+    neighbours,
+    search,
+    strength,
+    token_embeddings,
+    visibility,
+    wall,
 )
-from remembrancer.testing.contract.filters import FoundByFilterContract
-from remembrancer.testing.contract.machine import MachineContract
-from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NeighbourCoverageContract
-from remembrancer.testing.contract.participants import ParticipantsContract
-from remembrancer.testing.contract.search import (
-    DenseContract,
-    FoundAfterImportContract,
-    FreshnessContract,
-    LexicalContract,
-    UnionContract,
-)
-from remembrancer.testing.contract.strength import FoundStatesContract
-from remembrancer.testing.contract.token_embeddings import FoundWordsContract
-from remembrancer.testing.contract.visibility import FoundSharingContract, FoundVisibilityContract
-from remembrancer.testing.contract.wall import IndexWallContract
 
 
 class IndexContract(
-    CapabilitiesContract,
-    LexicalContract,
-    DenseContract,
-    UnionContract,
-    FreshnessContract,
-    FoundStatesContract,
-    FoundByFilterContract,
-    FoundVisibilityContract,
-    FoundSharingContract,
-    NeighbourCoverageContract,
-    HiddenNeighboursContract,
-    SessionContract,
-    StreamContract,
-    SpeakerMatchContract,
-    CueFlagsContract,
-    ContextLegContract,
-    ContextFeaturesContract,
-    ParticipantsContract,
-    FoundWordsContract,
-    FoundAfterImportContract,
-    IndexWallContract,
+    capabilities.CapabilitiesContract,
+    search.LexicalContract,
+    search.DenseContract,
+    search.UnionContract,
+    search.FreshnessContract,
+    search.FoundAfterImportContract,
+    strength.FoundStatesContract,
+    filters.FoundByFilterContract,
+    visibility.FoundVisibilityContract,
+    visibility.FoundSharingContract,
+    neighbours.NeighbourCoverageContract,
+    neighbours.HiddenNeighboursContract,
+    context_features.ContextContract,
+    context_features.ParticipantsContract,
+    token_embeddings.FoundWordsContract,
+    wall.IndexWallContract,
 ):
     """Every rule of the `Index` protocol. A subclass gives `make_store` and `make_index`."""
 
 
-class HistoryContract(MachineContract):
+class HistoryContract(machine.MachineContract):
     """Random histories: the store and its index answer like the reference store and the textbook index."""

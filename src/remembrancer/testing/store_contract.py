@@ -38,8 +38,6 @@ from remembrancer.testing.contract import (
     reading,
     relations,
     reviews,
-    spending,
-    states,
     strength,
     supersession,
     sweeping,
@@ -65,7 +63,7 @@ class JournalSuite(
 class MemoriesSuite(
     memories.MemoryContract,
     strength.StrengthContract,
-    states.StatesContract,
+    strength.StatesContract,
     supersession.SupersessionContract,
     effect.EffectContract,
     sweeping.SweepContract,
@@ -91,7 +89,7 @@ class ReviewsSuite(reviews.ReviewContract):
     """The role `ports.reviews.Reviews`."""
 
 
-class JobsSuite(jobs.JobsContract, spending.SpendingContract):
+class JobsSuite(jobs.JobsContract, jobs.SpendingContract):
     """The role `ports.jobs.Jobs`."""
 
 

@@ -18,7 +18,7 @@ from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.language_model import Answer, JsonObject, LanguageModel, ModelUsage, NoAnswer, Task
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, SCOPE, FixedClock

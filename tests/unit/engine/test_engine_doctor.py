@@ -12,7 +12,7 @@ from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import doctor
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.inspection import Finding
 from remembrancer.ports.language_model import Task
 from remembrancer.presets.default import DEFAULT

@@ -20,7 +20,7 @@ from remembrancer.engine import health, record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.index.resident import ResidentIndex, ResidentSearch
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.policies.health import SAMPLE
 from remembrancer.ports.changes import ChangeFeed
 from remembrancer.ports.embedder import Embedded

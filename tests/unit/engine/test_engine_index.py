@@ -18,6 +18,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch, index_memory
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.index.resident import ResidentIndex
+from remembrancer.language.cues import analysed
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, Embedder, Passage
@@ -32,7 +33,6 @@ from remembrancer.testing.doubles import (
     SequentialIds,
     WordHashEmbedder,
     a_memory,
-    an_indexed_cue,
 )
 
 T = TypeVar("T")
@@ -168,7 +168,7 @@ def test_who_and_when_are_embedded_with_a_text_where_the_preset_says_so(
         ctx = replace(ctx, preset=replace(ctx.preset, encoding=Encoding(heading=with_heading)))
         memory = a_memory("The deploy failed")
         cue = Cue(memory_id=memory.id, ordinal=0, text=memory.text, heading=heading)
-        await ctx.store.insert(SCOPE, MemoryWrite(memory, (an_indexed_cue(cue),)))
+        await ctx.store.insert(SCOPE, MemoryWrite(memory, (analysed(cue),)))
         await index_batch(ctx, SCOPE)
 
     run(embedder, steps)

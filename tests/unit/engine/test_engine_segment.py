@@ -29,8 +29,9 @@ from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.record import observe
 from remembrancer.engine.segment import JOB, PATIENCE, SegmentReport, item_of, segment, segment_stream
 from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, StoreUnavailable
+from remembrancer.language.cues import analysed
 from remembrancer.policies.admission.admission import Admission
-from remembrancer.policies.admission.formation import analysed, stability_at_birth
+from remembrancer.policies.admission.formation import stability_at_birth
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift

@@ -27,7 +27,8 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.vault import SyncReport
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import analysed, own_cue
+from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.formation import own_cue
 from remembrancer.ports.store import Store
 from remembrancer.ports.vault import Content
 from remembrancer.presets.teaparty import TEAPARTY

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.strength import Strength
@@ -24,7 +25,6 @@ from remembrancer.policies.consolidation.facts import (
     findings_in,
     texts_in,
 )
-from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector
 
 if TYPE_CHECKING:

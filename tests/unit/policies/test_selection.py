@@ -11,9 +11,9 @@ import pytest
 from remembrancer.domain.memory import Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.selection import can_see, excluded_by
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking.selection import can_see, excluded_by
 from remembrancer.testing.doubles import NOW, a_memory
 
 ANA = Scope(workspace="acme", project="web", crew="platform", agent="ana", session="monday")

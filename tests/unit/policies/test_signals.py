@@ -10,11 +10,12 @@ from found import Around, Match, found
 
 from remembrancer.domain.candidates import ContextFeatures
 from remembrancer.domain.memory import CueFlag, Memory
+from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import TimeSpan
 from remembrancer.policies.forgetting.decay import HalfLife
-from remembrancer.policies.forgetting.dynamics import Dynamics, Since, states_of
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.reinforcement import LinearGain
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.scoring import (

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from remembrancer.domain.states import microseconds
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import TimeSpan
-from remembrancer.policies.forgetting.dynamics import microseconds
 from remembrancer.policies.ranking.nearness import nearness
 
 if TYPE_CHECKING:

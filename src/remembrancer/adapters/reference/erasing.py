@@ -25,6 +25,7 @@ from remembrancer.domain.erasure import (
     quoter,
 )
 from remembrancer.domain.event import Event
+from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
@@ -32,7 +33,6 @@ from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, Unkept
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.forgetting.dynamics import MICROSECOND
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from remembrancer.adapters.reference.rows import Rows, StreamProgress
 from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Revision, Status, holds
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
@@ -16,7 +17,6 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.ports.memories import Audited
 
 

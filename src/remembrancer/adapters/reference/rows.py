@@ -22,12 +22,12 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply, Unkept
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.domain.selection import can_see
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
-from remembrancer.policies.admission.formation import analysed
-from remembrancer.policies.ranking.selection import can_see
+from remembrancer.language.cues import analysed
 from remembrancer.ports.exchange import ArchivedRecord
 from remembrancer.ports.memories import Audited
 from remembrancer.values import dataclass

@@ -28,12 +28,12 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.selection import excluded_by
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
-from remembrancer.policies.admission.formation import analysed
-from remembrancer.policies.ranking.selection import excluded_by
+from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
 from remembrancer.ports.exchange import row_to_record

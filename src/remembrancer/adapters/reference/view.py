@@ -15,9 +15,9 @@ from remembrancer.domain.memory import Cue, IndexedCue, Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.selection import excluded_by
+from remembrancer.domain.states import microseconds, states_of
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.forgetting.dynamics import microseconds, states_of
-from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
 from remembrancer.ports.inspection import HealthInputs
 

@@ -1,6 +1,6 @@
 """Conditions in SQL for what a reader may see and what a filter keeps.
 
-They are those of `policies.ranking.selection`; a test compares the two.
+They are those of `domain.selection`; a test compares the two.
 """
 
 from __future__ import annotations

@@ -11,13 +11,12 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Role
 from remembrancer.domain.identity import derived_id
-from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier, searchable_text
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.scope import Scope, Visibility, narrowest
 from remembrancer.domain.strength import INITIAL_STABILITY, Strength
 from remembrancer.errors import InvalidInput
-from remembrancer.language.english.answer_types import flags_of
+from remembrancer.language.cues import analysed
 from remembrancer.language.english.dates import spoken_date
-from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.importance import Importance
 from remembrancer.values import dataclass
 
@@ -194,9 +193,3 @@ def own_cue(memory: Memory) -> IndexedCue:
     """The cue of a memory's own words: its title and text, and when it happened."""
     text = memory.text if memory.title is None else f"{memory.title}\n{memory.text}"
     return analysed(Cue(memory_id=memory.id, ordinal=0, text=text, heading=spoken_date(memory.occurred_to)))
-
-
-def analysed(cue: Cue) -> IndexedCue:
-    """The cue with its analysis. Stores receive this function, because they do not import the policies."""
-    analysis = analyse(searchable_text(cue))
-    return IndexedCue(cue, analysis.tokens, analysis.terms, flags_of(cue.text))

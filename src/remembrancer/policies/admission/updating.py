@@ -12,7 +12,8 @@ from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, Mem
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.admission.formation import Formation, analysed, own_cue
+from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.formation import Formation, own_cue
 
 
 class Changes(TypedDict, total=False):

@@ -15,7 +15,8 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import MAX_TAGS, JsonValue
-from remembrancer.policies.admission.formation import analysed, own_cue
+from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.formation import own_cue
 from remembrancer.values import dataclass
 
 SUMMARISED_BY: Final = "summarised_by"

@@ -13,13 +13,13 @@ from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import least_trusted
 from remembrancer.domain.identity import derived_id
+from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.policies.consolidation.condensing import Home, home_of, span
 from remembrancer.policies.consolidation.near_duplicates import same_claim
-from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.values import dataclass
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from remembrancer.domain.candidates import States
-from remembrancer.domain.memory import Memory
-from remembrancer.domain.scope import Level, level_of
-from remembrancer.domain.strength import Exposure, Usage
+from remembrancer.domain.instants import MICROSECOND
+from remembrancer.domain.scope import Level
+from remembrancer.domain.states import microseconds
+from remembrancer.domain.strength import Exposure
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.forgetting.reinforcement import Gain, NoGain
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
     Moments = NDArray[np.int64]
     """One time per memory, shape (n,), in microseconds since 1970 UTC."""
 
-MICROSECOND: Final = timedelta(microseconds=1)
 DAY: Final = timedelta(days=1) // MICROSECOND
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Since(StrEnum):
@@ -106,49 +105,3 @@ class Dynamics:
 def _later(since: Moments, moved: Moments) -> Moments:
     """The later of both. 0 means never, not 1970: a memory from before 1970 does not become younger by it."""
     return np.where(moved == 0, since, np.maximum(since, moved))
-
-
-def states_of(memories: Sequence[Memory]) -> States:
-    """The states of memories, in their order, as a store returns them."""
-    strengths = [memory.strength for memory in memories]
-    usages = [strength.usage for strength in strengths]
-    return States(
-        occurred_from=np.array([microseconds(memory.occurred_from) for memory in memories], dtype=np.int64),
-        occurred_at=np.array([microseconds(memory.occurred_to) for memory in memories], dtype=np.int64),
-        importance=np.array([strength.importance for strength in strengths], dtype=np.float32),
-        importance_floor=np.array([strength.importance_floor for strength in strengths], dtype=np.float32),
-        confidence=np.array([strength.confidence for strength in strengths], dtype=np.float32),
-        priority=np.array([strength.priority for strength in strengths], dtype=np.int32),
-        stability=np.array([strength.stability for strength in strengths], dtype=np.float32),
-        reviewed_at=np.array([microseconds(strength.last_reviewed_at) for strength in strengths], dtype=np.int64),
-        level=np.array([level_of(memory.scope) for memory in memories], dtype=np.int32),
-        exposed={
-            exposure: np.array([exposures(usage, exposure)[0] for usage in usages], dtype=np.int32)
-            for exposure in Exposure
-        },
-        exposed_at={
-            exposure: np.array([microseconds(exposures(usage, exposure)[1]) for usage in usages], dtype=np.int64)
-            for exposure in Exposure
-        },
-    )
-
-
-def exposures(usage: Usage, exposure: Exposure) -> tuple[int, datetime | None]:
-    """The number of exposures of this kind, and the time of the last one."""
-    match exposure:
-        case Exposure.RETRIEVED:
-            return usage.retrieved, usage.last_retrieved_at
-        case Exposure.SHOWN:
-            return usage.shown, usage.last_shown_at
-        case Exposure.USED:
-            return usage.used, usage.last_used_at
-
-
-def microseconds(moment: datetime | None) -> int:
-    """Microseconds since 1970 UTC; 0 for never."""
-    return 0 if moment is None else (moment - _EPOCH) // MICROSECOND
-
-
-def instant(since_1970: int) -> datetime:
-    """The UTC moment of so many microseconds since 1970."""
-    return _EPOCH + int(since_1970) * MICROSECOND

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from remembrancer.domain.candidates import States
+from remembrancer.domain.instants import MICROSECOND, moment
+from remembrancer.domain.states import microseconds
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.forgetting.dynamics import MICROSECOND, Dynamics, instant, microseconds
+from remembrancer.policies.forgetting.dynamics import Dynamics
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.scoring import Expression, MinMax, Rrf, evaluate, inner_expressions
 from remembrancer.values import dataclass
@@ -79,12 +81,12 @@ def curve(
     start, end = microseconds(since), microseconds(until)
     times = np.array([start + (end - start) * step // (points - 1) for step in range(points)], dtype=np.int64)
     values = _strengths(chosen(states, np.zeros(points, dtype=np.intp)), law, times)
-    return [(instant(time), float(value)) for time, value in zip(times, values, strict=True)]
+    return [(moment(time), float(value)) for time, value in zip(times, values, strict=True)]
 
 
 def moment_of(found: int) -> datetime | None:
     """A result of `falls_below` as a moment; None for NEVER."""
-    return None if found == NEVER else instant(found)
+    return None if found == NEVER else moment(found)
 
 
 def chosen(states: States, rows: NDArray[np.intp]) -> States:

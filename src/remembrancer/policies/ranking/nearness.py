@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from remembrancer.domain.states import microseconds
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import TimeSpan
-from remembrancer.policies.forgetting.dynamics import DAY, microseconds
+from remembrancer.policies.forgetting.dynamics import DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

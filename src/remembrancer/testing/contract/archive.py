@@ -13,11 +13,12 @@ from remembrancer.domain.event import ARCHIVED_CHARS, Event, Priority, archived
 from remembrancer.domain.memory import Cue, MemoryWrite
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import Conflict, NotFound
+from remembrancer.language.cues import analysed
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, exported, refused, unchanged
 from remembrancer.testing.contract.world import WorldSuite
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, an_indexed_cue, indexed
+from remembrancer.testing.doubles import MATE, NOW, READER, SCOPE, a_memory, an_event, indexed
 
 LONG_AGO: Final = NOW - timedelta(days=30)
 ALL: Final = EventFilter(archived=True)
@@ -38,11 +39,7 @@ async def record(store: Store, *events: Event) -> None:
 
 
 async def archive(
-    store: Store,
-    *types: str,
-    keep: frozenset[Priority] = frozenset(),
-    before: datetime = NOW,
-    limit: int = 99,
+    store: Store, *types: str, keep: frozenset[Priority] = frozenset(), before: datetime = NOW, limit: int = 99
 ) -> int:
     aged = Aged(types=frozenset(types or {"network.*"}), keep=keep, before=before)
     return await store.archive(SCOPE, aged, at=NOW, limit=limit)
@@ -124,7 +121,7 @@ class ArchiveContract(StoreSuite):
     async def test_what_a_cue_names_stays(self, store: Store) -> None:
         await record(store, a_probe(1), a_probe(2))
         cue = Cue(memory_id=a_memory().id, ordinal=0, text="probe 1", event_id=a_probe(1).id)
-        await store.insert(SCOPE, MemoryWrite(a_memory(), (an_indexed_cue(cue),)))
+        await store.insert(SCOPE, MemoryWrite(a_memory(), (analysed(cue),)))
         assert await archive(store) == 1
         assert await texts(store) == ["probe 1"]
 
@@ -180,7 +177,7 @@ class ArchiveContract(StoreSuite):
     async def test_the_key_of_another_agent_is_another_key(self, store: Store) -> None:
         await record(store, a_probe(key="k"))
         await archive(store)
-        other = replace(SCOPE, agent="bob")
+        other = MATE
         (appended,) = await store.append(other, [Entry(replace(an_event("mine", scope=other), key="k"))])
         assert appended.created
 

@@ -123,6 +123,12 @@ async def remember(store: Store, *given: Memory | MemoryWrite) -> None:
         await store.insert(write.memory.scope, write)
 
 
+async def stored(store: Store, given: Memory | MemoryWrite) -> Memory:
+    """Insert a memory as `remember` does; return it."""
+    await remember(store, given)
+    return given if isinstance(given, Memory) else given.memory
+
+
 @asynccontextmanager
 async def unchanged(store: Store) -> AsyncGenerator[None, None]:
     """The block leaves every row of an export as it was."""
@@ -147,10 +153,7 @@ async def give_vectors(
     """Store the vectors of the cues with these texts; how many were new."""
     pending = await store.pending(scope, model, limit=10_000, now=NOW + timedelta(days=365))
     return await store.put_vectors(
-        scope,
-        model,
-        [CueVector(cue.ref, vectors[cue.text], False) for cue in pending if cue.text in vectors],
-        at=NOW,
+        scope, model, [CueVector(cue.ref, vectors[cue.text], False) for cue in pending if cue.text in vectors], at=NOW
     )
 
 

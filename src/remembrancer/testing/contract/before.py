@@ -10,12 +10,11 @@ import pytest
 from remembrancer.domain.event import Event, Role
 from remembrancer.domain.memory import MemoryWrite
 from remembrancer.domain.stream import CONTEXT_GAP
-from remembrancer.policies.admission.formation import turn_cue
 from remembrancer.ports.embeddings import PendingCue, Said
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import MODEL, StoreSuite
-from remembrancer.testing.contract.neighbours import ELSEWHERE, MINUTE, memory_of, turns
+from remembrancer.testing.contract.neighbours import ELSEWHERE, MINUTE, memory_of, turn_cue, turns
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, an_event, indexed
 
 

@@ -18,29 +18,14 @@ from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Cue, CueFlag, Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
+from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ChangedMemory, CueTurn, WorkspaceState, packed_terms
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import (
-    EVERYTHING,
-    MODEL,
-    StoreSuite,
-    assert_same_states,
-    give_vectors,
-    remember,
-)
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, assert_same_states, give_vectors, remember
 from remembrancer.testing.contract.erasing import a_receipt
-from remembrancer.testing.doubles import (
-    NOW,
-    READER,
-    SCOPE,
-    a_memory,
-    a_vector,
-    an_event,
-    an_indexed_cue,
-    indexed,
-)
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 LATER: Final = NOW + timedelta(days=1)
 KESTREL: Final = a_memory("kestrel", memory_id=UUID(int=1))
@@ -138,7 +123,7 @@ class ChangesContract(StoreSuite):
     async def _filled(self, store: Store) -> int:
         """Two memories, one of an event; the number of the last change."""
         cue = Cue(memory_id=KESTREL.id, ordinal=0, text="kestrel", event_id=TURN.id)
-        await store.append(SCOPE, [Entry(TURN, MemoryWrite(KESTREL, (an_indexed_cue(cue),), (TURN.id,)))])
+        await store.append(SCOPE, [Entry(TURN, MemoryWrite(KESTREL, (analysed(cue),), (TURN.id,)))])
         await remember(store, OWL)
         return (await state(store)).change
 
@@ -284,7 +269,7 @@ class ChangesContract(StoreSuite):
             for place, text in enumerate(("one", "two"))
         ]
         cue = Cue(memory_id=KESTREL.id, ordinal=0, text="two", event_id=events[1].id)
-        write = MemoryWrite(KESTREL, (an_indexed_cue(cue),))
+        write = MemoryWrite(KESTREL, (analysed(cue),))
         await store.append(scope, [Entry(events[0]), Entry(events[1], write)])
         (told,) = await changes(store)
         assert told.cues[0].turn == CueTurn(scope, 2, micros(NOW) + 1, role, actor or "")

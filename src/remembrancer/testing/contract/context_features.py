@@ -1,4 +1,4 @@
-"""What else stands around a turn: its session, who says it, what it holds, and the leg that all of it is."""
+"""Context features besides neighbours: sessions, speakers, flags, and the leg they form; who speaks at all."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from remembrancer.domain.event import Role
-from remembrancer.domain.memory import CueFlag, MemoryWrite
+from remembrancer.domain.memory import CueFlag, MemoryWrite, Status
 from remembrancer.domain.query import LexicalQuery
-from remembrancer.domain.scope import Visibility
-from remembrancer.policies.admission.formation import turn_cue
+from remembrancer.domain.scope import Reach, Reader, Visibility
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.journal import Entry
-from remembrancer.testing.contract.base import EVERYTHING, exported, give_vectors
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, give_vectors, remember, stored
 from remembrancer.testing.contract.finding import (
     COSINE_TOLERANCE,
     Finder,
@@ -25,14 +24,24 @@ from remembrancer.testing.contract.finding import (
     needs,
     request,
 )
-from remembrancer.testing.contract.neighbours import BEN, ELSEWHERE, MINUTE, about, ask, close, memory_of, say, turns
+from remembrancer.testing.contract.neighbours import (
+    BEN,
+    ELSEWHERE,
+    MINUTE,
+    about,
+    ask,
+    close,
+    memory_of,
+    say,
+    turn_cue,
+    turns,
+)
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 
 @needs("context", "bm25")
-class SessionContract(IndexSuite):
-    """The greatest bm25 of any turn of the session, on each of them."""
-
+class ContextContract(IndexSuite):
+    # The greatest bm25 of any turn of the session, on each of them.
     async def test_every_turn_has_the_best_of_its_session(self, finder: Finder) -> None:
         await say(finder, "kestrel", "kestrel and kestrel", "kestrel on a roof of a barn", "owl")
         answer = await finder.search(READER, about("kestrel"))
@@ -58,8 +67,7 @@ class SessionContract(IndexSuite):
         np.testing.assert_array_equal(answer.context_features.session, answer.bm25)
 
     async def test_a_note_has_its_own(self, finder: Finder) -> None:
-        note = a_memory("kestrel on a roof of a barn")
-        await finder.store.insert(SCOPE, indexed(note))
+        await remember(finder.store, a_memory("kestrel on a roof of a barn"))
         await say(finder, "kestrel and kestrel")
         answer = await finder.search(READER, about("kestrel"))
         assert answer.context_features is not None
@@ -76,11 +84,7 @@ class SessionContract(IndexSuite):
         assert answer.context_features is not None
         assert answer.context_features.session.tolist() == answer.bm25.tolist()
 
-
-@needs("context", "bm25")
-class StreamContract(IndexSuite):
-    """Which candidates are turns of one session."""
-
+    # Which candidates are turns of one session.
     @pytest.mark.parametrize("other", ["session", "agent", "crew", "project"])
     async def test_turns_of_one_session_have_one_number(self, finder: Finder, other: str) -> None:
         await say(finder, "kestrel one", "kestrel two")
@@ -95,9 +99,6 @@ class StreamContract(IndexSuite):
         await say(finder, "kestrel turn", scope=ELSEWHERE["no session"])
         assert set((await ask(finder, "stream", about("kestrel"))).values()) == {-1}
 
-
-@needs("context", "bm25")
-class SpeakerMatchContract(IndexSuite):
     async def _talk(self, finder: Finder) -> None:
         said = turns("kestrel one", "kestrel two", "kestrel three", "kestrel four")
         speaking = [("Ana", Role.USER), ("Ben", Role.ASSISTANT), (None, Role.USER), ("Ana", Role.TOOL)]
@@ -139,9 +140,6 @@ class SpeakerMatchContract(IndexSuite):
             asked = request(word, context_features=True, speakers={who})
             assert await ask(finder, "speaker_match", asked) == {"the whole of it": 1}, who
 
-
-@needs("context", "bm25")
-class CueFlagsContract(IndexSuite):
     async def test_a_text_has_the_marks_it_was_stored_with(self, finder: Finder) -> None:
         flags = {
             "kestrel": CueFlag.NOTHING,
@@ -161,17 +159,13 @@ class CueFlagsContract(IndexSuite):
         assert await ask(finder, "flags", about("kestrel")) == {"notes": float(CueFlag.TIME)}
 
     async def test_a_revised_text_has_its_own_marks(self, finder: Finder) -> None:
-        memory = a_memory("kestrel")
-        await finder.store.insert(SCOPE, indexed(memory))
+        memory = await stored(finder.store, a_memory("kestrel"))
         assert await ask(finder, "flags", about("kestrel")) == {"kestrel": 0}
         write = indexed(memory)
         anew = replace(write, cues=(replace(write.cues[0], flags=CueFlag.NAME),))
         await finder.store.revise(SCOPE, anew, expected_revision=1, at=NOW)
         assert await ask(finder, "flags", about("kestrel")) == {"kestrel": float(CueFlag.NAME)}
 
-
-@needs("context", "bm25")
-class ContextLegContract(IndexSuite):
     async def test_it_ranks_by_what_stands_in_a_turn_and_around_it(self, finder: Finder) -> None:
         await say(finder, "owl", "roof", "kestrel", "wall")
         # roof has both words of the question beside it, owl and kestrel one word and part of the other, wall one word.
@@ -226,9 +220,6 @@ class ContextLegContract(IndexSuite):
         assert rank["only far"] == 3
         assert {rank["kestrel"], rank["the whole of it"]} == {1, 2}
 
-
-@needs("context", "bm25")
-class ContextFeaturesContract(IndexSuite):
     async def test_they_are_given_where_they_are_asked_for(self, finder: Finder) -> None:
         await say(finder, "kestrel")
         assert (await finder.search(READER, request("kestrel"))).context_features is None
@@ -257,14 +248,8 @@ class ContextFeaturesContract(IndexSuite):
         await say(finder, "kestrel", "owl")
         found = (await finder.search(READER, about("kestrel"))).context_features
         assert found is not None
-        types = {
-            "neighbour_coverage": np.float32,
-            "session": np.float32,
-            "speaker_match": np.float32,
-            "flags": np.int32,
-            "rank": np.int32,
-            "stream": np.int32,
-        }
+        types = dict.fromkeys(("neighbour_coverage", "session", "speaker_match"), np.dtype(np.float32))
+        types |= dict.fromkeys(("flags", "rank", "stream"), np.dtype(np.int32))
         assert {name: getattr(found, name).dtype for name in types} == types
 
     async def test_an_import_has_what_its_source_had_around(self, finder: Finder) -> None:
@@ -291,3 +276,43 @@ class ContextFeaturesContract(IndexSuite):
         await say(finder, "kestrel", start=1_000 * MINUTE)
         neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel"))
         assert neighbour_coverage == close({"turn 998": finder.rules.next_but_one, "turn 999": 1, "kestrel": 0})
+
+
+async def said_by(finder: Finder, actor: str | None, text: str, *, role: Role = Role.USER, agent: str = "ana") -> None:
+    event = replace(an_event(text, scope=replace(SCOPE, agent=agent)), actor=actor, role=role)
+    await finder.store.append(SCOPE, [Entry(event, memory_of(event))])
+
+
+async def speaking(finder: Finder, reader: Reader = READER) -> frozenset[str]:
+    return await finder.participants(reader, EVERYTHING, model=MODEL)
+
+
+class ParticipantsContract(IndexSuite):
+    async def test_nobody_speaks_in_an_empty_store(self, finder: Finder) -> None:
+        assert await speaking(finder) == frozenset()
+
+    async def test_each_speaker_is_named_once(self, finder: Finder) -> None:
+        for actor, text in (("Ana", "one"), ("Ben Ito", "two"), ("Ana", "three")):
+            await said_by(finder, actor, text)
+        assert await speaking(finder) == {"Ana", "Ben Ito"}
+
+    @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
+    async def test_what_is_not_a_person_or_an_agent_does_not_speak(self, finder: Finder, role: Role) -> None:
+        await said_by(finder, "deploy", "finished", role=role)
+        await said_by(finder, "Sorrel", "noted", role=Role.ASSISTANT)
+        assert await speaking(finder) == {"Sorrel"}
+
+    async def test_an_event_without_an_actor_names_nobody(self, finder: Finder) -> None:
+        await said_by(finder, None, "one")
+        assert await speaking(finder) == frozenset()
+
+    async def test_a_speaker_out_of_reach_is_not_named(self, finder: Finder) -> None:
+        await said_by(finder, "Ana", "mine")
+        await said_by(finder, "Ben", "another agent's", agent="ben")
+        assert await speaking(finder, Reader(SCOPE, Reach.OWN)) == {"Ana"}
+
+    async def test_a_speaker_whose_turns_are_all_retired_is_not_named(self, finder: Finder) -> None:
+        await said_by(finder, "Ana", "one")
+        (memory,) = await finder.store.memories(READER, EVERYTHING, limit=2)
+        await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
+        assert await speaking(finder) == frozenset()

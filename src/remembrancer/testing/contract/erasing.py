@@ -18,7 +18,6 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.admission.formation import own_cue
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
@@ -27,6 +26,7 @@ from remembrancer.testing.contract.base import (
     found,
     give_vectors,
     remember,
+    stored,
     the_tail,
     unchanged,
 )
@@ -192,15 +192,13 @@ class ErasingContract(WorldSuite):
         }
 
     async def test_its_key_and_its_topic_are_free_again(self, store: Store) -> None:
-        memory = replace(a_memory("the first"), key="k", topic_key="t")
-        await store.insert(SCOPE, indexed(memory))
+        memory = await stored(store, replace(a_memory("the first"), key="k", topic_key="t"))
         await erase(store, memories(memory.id))
         anew = replace(a_memory("the second"), key="k", topic_key="t")
         assert await store.insert(SCOPE, indexed(anew)) == (anew, True)
 
     async def test_an_erased_memory_may_be_remembered_anew(self, store: Store) -> None:
-        memory = a_memory("the first")
-        await store.insert(SCOPE, indexed(memory))
+        memory = await stored(store, a_memory("the first"))
         await erase(store, memories(memory.id))
         await store.insert(SCOPE, indexed(memory))
         assert await found(store, "first") == {"the first"}
@@ -302,9 +300,9 @@ class ErasingContract(WorldSuite):
 
     EPISODE: Final = replace(a_memory("a wombat sleeps and is left to sleep"), title="wombat", metadata={"turns": 2})
 
-    def anew(self, **others: object) -> MemoryWrite:
-        told = replace(self.EPISODE, title=None, text="it is left alone", metadata={"turns": 1}, revision=2)
-        return MemoryWrite(replace(told, **others), (own_cue(told),), (ANSWERED.id,))  # pyright: ignore[reportArgumentType]
+    def anew(self, *, revision: int = 2) -> MemoryWrite:
+        told = replace(self.EPISODE, title=None, text="it is left alone", metadata={"turns": 1}, revision=revision)
+        return indexed(told, event_ids=[ANSWERED.id])
 
     def removal(self) -> Removal:
         return Removal(events=frozenset({SAID.id}), retold=(self.anew(),))
@@ -371,12 +369,7 @@ class ErasingContract(WorldSuite):
 
     @pytest.mark.parametrize(
         "query",
-        [
-            SECRET.text,
-            f"is it true that {SECRET.text}?",
-            "gate opens with seven",
-            "how many knocks?",
-        ],
+        [SECRET.text, f"is it true that {SECRET.text}?", "gate opens with seven", "how many knocks?"],
         ids=["the text", "around the text", "a part of it", "a word that nothing else has"],
     )
     async def test_a_question_that_quotes_it_is_kept_no_more(self, store: Store, query: str) -> None:

@@ -11,7 +11,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, remember
+from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, remember, stored
 from remembrancer.testing.contract.finding import Finder, IndexSuite
 from remembrancer.testing.doubles import READER, a_memory, indexed
 
@@ -169,8 +169,7 @@ class FilterContract(StoreSuite):
         assert await self.kept(store, metadata=(("colour", "blue"), ("run", 7))) == {"both"}
 
     async def test_a_revised_memory_is_kept_by_what_it_holds_now(self, store: Store) -> None:
-        memory = replace(a_memory(f"{WORD} one"), metadata={"colour": "blue"})
-        await remember(store, memory)
+        memory = await stored(store, replace(a_memory(f"{WORD} one"), metadata={"colour": "blue"}))
         assert await self.kept(store, metadata=(("colour", "blue"),)) == {"one"}
         after = indexed(replace(memory, metadata={"colour": "red"}))
         await store.revise(memory.scope, after, expected_revision=1, at=memory.recorded_at)

@@ -164,9 +164,9 @@ def request(
     return VectoredRequest(asked, vector)
 
 
-def by_id(found: Candidates, values: NDArray[np.generic]) -> dict[str, float]:
-    """One column of an answer by memory id, as plain numbers."""
-    return {str(memory_id): float(value) for memory_id, value in zip(found.ids, values, strict=True)}
+def by_id(found: Candidates, values: NDArray[np.generic]) -> dict[int, float]:
+    """One column of an answer by memory id, both as plain numbers."""
+    return {memory_id.int: float(value) for memory_id, value in zip(found.ids, values, strict=True)}
 
 
 def assert_same_answer(actual: Candidates, expected: Candidates) -> None:

@@ -12,17 +12,15 @@ from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.ports.inspection import HealthInputs
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, give_vectors, holding, moved, remember
 from remembrancer.testing.contract.world import a_snapshot
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
+from remembrancer.testing.doubles import HIDDEN, MATE, NOW, READER, SCOPE, a_memory, a_vector, indexed
 
 ONE, TWO, THREE = (a_memory(text, memory_id=UUID(int=n)) for n, text in enumerate(("one", "two", "three"), start=1))
-MATE = replace(SCOPE, agent="bob")
-HIDDEN = replace(a_memory("hidden", scope=MATE), visibility=Visibility.OWN)
 EDGE = Relation(ONE.id, TWO.id, RelationKind.SIMILAR, 0.5, NOW)
 
 

@@ -14,7 +14,7 @@ from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, exported, refused
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
+from remembrancer.testing.doubles import MATE, NOW, NOWHERE, READER, SCOPE, a_memory, an_event, indexed
 
 ANY = EventFilter()
 FULL = Event(
@@ -70,7 +70,7 @@ class JournalContract(StoreSuite):
             Scope(workspace="acme"),
             SCOPE,
             replace(SCOPE, session="tuesday"),
-            replace(SCOPE, agent="bob"),
+            MATE,
             replace(SCOPE, project="web"),
         ]
         for turn in ("one", "two"):
@@ -95,10 +95,7 @@ class JournalContract(StoreSuite):
     async def test_a_key_given_twice_in_one_batch_is_recorded_once(self, store: Store) -> None:
         twice = [Entry(an_event("same", event_id=UUID(int=n), key="k")) for n in (1, 2)]
         appended = await store.append(SCOPE, twice)
-        assert [(one.event.id, one.created) for one in appended] == [
-            (UUID(int=1), True),
-            (UUID(int=1), False),
-        ]
+        assert [(one.event.id, one.created) for one in appended] == [(UUID(int=1), True), (UUID(int=1), False)]
 
     async def test_a_key_with_another_text_is_a_conflict(self, store: Store) -> None:
         await append(store, an_event("first", key="k"))
@@ -112,7 +109,7 @@ class JournalContract(StoreSuite):
             await append(store, an_event("second", key="k", scope=replace(SCOPE, session="tuesday")))
 
     async def test_an_event_s_key_is_free_in_another_scope(self, store: Store) -> None:
-        others = [replace(SCOPE, agent="bob"), replace(SCOPE, crew="data"), replace(SCOPE, project="web")]
+        others = [MATE, replace(SCOPE, crew="data"), replace(SCOPE, project="web")]
         await append(
             store,
             an_event("first", key="k"),
@@ -133,8 +130,7 @@ class JournalContract(StoreSuite):
         await append(store, an_event("first", key="k"))
         async with refused(store, Conflict):
             await store.append(
-                SCOPE,
-                [Entry(an_event("fine"), indexed(a_memory("fine"))), Entry(an_event("second", key="k"))],
+                SCOPE, [Entry(an_event("fine"), indexed(a_memory("fine"))), Entry(an_event("second", key="k"))]
             )
 
     async def test_a_refused_batch_takes_no_place_in_the_stream(self, store: Store) -> None:
@@ -157,7 +153,7 @@ class JournalContract(StoreSuite):
         assert await exported(store) == []
 
     async def test_a_memory_of_an_unknown_event_leaves_the_whole_batch_unwritten(self, store: Store) -> None:
-        dangling = indexed(a_memory(), event_ids=[UUID(int=404)])
+        dangling = indexed(a_memory(), event_ids=[NOWHERE])
         with pytest.raises(NotFound):
             await store.append(SCOPE, [Entry(an_event("fine")), Entry(an_event("carrier"), dangling)])
         assert await exported(store) == []
@@ -225,7 +221,7 @@ class JournalContract(StoreSuite):
 
     async def test_events_are_chosen_by_id(self, store: Store) -> None:
         await append(store, *(an_event(f"{n}", event_id=UUID(int=n)) for n in range(1, 4)))
-        where = EventFilter(ids=frozenset({UUID(int=1), UUID(int=3), UUID(int=404)}))
+        where = EventFilter(ids=frozenset({UUID(int=1), UUID(int=3), NOWHERE}))
         assert await texts(store, where) == ["1", "3"]
 
     async def test_no_id_chooses_no_event(self, store: Store) -> None:
@@ -241,7 +237,7 @@ class JournalContract(StoreSuite):
         await append(
             store,
             an_event("mine"),
-            an_event("theirs", scope=replace(SCOPE, agent="bob")),
+            an_event("theirs", scope=MATE),
             an_event("nobody's", scope=replace(SCOPE, agent=None)),
         )
         assert await texts(store, EventFilter(agent="bob")) == ["theirs"]
@@ -259,7 +255,7 @@ class JournalContract(StoreSuite):
             assert min(await store.count_events(READER, where), limit) == len(listed)
 
     async def test_events_out_of_reach_are_not_counted(self, store: Store) -> None:
-        await append(store, an_event("mine"), an_event("theirs", scope=replace(SCOPE, agent="bob")))
+        await append(store, an_event("mine"), an_event("theirs", scope=MATE))
         assert await store.count_events(Reader(SCOPE, Reach.OWN), ANY) == 1
 
     async def test_no_type_chooses_no_event(self, store: Store) -> None:

@@ -62,7 +62,7 @@ from remembrancer.testing.contract.histories import (
     weights,
     words_of,
 )
-from remembrancer.testing.contract.states import as_lists
+from remembrancer.testing.contract.strength import as_lists
 from remembrancer.testing.contract.world import a_call, a_review, a_snapshot
 from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, an_event, indexed
 from remembrancer.testing.textbook_index import TextbookIndex

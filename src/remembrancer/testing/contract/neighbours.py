@@ -8,18 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID, uuid5
 
 import pytest
 
 from remembrancer.domain.event import Event
-from remembrancer.domain.memory import Cue, MemoryWrite, Status
+from remembrancer.domain.memory import Cue, IndexedCue, MemoryWrite, Status
 from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.language.cues import analysed
 from remembrancer.language.lexical import analyse
-from remembrancer.policies.admission.formation import Formation, memory_of_event, turn_cue
 from remembrancer.ports.journal import Entry
 from remembrancer.testing.contract.base import EVERYTHING
 from remembrancer.testing.contract.finding import BM25_TOLERANCE, Finder, IndexSuite, VectoredRequest, needs, request
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, an_indexed_cue, indexed
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +36,8 @@ ELSEWHERE: Final = {
     "project": replace(SCOPE, project="shop"),
 }
 """Other streams, by what tells them from the usual one."""
-HEADING: Final = analyse("user, Wednesday 4 March 2026").terms
-"""Who says a turn of these and when counts among its terms."""
+HEADING: Final = analyse("user").terms
+"""Who says a turn of these counts among its terms."""
 HIDDEN: Final = ("filtered", "retired", "expired", "not known yet", "out of sight")
 
 
@@ -44,14 +45,24 @@ def turns(*texts: str, scope: Scope = SCOPE, start: timedelta = timedelta()) -> 
     return [an_event(text, scope=scope, at=NOW + start + place * MINUTE) for place, text in enumerate(texts)]
 
 
+def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
+    """The cue of a turn, under who says it."""
+    said = Cue(
+        memory_id=memory_id, ordinal=ordinal, text=event.text, heading=event.actor or event.role, event_id=event.id
+    )
+    return analysed(said)
+
+
 def memory_of(event: Event) -> MemoryWrite:
-    return memory_of_event(event, Formation())
+    """The memory of one turn, whose only cue is the turn's."""
+    memory = a_memory(event.text, memory_id=uuid5(event.id, "memory"), scope=event.scope, at=event.occurred_at)
+    return MemoryWrite(replace(memory, kind=event.type), (turn_cue(memory.id, 0, event),), (event.id,))
 
 
 def held_by(event: Event, *texts: str) -> list[MemoryWrite]:
     """A memory of each text, all made of the same event."""
     cues = [Cue(memory_id=a_memory(text).id, ordinal=0, text=text, event_id=event.id) for text in texts]
-    return [MemoryWrite(a_memory(cue.text), (an_indexed_cue(cue),), (event.id,)) for cue in cues]
+    return [MemoryWrite(a_memory(cue.text), (analysed(cue),), (event.id,)) for cue in cues]
 
 
 async def say(finder: Finder, *texts: str, scope: Scope = SCOPE, start: timedelta = timedelta()) -> list[Event]:

@@ -13,13 +13,13 @@ import pytest
 from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Memory, Status
-from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, exported, holding, unchanged
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
+from remembrancer.testing.doubles import HIDDEN, MATE, NOW, READER, SCOPE, a_memory, an_event, indexed
 
 LATER: Final = NOW + timedelta(days=2)
 EVENT: Final = an_event("said")
@@ -85,7 +85,7 @@ class PriorityContract(StoreSuite):
         assert await store.priority_changes(READER, EVENT.id) == ()
 
     async def test_an_event_out_of_reach_is_not_found(self, recorded: Store) -> None:
-        other = Reader(replace(SCOPE, agent="bob"), Reach.OWN)
+        other = Reader(MATE, Reach.OWN)
         with pytest.raises(NotFound):
             await mark(recorded, reader=other)
         await mark(recorded)
@@ -117,7 +117,7 @@ class PriorityContract(StoreSuite):
         assert kept == Strength(importance=0.25, importance_floor=0.125)
 
     async def test_every_memory_formed_from_it_is_told_whatever_its_status_and_visibility(self, store: Store) -> None:
-        hidden = replace(a_memory("hidden", scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
+        hidden = HIDDEN
         retired = a_memory("retired")
         await store.append(SCOPE, [Entry(EVENT, indexed(retired, event_ids=[EVENT.id]))])
         await store.insert(SCOPE, indexed(hidden, event_ids=[EVENT.id]))

@@ -17,11 +17,10 @@ from remembrancer.language.lexical import every_word
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, exported
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
+from remembrancer.testing.doubles import MATE, NOW, READER, SCOPE, a_memory, an_event, indexed
 
 ANY: Final = EventFilter()
 OLDEST_FIRST: Final = True
-OF_BOB: Final = replace(SCOPE, agent="bob")
 EVERYTHING_AGED: Final = Aged(types=frozenset({"*"}), keep=frozenset(), before=NOW + timedelta(days=1))
 
 
@@ -89,7 +88,7 @@ class ReadingContract(StoreSuite):
         await append(
             store,
             an_event("data", scope=replace(SCOPE, crew="data")),
-            an_event("bob", scope=replace(SCOPE, agent="bob")),
+            an_event("bob", scope=MATE),
             an_event("neither", scope=replace(SCOPE, crew=None, agent=None)),
         )
         assert await texts(store, EventFilter(crews=frozenset({"data", "platform"}))) == ["data", "bob"]
@@ -108,7 +107,7 @@ class ReadingContract(StoreSuite):
         assert await texts(store, EventFilter(severities=frozenset())) == []
 
     async def test_what_is_chosen_stays_within_reach(self, store: Store) -> None:
-        await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
+        await append(store, an_event("mine"), an_event("theirs", scope=MATE))
         assert await texts(store, EventFilter(agent="bob"), Reader(SCOPE, Reach.OWN)) == []
 
     async def test_events_are_counted_by_the_day_in_utc_that_they_happened_on(self, store: Store) -> None:
@@ -130,7 +129,7 @@ class ReadingContract(StoreSuite):
         assert await store.events_by_day(READER, EventFilter(archived=True)) == {NOW.date(): 1}
 
     async def test_days_count_what_is_chosen_and_within_reach(self, store: Store) -> None:
-        await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
+        await append(store, an_event("mine"), an_event("theirs", scope=MATE))
         assert await store.events_by_day(Reader(SCOPE, Reach.OWN), ANY) == {NOW.date(): 1}
         assert await store.events_by_day(READER, EventFilter(agent="nobody")) == {}
 
@@ -279,7 +278,7 @@ class ReadingContract(StoreSuite):
         assert await store.recorded(READER, ANY, after=2, limit=0) == Stretch((), 2)
 
     async def test_a_stretch_passes_over_what_is_not_chosen(self, store: Store) -> None:
-        await append(store, *turns(3), an_event("theirs", scope=OF_BOB))
+        await append(store, *turns(3), an_event("theirs", scope=MATE))
         assert await store.recorded(READER, EventFilter(agent="bob"), after=4, limit=9) == Stretch((), 4)
         assert await store.recorded(READER, EventFilter(agent="carl"), after=1, limit=9) == Stretch((), 4)
 
@@ -288,7 +287,7 @@ class ReadingContract(StoreSuite):
         assert await self.since(store, 0, about("owl")) == ["an owl", "two owls"]
 
     async def test_what_is_out_of_reach_is_not_among_them(self, store: Store) -> None:
-        await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
+        await append(store, an_event("mine"), an_event("theirs", scope=MATE))
         stretch = await store.recorded(Reader(SCOPE, Reach.OWN), ANY, after=0, limit=9)
         assert [one.event.text for one in stretch.entries] == ["mine"]
 

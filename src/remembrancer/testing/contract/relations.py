@@ -15,16 +15,9 @@ from remembrancer.errors import EmbedderMismatch, NotFound
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import (
-    EVERYTHING,
-    MODEL,
-    StoreSuite,
-    holding,
-    remember,
-    unchanged,
-)
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, holding, remember, unchanged
 from remembrancer.testing.contract.memories import LATER
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector
+from remembrancer.testing.doubles import NOW, NOWHERE, READER, SCOPE, a_memory, a_vector
 
 HUB, LEFT, RIGHT = (a_memory(text) for text in ("hub", "left", "right"))
 
@@ -53,7 +46,7 @@ class RelationContract(LinkedSuite):
 
     async def test_a_memory_without_edges_has_none(self, remembered: Store) -> None:
         assert await remembered.relations(READER, [a_memory().id]) == ()
-        assert await remembered.relations(READER, [UUID(int=404)]) == ()
+        assert await remembered.relations(READER, [NOWHERE]) == ()
 
     async def test_edges_of_several_memories_come_together(self, linked: Store) -> None:
         edges = (edge(), replace(edge(LEFT, RIGHT), created_at=LATER))
@@ -116,7 +109,7 @@ class RelationContract(LinkedSuite):
     @pytest.mark.parametrize("missing", ["source", "target"])
     async def test_a_missing_end_is_not_found_and_nothing_is_written(self, linked: Store, missing: str) -> None:
         async with unchanged(linked):
-            astray = replace(edge(), **{missing: UUID(int=404)})
+            astray = replace(edge(), **{missing: NOWHERE})
             with pytest.raises(NotFound):
                 await linked.relate(READER, [edge(LEFT, RIGHT), astray])
 
@@ -142,7 +135,7 @@ class LinkedVectorsContract(LinkedSuite):
 
     @pytest.mark.parametrize("gone", ["source", "target"])
     async def test_an_edge_whose_end_has_gone_is_left_and_the_others_are_not(self, linked: Store, gone: str) -> None:
-        astray = replace(edge(), **{gone: UUID(int=404)})
+        astray = replace(edge(), **{gone: NOWHERE})
         assert await self._sweep(linked, astray, edge(LEFT, RIGHT)) == 3
         assert await linked.relations(READER, [HUB.id, LEFT.id]) == (edge(LEFT, RIGHT),)
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.review import Evidence, Rating
-from remembrancer.domain.scope import Reader, Visibility
+from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, exported, holding, remember
 from remembrancer.testing.contract.memories import LATER
 from remembrancer.testing.contract.world import a_review
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory
+from remembrancer.testing.doubles import HIDDEN, MATE, NOW, NOWHERE, READER, SCOPE, a_memory
 
 ONE, TWO, THREE = (a_memory(text, memory_id=UUID(int=n)) for n, text in enumerate(("one", "two", "three"), start=1))
-MATE: Final = replace(SCOPE, agent="bob")
-HIDDEN: Final = replace(a_memory("hidden", scope=MATE), visibility=Visibility.OWN)
 
 
 def after(minutes: int) -> datetime:
@@ -57,10 +54,7 @@ class ReviewContract(StoreSuite):
         await retrieve(known, ONE, 3, "what flew by?", session="monday")
         assert await known.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (
             Evidence(
-                memory_id=ONE.id,
-                at=(after(3), after(7)),
-                queries=("what flew by?", "which bird?"),
-                session="tuesday",
+                memory_id=ONE.id, at=(after(3), after(7)), queries=("what flew by?", "which bird?"), session="tuesday"
             ),
         )
 
@@ -142,7 +136,7 @@ class ReviewContract(StoreSuite):
         assert await store.reviews(READER, TWO.id) == ()
 
     async def test_what_is_not_there_has_none(self, store: Store) -> None:
-        assert await store.reviews(READER, UUID(int=404)) == ()
+        assert await store.reviews(READER, NOWHERE) == ()
 
     async def test_a_reader_sees_no_reviews_of_what_it_does_not_see(self, store: Store) -> None:
         await remember(store, HIDDEN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -18,7 +19,16 @@ from remembrancer.errors import EmbedderMismatch, InvalidInput
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.journal import Entry
-from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, give_vectors, moved, remember, spread
+from remembrancer.testing.contract.base import (
+    EVERYTHING,
+    MODEL,
+    exported,
+    give_vectors,
+    moved,
+    remember,
+    spread,
+    stored,
+)
 from remembrancer.testing.contract.finding import (
     BM25_TOLERANCE,
     COSINE_TOLERANCE,
@@ -50,6 +60,20 @@ def numbered(count: int) -> list[Memory]:
     return [a_memory(f"memory {n}", memory_id=UUID(int=n)) for n in range(1, count + 1)]
 
 
+async def hold(
+    finder: Finder, *memories: str | Sequence[str] | Mapping[str, NDArray[np.float32] | None]
+) -> list[Memory]:
+    """Remember them under the ids 1, 2, 3 …, all of one moment: each by the texts of its cues, or by these and their
+    vectors.
+    """
+    texts = [[one] if isinstance(one, str) else list(one) for one in memories]
+    held = numbered(len(memories))
+    await remember(finder.store, *(indexed(memory, *cues) for memory, cues in zip(held, texts, strict=True)))
+    vectors = [item for one in memories if isinstance(one, Mapping) for item in one.items()]
+    await give_vectors(finder.store, {text: vector for text, vector in vectors if vector is not None})
+    return held
+
+
 def order(answer: Candidates, ranks: NDArray[np.int32]) -> list[int]:
     """The ids, as whole numbers, of the ranked rows in the order of their ranks."""
     ranked = sorted((rank, memory_id.int) for memory_id, rank in zip(answer.ids, ranks.tolist(), strict=True) if rank)
@@ -61,21 +85,12 @@ def order(answer: Candidates, ranks: NDArray[np.int32]) -> list[int]:
 class LexicalContract(IndexSuite):
     @needs("bm25")
     async def test_bm25_is_robertson_s_over_the_visible_cues(self, finder: Finder) -> None:
-        short, long, other = numbered(3)
-        await remember(
-            finder.store,
-            indexed(short, "kestrel nest"),
-            indexed(long, "kestrel kestrel barn owl roof"),
-            indexed(other, "barn owl"),
-        )
+        await hold(finder, "kestrel nest", "kestrel kestrel barn owl roof", "barn owl")
         answer = await finder.search(READER, request("kestrel", "owl"))
-        mean = (2 + 5 + 2) / 3
-        both = finder.idf(3, 2)
-        assert by_id(answer, answer.bm25) == {
-            str(short.id): close(both * finder.weight(1, 2, mean)),
-            str(long.id): close(both * finder.weight(2, 5, mean) + both * finder.weight(1, 5, mean)),
-            str(other.id): close(both * finder.weight(1, 2, mean)),
-        }
+        both, mean = finder.idf(3, 2), (2 + 5 + 2) / 3
+        once = close(both * finder.weight(1, 2, mean))
+        twice = close(both * finder.weight(2, 5, mean) + both * finder.weight(1, 5, mean))
+        assert by_id(answer, answer.bm25) == {1: once, 2: twice, 3: once}
         assert answer.bm25_bound == close(2 * both * (finder.bm25.k1 + 1))
 
     @needs("bm25")
@@ -94,22 +109,17 @@ class LexicalContract(IndexSuite):
 
     @needs("bm25")
     async def test_an_unknown_word_raises_the_bound(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "kestrel nest"))
+        await hold(finder, "kestrel nest")
         answer = await finder.search(READER, request("kestrel", "walrus"))
         assert answer.bm25_bound == close((finder.idf(1, 1) + finder.idf(1, 0)) * (finder.bm25.k1 + 1))
         assert answer.coverage[0] == close(finder.idf(1, 1) / (finder.idf(1, 1) + finder.idf(1, 0)))
 
     @needs("bm25")
     async def test_coverage_is_the_share_of_the_question_s_idf(self, finder: Finder) -> None:
-        both, one = numbered(2)
-        await remember(finder.store, indexed(both, "kestrel owl"), indexed(one, "kestrel roof"))
+        await hold(finder, "kestrel owl", "kestrel roof")
         answer = await finder.search(READER, request("kestrel", "owl"))
         whole = finder.idf(2, 2) + finder.idf(2, 1)
-        assert by_id(answer, answer.coverage) == {
-            str(both.id): close(1.0),
-            str(one.id): close(finder.idf(2, 2) / whole),
-        }
+        assert by_id(answer, answer.coverage) == {1: close(1.0), 2: close(finder.idf(2, 2) / whole)}
 
     @needs("bm25")
     async def test_the_idf_of_each_word_comes_in_the_order_asked(self, finder: Finder) -> None:
@@ -140,15 +150,13 @@ class LexicalContract(IndexSuite):
             assert await finder.found(hostile) == set(), hostile
 
     async def test_a_memory_without_the_words_is_no_lexical_candidate(self, finder: Finder) -> None:
-        one, _ = numbered(2)
-        await remember(finder.store, indexed(one, "kestrel"), indexed(numbered(2)[1], "owl"))
+        one, _ = await hold(finder, "kestrel", "owl")
         answer = await finder.search(READER, request("kestrel"))
         assert (answer.ids, answer.visible) == ((one.id,), 2)
 
     @needs("bm25")
     async def test_the_best_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "kestrel roof roof", "owl", "kestrel owl"))
+        await hold(finder, ("kestrel roof roof", "owl", "kestrel owl"))
         answer = await finder.search(READER, request("kestrel", "owl"))
         mean = 2.0
         assert answer.cue.tolist() == [2]
@@ -156,19 +164,12 @@ class LexicalContract(IndexSuite):
         assert answer.coverage[0] == close(1.0)
 
     async def test_equal_cues_give_the_first(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "owl", "kestrel", "kestrel"))
+        await hold(finder, ("owl", "kestrel", "kestrel"))
         answer = await finder.search(READER, request("kestrel"))
         assert answer.cue.tolist() == [1]
 
     async def test_lexical_ranks_fall_with_the_score(self, finder: Finder) -> None:
-        weak, strong, middle = numbered(3)
-        await remember(
-            finder.store,
-            indexed(weak, "kestrel roof barn wall"),
-            indexed(strong, "kestrel kestrel"),
-            indexed(middle, "kestrel roof"),
-        )
+        weak, strong, middle = await hold(finder, "kestrel roof barn wall", "kestrel kestrel", "kestrel roof")
         answer = await finder.search(READER, request("kestrel"))
         assert order(answer, answer.lexical_rank) == [strong.id.int, middle.id.int, weak.id.int]
 
@@ -181,14 +182,7 @@ class LexicalContract(IndexSuite):
 
     @needs("phrases")
     async def test_a_phrase_matches_words_next_to_each_other(self, finder: Finder) -> None:
-        apart, together, reversed_, inside = numbered(4)
-        await remember(
-            finder.store,
-            indexed(apart, "to kestrel be"),
-            indexed(together, "to be"),
-            indexed(reversed_, "be to"),
-            indexed(inside, "owl not to be kestrel"),
-        )
+        _, together, _, inside = await hold(finder, "to kestrel be", "to be", "be to", "owl not to be kestrel")
         answer = await finder.search(READER, request(phrase=("to", "be")))
         assert set(answer.ids) == {together.id, inside.id}
         assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([1.0, 1.0], [1.0, 1.0])
@@ -196,21 +190,17 @@ class LexicalContract(IndexSuite):
 
     @needs("phrases")
     async def test_a_phrase_names_the_cue_that_holds_it(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "be", "who is to be", "to be"))
+        await hold(finder, ("be", "who is to be", "to be"))
         answer = await finder.search(READER, request(phrase=("to", "be")))
         assert (answer.cue.tolist(), answer.lexical_rank.tolist()) == ([1], [1])
 
     @needs("phrases")
     async def test_a_phrase_does_not_run_over_the_end_of_a_cue(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "where to", "be there"))
+        await hold(finder, ("where to", "be there"))
         assert (await finder.search(READER, request(phrase=("to", "be")))).ids == ()
 
     async def test_an_empty_question_asks_nothing(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "kestrel"))
-        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        (memory,) = await hold(finder, {"kestrel": a_vector(1, 0)})
         asked = SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), model=MODEL)
         answer = await finder.search(READER, VectoredRequest(asked, a_vector(1, 0)))
         assert (answer.ids, answer.bm25_bound) == ((memory.id,), 0.0)
@@ -221,17 +211,11 @@ class LexicalContract(IndexSuite):
 @needs("dense")
 class DenseContract(IndexSuite):
     async def test_similarity_is_the_cosine(self, finder: Finder) -> None:
-        same, half, opposite = numbered(3)
-        await remember(finder.store, indexed(same, "one"), indexed(half, "two"), indexed(opposite, "three"))
-        await give_vectors(
-            finder.store, {"one": a_vector(1, 0, 0, 0), "two": a_vector(1, 1, 1, 1), "three": a_vector(-1, 0, 0, 0)}
+        await hold(
+            finder, {"one": a_vector(1, 0, 0, 0)}, {"two": a_vector(1, 1, 1, 1)}, {"three": a_vector(-1, 0, 0, 0)}
         )
         answer = await finder.search(READER, request(vector=a_vector(1, 0, 0, 0)))
-        assert by_id(answer, answer.similarity) == {
-            str(same.id): similar(1.0),
-            str(half.id): similar(0.5),
-            str(opposite.id): similar(-1.0),
-        }
+        assert by_id(answer, answer.similarity) == {1: similar(1.0), 2: similar(0.5), 3: similar(-1.0)}
         assert order(answer, answer.dense_rank) == [1, 2, 3]
 
     async def test_the_nearest_of_many_are_brought(self, finder: Finder) -> None:
@@ -251,38 +235,28 @@ class DenseContract(IndexSuite):
         exact = {memory.id: float(vector @ question) for memory, vector in zip(memories, vectors, strict=True)}
         brought = {memory_id: exact[memory_id] for memory_id in answer.ids}
         assert len(brought) == 20
-        assert by_id(answer, answer.similarity) == {
-            str(memory_id): similar(value) for memory_id, value in brought.items()
-        }
+        assert by_id(answer, answer.similarity) == {one.int: similar(value) for one, value in brought.items()}
         missed = max(value for memory_id, value in exact.items() if memory_id not in brought)
         assert missed <= min(brought.values()) + 2 * COSINE_TOLERANCE
 
     async def test_where_there_is_no_vector_after_all_words_alone_are_searched(self, finder: Finder) -> None:
-        one, two = numbered(2)
-        await remember(finder.store, indexed(one, "kestrel"), indexed(two, "owl"))
-        await give_vectors(finder.store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
+        one, _ = await hold(finder, {"kestrel": a_vector(1, 0)}, {"owl": a_vector(0, 1)})
         answer = await finder.search(READER, request("kestrel", model=MODEL))
         assert (answer.ids, answer.dense_rank.tolist()) == ((one.id,), [0])
         assert np.isnan(answer.similarity).all()
 
     async def test_the_nearest_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "far", "near", "farther"))
-        await give_vectors(finder.store, {"far": a_vector(1, 1), "near": a_vector(1, 0), "farther": a_vector(0, 1)})
+        await hold(finder, {"far": a_vector(1, 1), "near": a_vector(1, 0), "farther": a_vector(0, 1)})
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([1], [similar(1.0)])
 
     async def test_equally_near_cues_give_the_first(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "far", "near", "as near"))
         same = a_vector(3, 4, 12)
-        await give_vectors(finder.store, {"far": a_vector(1, 0, 0), "near": same, "as near": same})
+        await hold(finder, {"far": a_vector(1, 0, 0), "near": same, "as near": same})
         assert (await finder.search(READER, request(vector=a_vector(0, 0, 1)))).cue.tolist() == [1]
 
     async def test_cues_against_the_question_give_the_first(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "opposite", "less so"))
-        await give_vectors(finder.store, {"opposite": a_vector(-1, 0), "less so": a_vector(-1, 1)})
+        await hold(finder, {"opposite": a_vector(-1, 0), "less so": a_vector(-1, 1)})
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([0], [similar(-(0.5**0.5))])
 
@@ -295,16 +269,12 @@ class DenseContract(IndexSuite):
         assert order(answer, answer.dense_rank) == [3, 1, 2, 4]
 
     async def test_a_memory_without_a_vector_is_no_dense_candidate(self, finder: Finder) -> None:
-        with_, without = numbered(2)
-        await remember(finder.store, with_, without)
-        await give_vectors(finder.store, {with_.text: a_vector(1, 0)})
+        with_, _ = await hold(finder, {"one": a_vector(1, 0)}, "two")
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.visible, answer.without_vector) == ((with_.id,), 2, 1)
 
     async def test_a_memory_awaits_vectors_until_every_cue_has_one(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "one", "two"))
-        await give_vectors(finder.store, {"one": a_vector(1, 0)})
+        (memory,) = await hold(finder, {"one": a_vector(1, 0), "two": None})
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.without_vector) == ((memory.id,), 1)
 
@@ -342,14 +312,8 @@ class UnionContract(IndexSuite):
     async def test_an_empty_store_answers_with_empty_columns(self, finder: Finder) -> None:
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert (answer.ids, answer.visible, answer.without_vector) == ((), 0, 0)
-        columns = {
-            "cue": np.int32,
-            "similarity": np.float32,
-            "bm25": np.float32,
-            "coverage": np.float32,
-            "dense_rank": np.int32,
-            "lexical_rank": np.int32,
-        }
+        columns = dict.fromkeys(("cue", "dense_rank", "lexical_rank"), np.dtype(np.int32))
+        columns |= dict.fromkeys(("similarity", "bm25", "coverage"), np.dtype(np.float32))
         assert {name: getattr(answer, name).dtype for name in columns} == columns
         assert {getattr(answer, name).shape for name in columns} == {(0,)}
 
@@ -362,7 +326,7 @@ class UnionContract(IndexSuite):
         hour = timedelta(hours=1)
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - n * 24 * hour) for n in range(1, 6)]
         lasting = replace(a_memory("lasting", memory_id=UUID(int=6), at=NOW), occurred_from=days[4].occurred_from)
-        await remember(finder.store, *[*days, lasting])
+        await remember(finder.store, *days, lasting)
         at = ((days[3].occurred_to, days[2].occurred_from), (days[0].occurred_to, days[0].occurred_to + hour))
         answer = await finder.search(READER, request(any_at=at))
         assert [identifier.int for identifier in answer.ids] == [6, 1, 4]
@@ -386,16 +350,13 @@ class UnionContract(IndexSuite):
         assert answer.ids == (fact.id,)
 
     async def test_candidates_are_the_union_of_the_legs(self, finder: Finder) -> None:
-        dense, lexical, neither = numbered(3)
-        await remember(finder.store, indexed(dense, "owl"), indexed(lexical, "kestrel"), indexed(neither, "heron"))
-        await give_vectors(finder.store, {"owl": a_vector(1, 0)})
+        dense, lexical, _ = await hold(finder, {"owl": a_vector(1, 0)}, "kestrel", "heron")
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert set(answer.ids) == {dense.id, lexical.id}
         assert (order(answer, answer.dense_rank), order(answer, answer.lexical_rank)) == ([1], [2])
 
     async def test_a_leg_that_was_not_asked_is_nan(self, finder: Finder) -> None:
-        await remember(finder.store, a_memory("kestrel"))
-        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        await hold(finder, {"kestrel": a_vector(1, 0)})
         by_words = await finder.search(READER, request("kestrel"))
         by_vector = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert np.isnan(by_words.similarity).all()
@@ -404,8 +365,7 @@ class UnionContract(IndexSuite):
         assert (by_words.dense_rank.tolist(), by_vector.lexical_rank.tolist()) == ([0], [0])
 
     async def test_a_leg_that_found_nothing_in_a_row_is_zero(self, finder: Finder) -> None:
-        await remember(finder.store, a_memory("kestrel"))
-        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        await hold(finder, {"kestrel": a_vector(1, 0)})
         answer = await finder.search(READER, request("walrus", vector=a_vector(1, 0)))
         assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([0.0], [0.0])
         assert answer.lexical_rank.tolist() == [0]
@@ -417,20 +377,11 @@ class UnionContract(IndexSuite):
         assert answer.dense_rank.tolist() == [0]
 
     async def test_each_leg_brings_its_depth_and_both_score_every_row(self, finder: Finder) -> None:
-        dense, lexical, last = numbered(3)
-        await remember(
-            finder.store,
-            indexed(dense, "kestrel roof barn"),
-            indexed(lexical, "kestrel kestrel"),
-            indexed(last, "kestrel roof barn wall"),
-        )
-        await give_vectors(
-            finder.store,
-            {
-                "kestrel roof barn": a_vector(1, 0),
-                "kestrel kestrel": a_vector(1, 1),
-                "kestrel roof barn wall": a_vector(0, 1),
-            },
+        dense, lexical, _ = await hold(
+            finder,
+            {"kestrel roof barn": a_vector(1, 0)},
+            {"kestrel kestrel": a_vector(1, 1)},
+            {"kestrel roof barn wall": a_vector(0, 1)},
         )
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1))
         assert answer.ids == (dense.id, lexical.id)
@@ -440,11 +391,7 @@ class UnionContract(IndexSuite):
 
     @needs("bm25")
     async def test_the_best_cue_is_best_by_both_legs_together(self, finder: Finder) -> None:
-        (memory,) = numbered(1)
-        await remember(finder.store, indexed(memory, "owl", "kestrel", "kestrel owl"))
-        await give_vectors(
-            finder.store, {"owl": a_vector(1, 0), "kestrel": a_vector(0, 1), "kestrel owl": a_vector(4, 3)}
-        )
+        await hold(finder, {"owl": a_vector(1, 0), "kestrel": a_vector(0, 1), "kestrel owl": a_vector(4, 3)})
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert answer.cue.tolist() == [2]
         assert answer.similarity.tolist() == [similar(1.0)]
@@ -462,11 +409,8 @@ class UnionContract(IndexSuite):
         strength = replace(memory.strength, importance=0.75, confidence=0.25, priority=9)
         await remember(finder.store, replace(memory, strength=strength))
         answer = await finder.search(READER, request("kestrel"))
-        assert (
-            answer.states.importance.tolist(),
-            answer.states.confidence.tolist(),
-            answer.states.priority.tolist(),
-        ) == (
+        states = answer.states
+        assert (states.importance.tolist(), states.confidence.tolist(), states.priority.tolist()) == (
             [0.75],
             [0.25],
             [9],
@@ -485,17 +429,12 @@ class UnionContract(IndexSuite):
         near = {cue.text: a_vector(1, 0) if "kestrel kestrel" in cue.text else a_vector(1, 1) for cue in pending}
         await give_vectors(finder.store, near)
         where = replace(EVERYTHING, kinds=frozenset({"note"}))
-        for asked in (
-            request("kestrel", depth=5, where=where),
-            request(vector=a_vector(1, 0), depth=5, where=where),
-        ):
+        for asked in (request("kestrel", depth=5, where=where), request(vector=a_vector(1, 0), depth=5, where=where)):
             answer = await finder.search(READER, asked)
             assert (len(answer.ids), answer.visible) == (5, 5)
 
     async def test_a_search_may_be_ended_after_others_were_begun(self, finder: Finder) -> None:
-        one, two = numbered(2)
-        await remember(finder.store, indexed(one, "kestrel"), indexed(two, "owl"))
-        await give_vectors(finder.store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
+        await hold(finder, {"kestrel": a_vector(1, 0)}, {"owl": a_vector(0, 1)})
         asked, other = request("kestrel", vector=a_vector(1, 2)), request("owl", model=MODEL)
 
         def both(view: ReadView) -> Candidates:
@@ -531,15 +470,13 @@ class FreshnessContract(IndexSuite):
         assert await finder.found("kestrel") == {"kestrel roof", "kestrel barn"}
 
     async def test_a_revised_memory_is_found_by_its_new_words_alone(self, finder: Finder) -> None:
-        memory = a_memory("kestrel")
-        await remember(finder.store, memory)
+        memory = await stored(finder.store, a_memory("kestrel"))
         assert await finder.found("kestrel") == {"kestrel"}
         await finder.store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
         assert (await finder.found("kestrel"), await finder.found("owl")) == (set(), {"owl"})
 
     async def test_a_revised_memory_is_found_by_no_old_vector(self, finder: Finder) -> None:
-        memory = a_memory("kestrel")
-        await remember(finder.store, memory)
+        memory = await stored(finder.store, a_memory("kestrel"))
         await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
         assert len((await finder.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
         await finder.store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
@@ -547,8 +484,7 @@ class FreshnessContract(IndexSuite):
         assert (answer.ids, answer.without_vector) == ((), 1)
 
     async def test_a_retired_memory_is_gone_at_once_and_comes_back(self, finder: Finder) -> None:
-        memory = a_memory("kestrel")
-        await remember(finder.store, memory)
+        memory = await stored(finder.store, a_memory("kestrel"))
         assert await finder.found("kestrel") == {"kestrel"}
         await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
         assert await finder.found("kestrel") == set()
@@ -556,26 +492,20 @@ class FreshnessContract(IndexSuite):
         assert await finder.found("kestrel") == {"kestrel"}
 
     async def test_a_memory_retired_since_is_found_as_of_before(self, finder: Finder) -> None:
-        memory = a_memory("kestrel")
-        await remember(finder.store, memory)
+        memory = await stored(finder.store, a_memory("kestrel"))
         await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW + timedelta(hours=2))
         before = Filter(current_at=NOW + timedelta(hours=1))
         assert await finder.found("kestrel", where=before) == {"kestrel"}
 
     async def test_a_new_vector_counts_at_once(self, finder: Finder) -> None:
-        await remember(finder.store, a_memory("kestrel"), a_memory("owl"))
-        await give_vectors(finder.store, {"owl": a_vector(0, 1)})
+        await hold(finder, "kestrel", {"owl": a_vector(0, 1)})
         assert len((await finder.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
         await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
-        assert by_id(answer, answer.similarity) == {
-            str(a_memory("kestrel").id): similar(1.0),
-            str(a_memory("owl").id): similar(0.0),
-        }
+        assert by_id(answer, answer.similarity) == {1: similar(1.0), 2: similar(0.0)}
 
     async def test_an_adjusted_strength_counts_at_once(self, finder: Finder) -> None:
-        memory = a_memory("kestrel")
-        await remember(finder.store, memory)
+        memory = await stored(finder.store, a_memory("kestrel"))
         await finder.search(READER, request("kestrel"))
         await finder.store.adjust(
             READER,
@@ -584,15 +514,8 @@ class FreshnessContract(IndexSuite):
             at=NOW,
         )
         answer = await finder.search(READER, request("kestrel"))
-        assert (
-            answer.states.importance.tolist(),
-            answer.states.priority.tolist(),
-            answer.states.confidence.tolist(),
-        ) == (
-            [1.0],
-            [1],
-            [0.0],
-        )
+        states = answer.states
+        assert (states.importance.tolist(), states.priority.tolist(), states.confidence.tolist()) == ([1.0], [1], [0.0])
 
     @needs("bm25")
     async def test_a_new_row_moves_the_scores_of_the_others_at_once(self, finder: Finder) -> None:

@@ -1,8 +1,8 @@
-"""Strength: adjusted, with what is logged of it, and as a search brings it."""
+"""Strength: adjusted, with what is logged of it; the states of all memories at once, and as a search brings them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -10,18 +10,28 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from remembrancer.domain.candidates import States
 from remembrancer.domain.memory import Status
+from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Level, Reach, Reader, Scope
+from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput, NotFound
-from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
-from remembrancer.testing.contract.base import StoreSuite, assert_same_states, exported, remember, unchanged
+from remembrancer.testing.contract.base import (
+    EVERYTHING,
+    StoreSuite,
+    assert_same_states,
+    exported,
+    remember,
+    stored,
+    unchanged,
+)
 from remembrancer.testing.contract.finding import Finder, IndexSuite, needs, request
 from remembrancer.testing.contract.memories import FULL, LATER, one, used_once
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
+from remembrancer.testing.doubles import MATE, NOW, NOWHERE, READER, SCOPE, a_memory, indexed
 
 WEARY: Final = "harmed too often"
 
@@ -43,8 +53,7 @@ async def logged(store: Store) -> list[ExportRow]:
 
 class StrengthContract(StoreSuite):
     async def test_adjusting_returns_and_keeps_the_new_strength(self, store: Store) -> None:
-        memory = replace(a_memory(), strength=FULL.strength)
-        await remember(store, memory)
+        memory = await stored(store, replace(a_memory(), strength=FULL.strength))
         expected = Strength(importance=0.25, priority=1, confidence=0.75, surprise=0.5, usage=Usage(harmed=1))
         assert await store.adjust(READER, [memory.id], lambda _: Adjustment(expected), at=LATER) == {
             memory.id: expected
@@ -62,7 +71,7 @@ class StrengthContract(StoreSuite):
 
     async def test_one_missing_memory_leaves_all_as_they_were(self, remembered: Store) -> None:
         with pytest.raises(NotFound):
-            await remembered.adjust(READER, [a_memory().id, UUID(int=404)], used_once, at=LATER)
+            await remembered.adjust(READER, [a_memory().id, NOWHERE], used_once, at=LATER)
         assert await one(remembered, a_memory().id) == a_memory()
 
     async def test_a_change_that_raises_leaves_all_as_they_were(self, store: Store) -> None:
@@ -113,13 +122,11 @@ class StrengthContract(StoreSuite):
         assert await remembered.audit(READER, a_memory().id) == ()
 
     async def test_a_memory_may_leave_its_reader_s_sight_as_it_is_retired(self, store: Store) -> None:
-        mate = replace(SCOPE, agent="bob")
-        memory = replace(a_memory(scope=mate), strength=Strength(importance=0.7))
-        await remember(store, memory)
+        memory = await stored(store, replace(a_memory(scope=MATE), strength=Strength(importance=0.7)))
         reader = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
         adjusted = await store.adjust(reader, [memory.id], wearing, at=LATER)
         assert adjusted[memory.id].importance == 0.35
-        assert (await one(store, memory.id, Reader(mate))).status is Status.RETIRED
+        assert (await one(store, memory.id, Reader(MATE))).status is Status.RETIRED
 
     async def test_a_change_that_raises_retires_and_logs_nothing(self, store: Store) -> None:
         await remember(store, a_memory("one"), a_memory("two"))
@@ -138,7 +145,7 @@ class StrengthContract(StoreSuite):
         assert await exported(store) == before
 
     async def test_the_audit_of_what_is_not_there_is_empty(self, store: Store) -> None:
-        assert await store.audit(READER, UUID(int=404)) == ()
+        assert await store.audit(READER, NOWHERE) == ()
 
     async def test_the_audit_comes_oldest_first(self, remembered: Store) -> None:
         for at in (LATER + timedelta(days=1), LATER):
@@ -189,7 +196,7 @@ class StrengthContract(StoreSuite):
 
     async def test_an_exposure_of_a_missing_memory_leaves_all_as_it_was(self, remembered: Store) -> None:
         async with unchanged(remembered):
-            exposed = [shown(a_memory().id), shown(UUID(int=404))]
+            exposed = [shown(a_memory().id), shown(NOWHERE)]
             with pytest.raises(NotFound):
                 await remembered.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=exposed)
 
@@ -225,8 +232,7 @@ class FoundStatesContract(IndexSuite):
         assert_same_states(answer.states, states_of([]))
 
     async def test_what_an_adjustment_changed_is_brought_at_once(self, finder: Finder) -> None:
-        memory = a_memory("kestrel")
-        await remember(finder.store, memory)
+        memory = await stored(finder.store, a_memory("kestrel"))
         await finder.search(READER, request("kestrel"))
         await finder.store.adjust(READER, [memory.id], lambda _: Adjustment(FULL.strength), at=LATER)
         answer = await finder.search(READER, request("kestrel"))
@@ -247,3 +253,61 @@ class FoundStatesContract(IndexSuite):
         answer = await finder.search(Reader(Scope(workspace="acme")), request("kestrel"))
         assert answer.states.level.tolist() == [level]
         assert answer.states.level.dtype == np.int32
+
+
+LIVED = Strength(
+    importance=0.875,
+    importance_floor=0.25,
+    priority=9,
+    confidence=0.1,
+    stability=12.5,
+    last_reviewed_at=NOW + timedelta(seconds=4, microseconds=1),
+    usage=Usage(
+        retrieved=1,
+        shown=2,
+        used=3,
+        last_retrieved_at=NOW + timedelta(seconds=1),
+        last_shown_at=NOW + timedelta(seconds=2),
+        last_used_at=NOW + timedelta(seconds=3),
+    ),
+)
+
+
+class StatesContract(StoreSuite):
+    async def test_the_states_of_all_memories_come_by_id(self, store: Store) -> None:
+        memories = [
+            replace(a_memory("lived", memory_id=UUID(int=1)), strength=LIVED),
+            replace(a_memory("long ago", memory_id=UUID(int=2)), occurred_to=NOW.replace(year=1905)),
+            a_memory("of all", memory_id=UUID(int=3), scope=Scope(workspace=SCOPE.workspace)),
+        ]
+        await remember(store, *(indexed(memories[place]) for place in (2, 0, 1)))
+        ids, states = await store.states(READER, EVERYTHING)
+        assert ids == tuple(memory.id for memory in memories)
+        assert_same_states(states, states_of(memories))
+
+    async def test_an_empty_store_has_no_states(self, store: Store) -> None:
+        ids, states = await store.states(READER, EVERYTHING)
+        assert ids == ()
+        assert_same_states(states, states_of([]))
+
+    async def test_only_what_is_current_has_a_state(self, store: Store) -> None:
+        kept, retired, expired = a_memory("kept"), a_memory("retired"), a_memory("expired")
+        await remember(store, kept, retired, replace(expired, valid_until=NOW))
+        await store.set_status(READER, retired.id, Status.RETIRED, at=NOW)
+        assert (await store.states(READER, EVERYTHING))[0] == (kept.id,)
+
+    async def test_states_are_those_of_what_the_filter_keeps(self, store: Store) -> None:
+        await remember(store, a_memory("note"), replace(a_memory("fact"), kind="fact"))
+        where = Filter(current_at=EVERYTHING.current_at, kinds=frozenset({"fact"}))
+        assert (await store.states(READER, where))[0] == (a_memory("fact").id,)
+
+    async def test_states_are_those_of_what_the_reader_sees(self, store: Store) -> None:
+        await remember(store, a_memory("mine"), a_memory("theirs", scope=MATE))
+        assert (await store.states(Reader(SCOPE, Reach.OWN), EVERYTHING))[0] == (a_memory("mine").id,)
+
+
+def as_lists(states: States) -> list[object]:
+    """The numbers alone, to be compared with ==."""
+    names = [field.name for field in fields(States) if field.name not in ("exposed", "exposed_at")]
+    exposures = [(kind, states.exposed[kind].tolist(), states.exposed_at[kind].tolist()) for kind in Exposure]
+    return [*(getattr(states, name).tolist() for name in names), *exposures]

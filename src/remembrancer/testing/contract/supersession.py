@@ -11,26 +11,17 @@ import pytest
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Reader, Visibility
+from remembrancer.domain.scope import Reader
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import (
-    EVERYTHING,
-    StoreSuite,
-    found,
-    holding,
-    refused,
-    remember,
-    unchanged,
-)
+from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, found, holding, refused, remember, unchanged
 from remembrancer.testing.contract.memories import LATER, listed, one, saying
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
+from remembrancer.testing.doubles import HIDDEN, NOW, NOWHERE, READER, SCOPE, a_memory, indexed
 
 INSTANT = timedelta(microseconds=1)
 OLD, NEW, NEWER = (a_memory(text) for text in ("staging", "production", "the edge"))
 ABOUT = replace(OLD, topic_key="target")
-HIDDEN = replace(a_memory("hidden", scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
 
 
 class SupersessionContract(StoreSuite):
@@ -109,11 +100,11 @@ class SupersessionContract(StoreSuite):
     @pytest.mark.parametrize(
         ("old", "new"),
         [
-            (UUID(int=404), NEW.id),
-            (OLD.id, UUID(int=404)),
+            (NOWHERE, NEW.id),
+            (OLD.id, NOWHERE),
             (HIDDEN.id, NEW.id),
             (OLD.id, HIDDEN.id),
-            (UUID(int=404), None),
+            (NOWHERE, None),
             (HIDDEN.id, None),
         ],
         ids=["no such old", "no such new", "an unseen old", "an unseen new", "none to end", "an unseen one to end"],

@@ -51,12 +51,7 @@ async def archive(store: Store, kind: str) -> int:
 
 
 async def due(
-    store: Store,
-    *,
-    at_least: int = 1,
-    silent_since: datetime = NEVER,
-    limit: int = 99,
-    after: Scope | None = None,
+    store: Store, *, at_least: int = 1, silent_since: datetime = NEVER, limit: int = 99, after: Scope | None = None
 ) -> list[Scope]:
     found = await store.tails(ACME, at_least=at_least, silent_since=silent_since, limit=limit, after=after)
     return [tail.stream for tail in found]

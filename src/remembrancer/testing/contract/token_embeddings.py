@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import numpy as np
 import pytest
 
-from remembrancer.domain.scope import Reader, Visibility
+from remembrancer.domain.scope import Reader
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.store import Store
@@ -24,10 +23,11 @@ from remembrancer.testing.contract.base import (
     holding,
     refs_of,
     remember,
+    stored,
     stored_token_embeddings,
 )
 from remembrancer.testing.contract.finding import Finder, IndexSuite, needs
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
+from remembrancer.testing.doubles import HIDDEN, NOW, READER, SCOPE, a_memory, a_vector, indexed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,8 +133,7 @@ class TokenEmbeddingsContract(StoreSuite):
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
 
     async def test_the_words_of_a_revised_text_are_gone(self, store: Store) -> None:
-        memory = a_memory()
-        await remember(store, indexed(memory, "one"))
+        memory = await stored(store, indexed(a_memory(), "one"))
         await give_token_embeddings(store, {"one": signs(0x10)})
         await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
         assert await read(store, {memory.id: 0}) == {}
@@ -142,8 +141,7 @@ class TokenEmbeddingsContract(StoreSuite):
         assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
     async def test_the_words_of_a_text_that_has_gone_are_left(self, store: Store) -> None:
-        memory = a_memory()
-        await remember(store, indexed(memory, "one"))
+        memory = await stored(store, indexed(a_memory(), "one"))
         (gone,) = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
         await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
         await store.put_vectors(SCOPE, MODEL, [CueVector(gone.ref, A_VECTOR, False, signs(0x10))], at=NOW)
@@ -206,22 +204,19 @@ class FoundWordsContract(IndexSuite):
     """What an index gives of them: to those who may see the memory, as they are now."""
 
     async def test_words_of_what_the_reader_cannot_see_are_left_out(self, finder: Finder) -> None:
-        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await remember(finder.store, indexed(hidden, "one"))
+        await remember(finder.store, indexed(HIDDEN, "one"))
         await give_token_embeddings(finder.store, {"one": signs(0x10)})
-        assert await found(finder, {hidden.id: 0}) == {}
-        assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
+        assert await found(finder, {HIDDEN.id: 0}) == {}
+        assert set(await found(finder, {HIDDEN.id: 0}, reader=Reader(HIDDEN.scope))) == {HIDDEN.id}
 
     async def test_words_that_one_has_read_are_not_told_to_one_who_may_not(self, finder: Finder) -> None:
-        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await remember(finder.store, indexed(hidden, "one"))
+        await remember(finder.store, indexed(HIDDEN, "one"))
         await give_token_embeddings(finder.store, {"one": signs(0x10)})
-        assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
-        assert await found(finder, {hidden.id: 0}) == {}
+        assert set(await found(finder, {HIDDEN.id: 0}, reader=Reader(HIDDEN.scope))) == {HIDDEN.id}
+        assert await found(finder, {HIDDEN.id: 0}) == {}
 
     async def test_words_that_were_read_are_read_anew_once_the_text_has_changed(self, finder: Finder) -> None:
-        memory = a_memory()
-        await remember(finder.store, indexed(memory, "one"))
+        memory = await stored(finder.store, indexed(a_memory(), "one"))
         await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
         await finder.store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
@@ -229,16 +224,14 @@ class FoundWordsContract(IndexSuite):
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
     async def test_words_that_were_read_are_given_again(self, finder: Finder) -> None:
-        memory = a_memory()
-        await remember(finder.store, indexed(memory, "one", "two"))
+        memory = await stored(finder.store, indexed(a_memory(), "one", "two"))
         await give_token_embeddings(finder.store, {"one": signs(0x10), "two": signs(0x20)})
         for _ in range(2):
             assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
             assert await found(finder, {memory.id: 1}) == {memory.id: [[0, 0x20]]}
 
     async def test_words_that_come_after_their_vector_are_given(self, finder: Finder) -> None:
-        memory = a_memory()
-        await remember(finder.store, indexed(memory, "one"))
+        memory = await stored(finder.store, indexed(a_memory(), "one"))
         await give_token_embeddings(finder.store, {"one": None})
         assert await found(finder, {memory.id: 0}) == {}
         (cue,) = await finder.store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)

@@ -29,17 +29,12 @@ from remembrancer.testing.contract.base import (
     give_vectors,
     refused,
     remember,
+    stored,
     the_tail,
     unchanged,
 )
 from remembrancer.testing.contract.memories import FULL
-from remembrancer.testing.contract.world import (
-    DEPLOY,
-    OOM,
-    WorldSuite,
-    a_snapshot,
-    populate,
-)
+from remembrancer.testing.contract.world import DEPLOY, OOM, WorldSuite, a_snapshot, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 
@@ -228,8 +223,7 @@ class ImportContract(WorldSuite):
             assert await world.import_rows(SCOPE, rows) == 0
 
     async def test_a_memory_revised_since_takes_no_old_cue_or_vector(self, store: Store) -> None:
-        memory = a_memory("kestrel")
-        await remember(store, indexed(memory, "one", "two"))
+        memory = await stored(store, indexed(a_memory("kestrel"), "one", "two"))
         await give_vectors(store, {"one": a_vector(1, 0)})
         rows = await exported(store)
         await store.revise(SCOPE, indexed(memory, "three"), expected_revision=1, at=NOW)
@@ -237,8 +231,7 @@ class ImportContract(WorldSuite):
             assert await store.import_rows(SCOPE, rows) == 0
 
     async def test_a_memory_takes_no_revision_it_has_not_reached(self, store: Store) -> None:
-        memory = a_memory("kestrel")
-        await remember(store, memory)
+        memory = await stored(store, a_memory("kestrel"))
         async with self.another_store() as ahead:
             await remember(ahead, memory)
             await ahead.revise(SCOPE, indexed(memory, "owl"), expected_revision=1, at=NOW)

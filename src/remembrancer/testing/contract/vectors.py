@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from remembrancer.domain.memory import Cue, MemoryWrite
-from remembrancer.domain.scope import Reader, Visibility
+from remembrancer.domain.scope import Reader
 from remembrancer.errors import EmbedderMismatch
+from remembrancer.language.cues import analysed
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
@@ -22,18 +23,10 @@ from remembrancer.testing.contract.base import (
     give_vectors,
     holding,
     remember,
+    stored,
     unchanged,
 )
-from remembrancer.testing.doubles import (
-    NOW,
-    READER,
-    SCOPE,
-    a_memory,
-    a_vector,
-    an_event,
-    an_indexed_cue,
-    indexed,
-)
+from remembrancer.testing.doubles import HIDDEN, NOW, NOWHERE, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 
 async def refs(store: Store, *, model: str = MODEL, now: datetime = NOW, limit: int = 100) -> list[int]:
@@ -53,7 +46,7 @@ class VectorContract(StoreSuite):
             Cue(memory_id=memory.id, ordinal=0, text="The deploy failed"),
             Cue(memory_id=memory.id, ordinal=1, text="at nine", heading="ana", event_id=turn.id),
         )
-        write = MemoryWrite(memory, tuple(an_indexed_cue(cue) for cue in cues))
+        write = MemoryWrite(memory, tuple(analysed(cue) for cue in cues))
         await store.append(SCOPE, [Entry(turn, write)])
         pending = await store.pending(SCOPE, MODEL, limit=10, now=NOW)
         assert {(cue.memory_id, cue.text, cue.heading) for cue in pending} == {
@@ -73,8 +66,7 @@ class VectorContract(StoreSuite):
         assert [(cue.memory_id, cue.text) for cue in pending] == [(mine.id, "one"), (mine.id, "three")]
 
     async def test_a_cue_that_failed_is_pending_with_its_memory_at_once(self, store: Store) -> None:
-        mine = a_memory()
-        await remember(store, indexed(mine, "one"))
+        mine = await stored(store, indexed(a_memory(), "one"))
         (ref,) = await refs(store)
         await store.defer_vectors(SCOPE, MODEL, [ref], error="cannot read this", now=NOW)
         assert [cue.ref for cue in await store.pending_of(SCOPE, MODEL, mine.id)] == [ref]
@@ -103,8 +95,7 @@ class VectorContract(StoreSuite):
         assert vectors[a_memory().id].tolist() == [1, 0]
 
     async def test_the_vector_of_a_cue_that_has_gone_is_left(self, store: Store) -> None:
-        memory = a_memory()
-        await remember(store, indexed(memory, "one"))
+        memory = await stored(store, indexed(a_memory(), "one"))
         gone = await refs(store)
         await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
         vectors = [CueVector(ref, a_vector(1, 0), False) for ref in gone]
@@ -112,8 +103,7 @@ class VectorContract(StoreSuite):
         assert await waiting(store) == ["two"]
 
     async def test_revised_cues_await_new_vectors(self, store: Store) -> None:
-        memory = a_memory()
-        await remember(store, indexed(memory, "one"))
+        memory = await stored(store, indexed(a_memory(), "one"))
         await give_vectors(store, {"one": a_vector(1, 0)})
         await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
         assert await waiting(store) == ["one"]
@@ -140,10 +130,7 @@ class VectorContract(StoreSuite):
         one, two = await refs(store)
         with pytest.raises(EmbedderMismatch):
             await store.put_vectors(
-                SCOPE,
-                MODEL,
-                [CueVector(one, a_vector(0, 1), False), CueVector(two, a_vector(1, 2, 3), False)],
-                at=NOW,
+                SCOPE, MODEL, [CueVector(one, a_vector(0, 1), False), CueVector(two, a_vector(1, 2, 3), False)], at=NOW
             )
         assert await waiting(store) == ["one", "two"]
 
@@ -194,15 +181,14 @@ class VectorContract(StoreSuite):
         await remember(store, indexed(a_memory(), "one"), indexed(a_memory("other"), "two"))
         await give_vectors(store, {"one": a_vector(1, 0)})
         await give_vectors(store, {"two": a_vector(1, 0, 0)}, model="model-b")
-        asked = [a_memory().id, a_memory("other").id, UUID(int=404)]
+        asked = [a_memory().id, a_memory("other").id, NOWHERE]
         assert set(await self._read(store, *asked)) == {a_memory().id}
 
     async def test_vectors_of_what_the_reader_cannot_see_are_left_out(self, store: Store) -> None:
-        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await remember(store, indexed(hidden, "one"))
+        await remember(store, indexed(HIDDEN, "one"))
         await give_vectors(store, {"one": a_vector(1, 0)})
-        assert await self._read(store, hidden.id) == {}
-        assert set(await self._read(store, hidden.id, reader=Reader(hidden.scope))) == {hidden.id}
+        assert await self._read(store, HIDDEN.id) == {}
+        assert set(await self._read(store, HIDDEN.id, reader=Reader(HIDDEN.scope))) == {HIDDEN.id}
 
     async def test_vectors_of_very_many_memories_can_be_asked_for(self, cued: Store) -> None:
         await give_vectors(cued, {"one": a_vector(1, 0)})
@@ -248,8 +234,7 @@ class VectorContract(StoreSuite):
         assert await waiting(cued, now=NOW + timedelta(days=9)) == []
 
     async def test_a_revised_cue_starts_anew(self, store: Store) -> None:
-        memory = a_memory("one")
-        await remember(store, memory)
+        memory = await stored(store, a_memory("one"))
         await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
         await store.revise(SCOPE, indexed(replace(memory, text="two")), expected_revision=1, at=NOW)
         assert await waiting(store) == ["two"]

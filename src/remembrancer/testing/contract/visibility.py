@@ -1,4 +1,4 @@
-"""What a reader sees and a filter keeps: every method agrees with `policies.ranking.selection`."""
+"""What a reader sees and a filter keeps: every method agrees with `domain.selection`."""
 
 from __future__ import annotations
 
@@ -19,23 +19,17 @@ from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.selection import can_see, excluded_by
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import InvalidInput, NotFound
-from remembrancer.policies.ranking.selection import can_see, excluded_by
+from remembrancer.language.cues import analysed
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
-from remembrancer.testing.contract.base import (
-    EVERYTHING,
-    MODEL,
-    StoreSuite,
-    give_vectors,
-    remember,
-    unchanged,
-)
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, give_vectors, remember, stored, unchanged
 from remembrancer.testing.contract.finding import Finder, IndexSuite, assert_same_answer, needs, request
-from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, an_indexed_cue, indexed
+from remembrancer.testing.doubles import HIDDEN, MATE, NOW, SCOPE, a_memory, a_vector, an_event, indexed
 
 WORD: Final = "deploy"
 
@@ -93,11 +87,7 @@ async def _by_listing(store: Store, reader: Reader) -> Iterable[UUID]:
     return [memory.id for memory in await store.memories(reader, EVERYTHING, limit=len(MEMORIES))]
 
 
-SEEN: Final[dict[str, Seen]] = {
-    "get": _by_get,
-    "cues": _by_cues,
-    "memories": _by_listing,
-}
+SEEN: Final[dict[str, Seen]] = {"get": _by_get, "cues": _by_cues, "memories": _by_listing}
 """Ways in which a store shows memories."""
 
 FOUND: Final = {
@@ -167,8 +157,7 @@ class VisibilityContract(KeptContract):
             assert (await store.stats(reader)).events == len(expected), reader
 
     async def test_what_a_reader_cannot_see_it_cannot_change(self, store: Store) -> None:
-        memory = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await remember(store, memory)
+        memory = await stored(store, HIDDEN)
         reader = Reader(SCOPE)
         with pytest.raises(NotFound):
             await store.adjust(
@@ -179,29 +168,24 @@ class VisibilityContract(KeptContract):
         assert await store.get(Reader(memory.scope), [memory.id]) == {memory.id: memory}
 
     async def test_revisions_of_what_a_reader_cannot_see_are_hidden(self, store: Store) -> None:
-        memory = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await remember(store, memory)
+        memory = await stored(store, HIDDEN)
         await store.revise(memory.scope, indexed(memory), expected_revision=1, at=NOW)
         assert await store.revisions(Reader(SCOPE), memory.id) == ()
         assert len(await store.revisions(Reader(memory.scope), memory.id)) == 1
 
     async def test_edges_with_an_unseen_end_are_hidden(self, store: Store) -> None:
-        mine, theirs = (
-            a_memory("mine"),
-            replace(a_memory("theirs", scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN),
-        )
-        await remember(store, mine, theirs)
-        edge = Relation(mine.id, theirs.id, RelationKind.SIMILAR, 1.0, NOW)
+        mine = await stored(store, a_memory("mine"))
+        await remember(store, HIDDEN)
+        edge = Relation(mine.id, HIDDEN.id, RelationKind.SIMILAR, 1.0, NOW)
         await store.import_rows(SCOPE, [record_to_row(edge)])
-        for end in (mine, theirs):
+        for end in (mine, HIDDEN):
             assert await store.relations(Reader(SCOPE), [end.id]) == ()
         assert (await store.stats(Reader(SCOPE))).relations == 0
 
     async def test_provenance_of_what_a_reader_cannot_see_is_hidden(self, store: Store) -> None:
         event = an_event()
-        memory = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await store.append(SCOPE, [Entry(event, indexed(memory, event_ids=[event.id]))])
-        assert await store.provenance(Reader(SCOPE), memory.id) == ()
+        await store.append(SCOPE, [Entry(event, indexed(HIDDEN, event_ids=[event.id]))])
+        assert await store.provenance(Reader(SCOPE), HIDDEN.id) == ()
 
     async def test_provenance_leaves_out_events_beyond_the_reader_s_reach(self, store: Store) -> None:
         mine, theirs = an_event("mine"), an_event("theirs", scope=replace(SCOPE, project="secret"))
@@ -212,7 +196,6 @@ class VisibilityContract(KeptContract):
         assert await store.provenance(reader, memory.id) == (mine,)
 
 
-MATE: Final = replace(SCOPE, agent="bob")
 STRANGER: Final = replace(SCOPE, crew="data", agent="carl")
 SHARING: Final = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
 
@@ -294,8 +277,7 @@ class SharingContract(StoreSuite):
         assert replace(await store.stats(SHARING), bytes=0) == expected
 
     async def test_a_memory_is_listed_once_it_has_come_to_weigh_more(self, store: Store) -> None:
-        memory = weighing(0.5, MATE)
-        await remember(store, memory)
+        memory = await stored(store, weighing(0.5, MATE))
         await store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
         assert await listed(store, SHARING) == {memory.id}
 
@@ -343,8 +325,7 @@ class FoundSharingContract(IndexSuite):
         assert (await finder.search(SHARING, request(WORD))).ids == ()
 
     async def test_a_memory_comes_into_sight_when_it_comes_to_weigh_more(self, finder: Finder) -> None:
-        memory = weighing(0.5, MATE)
-        await remember(finder.store, memory)
+        memory = await stored(finder.store, weighing(0.5, MATE))
         assert (await finder.search(SHARING, request(WORD))).visible == 0
         await finder.store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
         assert (await finder.search(SHARING, request(WORD))).ids == (memory.id,)
@@ -365,7 +346,7 @@ class FoundSharingContract(IndexSuite):
     async def test_who_speaks_in_what_is_not_shared_is_not_named(self, finder: Finder) -> None:
         event, memory = replace(an_event(scope=MATE), actor="Bob"), weighing(0.5, MATE)
         cue = Cue(memory_id=memory.id, ordinal=0, text=event.text, event_id=event.id)
-        entry = Entry(event, MemoryWrite(memory, (an_indexed_cue(cue),), (event.id,)))
+        entry = Entry(event, MemoryWrite(memory, (analysed(cue),), (event.id,)))
         await finder.store.append(MATE, [entry])
         assert await finder.participants(SHARING, EVERYTHING, model=None) == frozenset()
         assert await finder.participants(Reader(MATE), EVERYTHING, model=None) == {"Bob"}

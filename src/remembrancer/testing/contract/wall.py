@@ -45,7 +45,7 @@ from remembrancer.testing.contract.base import (
 )
 from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
 from remembrancer.testing.contract.finding import Finder, IndexSuite, assert_same_answer, needs, request
-from remembrancer.testing.contract.states import as_lists
+from remembrancer.testing.contract.strength import as_lists
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
@@ -436,13 +436,7 @@ SEARCHED: Final = {
     "a phrase": request(phrase=("the", "deploy")),
     "a vector": request(vector=a_vector(1, 1, 1), depth=2),
     "context": request(
-        "deploy",
-        "back",
-        "canary",
-        where=BEFORE_RETIRING,
-        context_features=True,
-        speakers={"Bo"},
-        roles={Role.USER},
+        "deploy", "back", "canary", where=BEFORE_RETIRING, context_features=True, speakers={"Bo"}, roles={Role.USER}
     ),
 }
 

@@ -23,13 +23,14 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Outcome
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
+from remembrancer.language.cues import analysed
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import StoreSuite, give_vectors, holding
-from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, an_indexed_cue, indexed
+from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, indexed
 
 OTHER_MODEL: Final = "model-b"
 DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(101, 106))
@@ -256,4 +257,4 @@ def _conversation(scope: Scope, prefix: str) -> MemoryWrite:
         Cue(memory_id=memory.id, ordinal=0, text=f"{prefix}the deploy failed", heading="Ana", event_id=TURNS[0]),
         Cue(memory_id=memory.id, ordinal=1, text=f"{prefix}roll it back", heading="Bo", event_id=TURNS[1]),
     )
-    return MemoryWrite(memory, tuple(an_indexed_cue(cue) for cue in cues), TURNS)
+    return MemoryWrite(memory, tuple(analysed(cue) for cue in cues), TURNS)

@@ -16,7 +16,7 @@ from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.reply import Claimed, Reply, UnderWay
 from remembrancer.errors import StoreUnavailable
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.testing.contract.world import a_claim, a_key
 from remembrancer.testing.doubles import NOW, SCOPE
 

@@ -1,4 +1,4 @@
-"""The SQL clauses and the array masks keep exactly what `policies.ranking.selection` keeps."""
+"""The SQL clauses and the array masks keep exactly what `domain.selection` keeps."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.selection import can_see, excluded_by
 from remembrancer.domain.strength import Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.index.columns import MemoryColumns
-from remembrancer.policies.ranking.selection import can_see, excluded_by
 from remembrancer.ports.changes import ChangedMemory
 from remembrancer.ports.journal import EventFilter
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed

@@ -19,7 +19,7 @@ from remembrancer.adapters.relational.sqlite import file as sqlite_file
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.errors import Conflict, StoreUnavailable
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 
 T = TypeVar("T")
 PATIENCE = 20.0

@@ -11,7 +11,7 @@ import numpy as np
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, indexed
 

@@ -13,7 +13,7 @@ from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ReadView
 from remembrancer.testing.contract.base import remember
 from remembrancer.testing.doubles import SCOPE, a_memory, indexed

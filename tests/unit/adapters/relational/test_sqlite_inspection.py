@@ -7,7 +7,7 @@ from pathlib import Path
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.inspection import Finding
 from remembrancer.testing.doubles import SCOPE, a_memory, indexed
 

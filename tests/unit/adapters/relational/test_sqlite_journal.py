@@ -8,7 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.testing.doubles import READER, SCOPE, an_event
 

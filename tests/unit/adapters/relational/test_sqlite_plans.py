@@ -26,7 +26,7 @@ from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.query import Filter
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.language.cues import analysed
 from remembrancer.ports.journal import Aged, EventFilter
 from remembrancer.testing.contract.world import a_claim, a_key
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event

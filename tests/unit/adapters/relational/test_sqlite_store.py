@@ -26,11 +26,12 @@ from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.candidates import States
 from remembrancer.domain.memory import Cue, Memory, Status
 from remembrancer.domain.scope import Reader
+from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
-from remembrancer.policies.forgetting.dynamics import states_of
+from remembrancer.language.cues import analysed
+from remembrancer.policies.admission.formation import Formation, memory_of_event
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import CueRecord, record_to_row
@@ -44,7 +45,7 @@ from remembrancer.testing.contract.base import (
 )
 from remembrancer.testing.contract.finding import assert_same_answer, request
 from remembrancer.testing.contract.neighbours import ask
-from remembrancer.testing.contract.states import LIVED
+from remembrancer.testing.contract.strength import LIVED
 from remembrancer.testing.contract.world import populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, HashEmbedder, a_memory, a_vector, an_event, indexed
 

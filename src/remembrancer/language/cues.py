@@ -1,0 +1,13 @@
+"""The analysis of a cue: its search terms, its tokens and its flags."""
+
+from __future__ import annotations
+
+from remembrancer.domain.memory import Cue, IndexedCue, searchable_text
+from remembrancer.language.english.answer_types import flags_of
+from remembrancer.language.lexical import analyse
+
+
+def analysed(cue: Cue) -> IndexedCue:
+    """The cue with its analysis. Stores receive this function, because they do not import the language."""
+    analysis = analyse(searchable_text(cue))
+    return IndexedCue(cue, analysis.tokens, analysis.terms, flags_of(cue.text))
