@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 
@@ -17,8 +16,11 @@ def loaded_when_used(package: str) -> Callable[[str], ModuleType]:
 
     def __getattr__(name: str) -> ModuleType:  # noqa: N807  what it becomes
         module = f"{package}.{name}"
-        if name.startswith("_") or find_spec(module) is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return import_module(module)
+        try:
+            return import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
 
     return __getattr__

@@ -1,8 +1,8 @@
 """`dataclass`, as the standard library has it, but quicker for frozen values with slots, which most classes here are.
 
 One recall in a fresh process imports some 150 of them. The standard library compiles six methods for each, which takes
-0.4 ms of CPU, together more than half of what `import numpy` takes. Here only `__init__` is compiled, when it is first
-looked up; the other methods are shared or closures. An instance is also made sooner. Fields are collected by the
+0.4 ms of CPU, together more than half of what `import numpy` takes. Here only `__init__` is compiled, for a class with
+many instances; the other methods are shared or closures. An instance is also made sooner. Fields are collected by the
 standard library, so `fields`, `replace`, `asdict` and `match` work as with its own classes.
 """
 
@@ -12,12 +12,15 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, cast
 
 __all__ = ["dataclass"]
 
 _SET: Final = object.__setattr__
+UNCOMPILED: Final = 16
+"""So many instances of a class are made before its constructor is compiled."""
 _QUICK: Final = {"frozen", "slots", "kw_only", "eq"}
 
 
@@ -60,16 +63,45 @@ def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
 
 
 class _Init:
-    """The `__init__` of a class, until it is first looked up: most classes are not instantiated in a short program."""
+    """The `__init__` of a class until it is compiled, which takes as long as making some forty instances without it."""
 
     owner: type[Any]
+
+    def __init__(self) -> None:
+        self._made = 0
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.owner = owner
 
     def __get__(self, instance: object, owner: type[Any]) -> Callable[..., None]:
+        self._made += 1
+        if instance is not None and self._made <= UNCOMPILED:
+            return partial(self._fill, instance)
+        return self._compiled().__get__(instance, owner)
+
+    def _compiled(self) -> Callable[..., None]:
         self.owner.__init__ = init = _init(self.owner, fields(self.owner))
-        return init.__get__(instance, owner)
+        return init
+
+    def _fill(self, instance: Any, /, *args: object, **given: object) -> None:
+        """As the compiled one, which raises the error where the arguments are wrong."""
+        every = fields(self.owner)
+        values = dict(zip([field.name for field in every if not field.kw_only], args, strict=False))
+        fits = len(values) == len(args) and values.keys().isdisjoint(given)
+        values |= given
+        for field in every:
+            if field.name in values:
+                _SET(instance, field.name, values.pop(field.name))
+            elif field.default is not MISSING:
+                _SET(instance, field.name, field.default)
+            elif field.default_factory is not MISSING:
+                _SET(instance, field.name, field.default_factory())
+            else:
+                fits = False
+        if values or not fits:
+            self._compiled()(instance, *args, **given)
+        elif hasattr(instance, "__post_init__"):
+            instance.__post_init__()
 
 
 def _init(cls: type[Any], every: tuple[Field[Any], ...]) -> Callable[..., None]:

@@ -120,19 +120,24 @@ CASES: dict[str, Callable[[Any], object]] = {
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("uncompiled", [0, values.UNCOMPILED])
 @pytest.mark.parametrize("told", CASES.values(), ids=CASES)
-def test_a_value_behaves_as_the_standard_library_s(told: Callable[[Any], object]) -> None:
-    assert told(OURS) == told(THEIRS)
+def test_a_value_behaves_as_the_standard_library_s(
+    monkeypatch: pytest.MonkeyPatch, told: Callable[[Any], object], uncompiled: int
+) -> None:
+    monkeypatch.setattr(values, "UNCOMPILED", uncompiled)
+    assert told(made_by(values.dataclass)) == told(THEIRS)
 
 
-def test_a_constructor_is_compiled_when_it_is_first_looked_up() -> None:
+def test_a_constructor_is_compiled_for_a_class_with_many_instances() -> None:
     @values.dataclass(frozen=True, slots=True)
-    class Unused:
+    class Word:
         text: str
 
-    assert not inspect.isfunction(vars(Unused)["__init__"])
-    assert Unused("a") == Unused("a")
-    assert inspect.isfunction(vars(Unused)["__init__"])
+    first = [Word("a") for _ in range(values.UNCOMPILED)]
+    assert not inspect.isfunction(vars(Word)["__init__"])
+    assert {*first, Word("a")} == {Word("a")}
+    assert inspect.isfunction(vars(Word)["__init__"])
 
 
 def test_what_is_not_frozen_changes() -> None:

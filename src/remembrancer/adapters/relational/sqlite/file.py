@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -91,7 +90,7 @@ class SqliteFile:
             except apsw.BusyError:
                 if time.monotonic() > deadline:
                     raise
-                time.sleep(random.uniform(0.005, 0.05))
+                time.sleep(0.005 + 0.045 * os.urandom(1)[0] / 255)
             else:
                 return
 
