@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -43,19 +42,9 @@ PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
 """The arguments of Python for each program. `new.db` is not there, `old.db` holds one memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartCost:
-    """Medians in milliseconds. `ratio`: CPU time by that of `import numpy`."""
-
-    cpu: float
-    wall: float
-    ratio: float
-
-
-def measure(*programs: str, rounds: int) -> dict[str, StartCost]:
-    """The cost of these programs and of `import numpy`, over that many rounds after one that is not counted.
-
-    Raises CalledProcessError for a program that fails.
+def run(*programs: str, rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """CPU and wall time in milliseconds of `import numpy` and of these programs, in each of so many rounds after one
+    that is not counted. Raises CalledProcessError for a program that fails.
     """
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in (NUMPY, *programs)}
     with tempfile.TemporaryDirectory() as folder:
@@ -63,9 +52,7 @@ def measure(*programs: str, rounds: int) -> dict[str, StartCost]:
         for _ in range(rounds + 1):
             for name, taken in costs.items():
                 taken.append(_run(Path(folder), *PROGRAMS[name]))
-    cpu = {name: statistics.median(cpu for cpu, _ in taken[1:]) for name, taken in costs.items()}
-    wall = {name: statistics.median(wall for _, wall in taken[1:]) for name, taken in costs.items()}
-    return {name: StartCost(cpu[name], wall[name], cpu[name] / cpu[NUMPY]) for name in costs}
+    return {name: taken[1:] for name, taken in costs.items()}
 
 
 def _run(folder: Path, *arguments: str) -> tuple[float, float]:
@@ -93,12 +80,13 @@ def _run(folder: Path, *arguments: str) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
-    found = measure(*PROGRAMS, rounds=parser.parse_args().rounds)
-    table = Table(title="Start-up", caption=machine_line())
+    costs = run(*PROGRAMS, rounds=parser.parse_args().rounds)
+    medians = {name: [statistics.median(part) for part in zip(*taken, strict=True)] for name, taken in costs.items()}
+    table = Table(title="Start-up: medians", caption=machine_line())
     for heading in ("program", "CPU ms", "wall ms", "× import numpy"):
         table.add_column(heading, justify="left" if heading == "program" else "right")
-    for name, cost in found.items():
-        table.add_row(name, f"{cost.cpu:.0f}", f"{cost.wall:.0f}", f"{cost.ratio:.2f}")
+    for name, (cpu, wall) in medians.items():
+        table.add_row(name, f"{cpu:.0f}", f"{wall:.0f}", f"{cpu / medians[NUMPY][0]:.2f}")
     Console().print(table)
 
 
