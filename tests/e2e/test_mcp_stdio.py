@@ -187,6 +187,6 @@ def test_without_the_package_it_says_what_to_install(cli: Cli, monkeypatch: pyte
     def without_mcp(name: str) -> object:
         return None if name == "mcp" else util.find_spec(name)
 
-    monkeypatch.setattr("remembrancer.interfaces.cli.serving_mcp.find_spec", without_mcp)
+    monkeypatch.setattr("remembrancer.interfaces.cli.serve.find_spec", without_mcp)
     ran = cli("mcp")
     assert (ran.code, ran.err) == (3, "error: serving MCP needs mcp: pip install 'remembrancer[mcp]'\n")

@@ -1,17 +1,28 @@
 """Commands for maintenance: stats, health, doctor, export, import."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from remembrancer.errors import StoreUnavailable
-from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.drawing import Meter, Renderables, facts, sparkline
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.text import counted, minute, one_line, size
+from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut
+from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+from remembrancer.interfaces.wire.state import DoctorOut, StatsOut
+from remembrancer.ports.inspection import Finding
+
+METER_CELLS: Final = 20
+DAYS: Final = 30
+"""Days of health history in the chart."""
 
 
 def stats(call: Invocation) -> None:
@@ -22,9 +33,7 @@ def stats(call: Invocation) -> None:
 
     Example: remembrancer stats --json
     """
-    from remembrancer.interfaces.wire.state import StatsOut
-
-    call.tell(lambda memory: StatsOut.of(memory.health.stats()), pages.counts)
+    call.tell(lambda memory: StatsOut.of(memory.health.stats()), _counts)
 
 
 def health(
@@ -39,13 +48,11 @@ def health(
 
     Example: remembrancer health --history
     """
-    from remembrancer.interfaces.wire.health import MemoryHealthOut
-
     crew = call.settings.crew
     with call.opened(create=False) as memory:
         latest = memory.health.latest(crew)
-        days = memory.health.history(crew, pages.DAYS) if history else None
-    call.answer(MemoryHealthOut.of(crew, latest, days), pages.health)
+        days = memory.health.history(crew, DAYS) if history else None
+    call.answer(MemoryHealthOut.of(crew, latest, days), _health)
 
 
 def doctor(call: Invocation) -> None:
@@ -56,9 +63,6 @@ def doctor(call: Invocation) -> None:
 
     Example: remembrancer doctor
     """
-    from remembrancer.interfaces.wire.state import DoctorOut
-    from remembrancer.ports.inspection import Finding
-
     try:
         with call.opened(create=False) as memory:
             found = DoctorOut.of(memory.health.doctor())
@@ -67,7 +71,7 @@ def doctor(call: Invocation) -> None:
             raise  # there is nothing to look at
         cannot_open = Finding("file", ok=False, detail=str(error), repair="restore a backup or an export of it")
         found = DoctorOut.of((cannot_open,))
-    call.answer(found, pages.examined)
+    call.answer(found, _examined)
     if not found.ok:
         raise typer.Exit(1)
 
@@ -84,11 +88,9 @@ def export(
 
     Example: remembrancer export backup.jsonl
     """
-    from remembrancer.interfaces.wire.files import ExportedOut
-
     with call.opened(create=False) as memory, call.rows("exporting") as on_rows:
         rows = memory.export(file, on_rows=on_rows)
-    call.answer(ExportedOut(path=str(file), rows=rows), pages.exported)
+    call.answer(ExportedOut(path=str(file), rows=rows), _exported)
 
 
 def import_(
@@ -103,11 +105,99 @@ def import_(
 
     Example: remembrancer import backup.jsonl --db other.db
     """
-    from remembrancer.interfaces.wire.files import ImportedOut
-
     settings = call.settings
     if dry_run and not Path(settings.db).exists():
         settings = replace(settings, db=":memory:")  # into a new file, but without making one
     with call.opened(create=True, settings=settings) as memory, call.rows("importing") as on_rows:
         imported = memory.import_(file, dry_run=dry_run, on_rows=on_rows)
-    call.answer(ImportedOut.of(imported), pages.imported)
+    call.answer(ImportedOut.of(imported), _imported)
+
+
+def _counts(stats: StatsOut) -> Renderables:
+    span = ""
+    if stats.oldest is not None and stats.newest is not None:
+        span = f"{minute(stats.oldest)} to {minute(stats.newest)} UTC"
+    yield facts(
+        [
+            ("events", f"{stats.events:,}"),
+            ("memories", ", ".join(f"{number:,} {status}" for status, number in stats.memories.items()) or "0"),
+            ("cues", f"{stats.cues:,}"),
+            ("vectors", ", ".join(f"{number:,} of {model}" for model, number in stats.vectors.items()) or "0"),
+            ("too long", f"{stats.truncated:,} cues are longer than their model reads" if stats.truncated else ""),
+            ("relations", f"{stats.relations:,}"),
+            ("span", span),
+            ("size", size(stats.bytes)),
+        ]
+    )
+
+
+def _examined(answer: DoctorOut) -> Renderables:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column()
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for finding in answer.findings:
+        mark = Text("✓", style="green") if finding.ok else Text("✗", style="bold red")
+        grid.add_row(mark, finding.check, Text(one_line(finding.detail), style="dim" if finding.ok else ""))
+        if not finding.ok and finding.repair:
+            grid.add_row("", "", Text(f"to mend it: {one_line(finding.repair)}"))
+    yield grid
+
+
+def _health(answer: MemoryHealthOut) -> Renderables:
+    """The score, its metrics as bars, missing metrics with the reason, and how to improve the weakest."""
+    yield Text("the workspace" if answer.crew is None else f"crew {one_line(answer.crew)}", style="bold")
+    if answer.latest is None:
+        whose = "" if answer.crew is None else " of each crew that has memories"
+        yield Text(f"No health snapshot has been taken yet. `remembrancer maintain` takes one a day{whose}.")
+    else:
+        yield from _measured(answer.latest)
+    if answer.history:
+        yield ""
+        yield from _days(answer.history)
+
+
+def _measured(snapshot: HealthOut) -> Renderables:
+    verdict = Text("no data", style="dim")
+    if snapshot.score is not None and snapshot.band is not None:
+        verdict = Text(f"{snapshot.score:.1f} {snapshot.band}", style=f"bold {snapshot.band}")
+    yield verdict.append(f"  on {snapshot.day}", style="not bold default")
+    grid = Table.grid(padding=(0, 1))
+    for no_wrap in (True, False, True, True, True):
+        grid.add_column(no_wrap=no_wrap)
+    absent: dict[str, list[str]] = {}
+    for name, metric in snapshot.metrics.items():
+        if metric.value is None or metric.band is None:
+            grid.add_row(name, "", "", Text("no data", style="dim"))
+            absent.setdefault(metric.absent, []).append(name)
+        else:
+            bar = Meter(metric.value / 100, metric.band, METER_CELLS)
+            weight = Text(f"weighs {metric.weight:.0%}", style="dim")
+            grid.add_row(name, bar, f"{metric.value:5.1f}", Text(metric.band, style=metric.band), weight)
+    yield grid
+    for why, names in absent.items():
+        yield Text(f"no {', '.join(names)}: {why}", style="dim")
+    if snapshot.weakest is not None and snapshot.advice:
+        yield ""
+        line = Text(f"weakest: {snapshot.weakest}. ", style="bold")
+        yield line.append(f"{snapshot.advice[0].upper()}{snapshot.advice[1:]}.", style="not bold")
+
+
+def _days(history: list[HealthOut]) -> Renderables:
+    """One column per day, the newest at the right; a dot for a day without a score."""
+    newest = history[0].day
+    scores = {snapshot.day: snapshot.score for snapshot in history}
+    days = [newest - timedelta(days=ago) for ago in reversed(range(DAYS))]
+    known = [score for score in map(scores.get, days) if score is not None]
+    yield Text(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days))
+    span = f"{days[0]} to {newest}: {counted(len(known), 'score')}"
+    yield Text(f"{span}, from {min(known):.1f} to {max(known):.1f}" if known else span, style="dim")
+
+
+def _exported(answer: ExportedOut) -> Renderables:
+    yield Text(f"Wrote {counted(answer.rows, 'row')} to {one_line(answer.path)}.")
+
+
+def _imported(answer: ImportedOut) -> Renderables:
+    would = "would be new" if answer.dry_run else "were new"
+    yield Text(f"{counted(answer.rows, 'row')}, of which {answer.new:,} {would}.")

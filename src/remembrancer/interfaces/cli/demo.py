@@ -1,5 +1,4 @@
 """The demonstration: a history is recorded, and six questions are asked."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
@@ -15,26 +14,23 @@ from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Final, TypedDict
+from typing import Annotated, Final, TypedDict
 from uuid import UUID
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from remembrancer import Recall, Remembrancer
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import Legend, Renderables, Shares, Shorter, indented, leaves
+from remembrancer.ingest import read
+from remembrancer.interfaces.cli.drawing import Legend, Renderables, Shares, Shorter, indented, leaves, said
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.pages import said
+from remembrancer.interfaces.cli.recording import SkippedRecords, record
 from remembrancer.interfaces.text import counted, one_line, shown
+from remembrancer.interfaces.wire.recall import DemoAnswerOut, DemoOut, HitOut, RecallOut, milliseconds
 from remembrancer.values import dataclass
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from remembrancer import Recall, Remembrancer
-    from remembrancer.interfaces.wire.recall import DemoAnswerOut, DemoOut, HitOut
 
 READ_TO: Final = 10
 """The limit of hits per question. The first `SHOWN` are printed."""
@@ -79,8 +75,6 @@ def demo(
         raise InvalidInput("--db", call.db, "--keep FILE: the demonstration has a database of its own")
     if keep is not None and keep.exists():
         raise InvalidInput("--keep", str(keep), "a file that does not exist yet")
-    from remembrancer.interfaces.wire.recall import DemoOut
-
     questions: list[DemoQuestion] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
     clock = SettableClock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
     with _database(keep) as path:
@@ -125,17 +119,12 @@ def _data(name: str) -> Traversable:
 
 def _take_in(call: Invocation, memory: Remembrancer) -> dict[UUID, str]:
     """Record the history. Returns the key of each event, by its id."""
-    from remembrancer.ingest import read
-    from remembrancer.interfaces.cli.recording import SkippedRecords, record
-
     with as_file(_data("history.jsonl")) as file, call.reading(file) as on_bytes:
         offered = read(file, on_bytes=on_bytes)
         return {event.id: event.key or "" for event in record(memory, offered, file, on_problem=SkippedRecords(call))}
 
 
 def _answer(question: DemoQuestion, recall: Recall, keys: dict[UUID, str]) -> DemoAnswerOut:
-    from remembrancer.interfaces.wire.recall import DemoAnswerOut, RecallOut, milliseconds
-
     answer = RecallOut.of(recall)
     ranks = {_key(hit, keys): hit.rank for hit in reversed(answer.hits)}
     return DemoAnswerOut(

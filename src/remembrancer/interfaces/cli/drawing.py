@@ -1,4 +1,4 @@
-"""Building blocks of the terminal output: shortened texts, bars, meters and tables."""
+"""Building blocks of the terminal output: shortened texts, bars, meters, tables, and what is told of a memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.text import one_line, shown
+from remembrancer.interfaces.text import minute, one_line, shown, titled
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from remembrancer.interfaces.wire.recall import PartOut
+    from remembrancer.interfaces.wire.comparison import ComparedOut
+    from remembrancer.interfaces.wire.memories import MemoryOut, StrengthOut
+    from remembrancer.interfaces.wire.recall import HitOut, PartOut
 
 Renderables = Iterator["RenderableType"]
 """The output of a page: texts and tables that are printed one below the other."""
@@ -30,6 +34,7 @@ COLOURS: Final = (
 GLYPHS: Final = "█▓▒░▪▫●○◆◇▲△"
 """Patterns of bars without colour, one for each part of a score; they repeat if there are more parts."""
 BAR_CELLS: Final = 28
+WITHIN_WORKSPACE: Final = ("project", "crew", "agent", "session")
 _COLUMNS: Final = "▁▂▃▄▅▆▇█"
 
 
@@ -41,6 +46,41 @@ def shortened(text: str, cells: int) -> str:
 
 def indented(block: RenderableType, by: int = 4) -> Padding:
     return Padding(block, (0, 0, 0, by), expand=False)
+
+
+def said(found: HitOut | ComparedOut) -> str:
+    """The passage that was found, or the text of a memory after its title."""
+    return found.cue.text if found.memory.title is None else titled(found.memory)
+
+
+def memory_line(lead: str, memory: MemoryOut) -> Shorter:
+    head = Text(f"{lead}  ", style="dim")
+    head.append(f"{memory.origin if memory.kind == 'message' else memory.kind}  ", style="not dim cyan")
+    return Shorter(titled(memory), lead=head)
+
+
+def strength_facts(strength: StrengthOut) -> list[tuple[str, str]]:
+    usage = strength.usage
+    return [
+        ("importance", f"{strength.importance:.2f}"),
+        ("confidence", f"{strength.confidence:.2f}"),
+        ("priority", f"{strength.priority} of 10"),
+        ("surprise", f"{strength.surprise:.2f}" if strength.surprise else ""),
+        ("never below", f"{strength.importance_floor:.2f}" if strength.importance_floor else ""),
+        ("stability", f"{strength.stability:.1f} days"),
+        ("reviewed", optional_minute(strength.last_reviewed_at)),
+        ("feedback", f"{usage.helped} × helped, {usage.unhelpful} × unhelpful, {usage.harmed} × harmed"),
+        ("use", f"{usage.retrieved} × retrieved, {usage.shown} × shown, {usage.used} × used"),
+    ]
+
+
+def scope_text(scope: object, parts: Sequence[str] = WITHIN_WORKSPACE, separator: str = ", ") -> str:
+    """The parts of a scope that are given, with their names."""
+    return separator.join(f"{name} {one_line(value)}" for name in parts if (value := getattr(scope, name)))
+
+
+def optional_minute(moment: datetime | None) -> str:
+    return "" if moment is None else f"{minute(moment)} UTC"
 
 
 def sparkline(shares: Iterable[float | None]) -> str:

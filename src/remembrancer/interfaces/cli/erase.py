@@ -1,26 +1,22 @@
 """Commands for erasing data for good, and for the receipts of erasures."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
+from uuid import UUID
 
 import typer
 from rich.text import Text
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import Renderables, facts, indented
+from remembrancer.interfaces.cli.drawing import Renderables, facts, indented, scope_text
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, arguments
 from remembrancer.interfaces.text import counted, minute, one_line
+from remembrancer.interfaces.wire.erasures import ChoiceOut, ErasureOut, ErasuresOut
 from remembrancer.values import dataclass
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from remembrancer.interfaces.wire.erasures import ChoiceOut, ErasureOut, ErasuresOut
 
 LISTED: Final = 5
 """Ids printed of each kind; the JSON has all of them."""
@@ -79,8 +75,6 @@ def erase(
 
     Example: remembrancer erase --in-session support-4711 --dry-run
     """
-    from remembrancer.interfaces.wire.erasures import ErasureOut
-
     with call.opened(create=False) as memory:
         receipt = memory.erase(ids=ids or None, dry_run=dry_run or not yes, **arguments(chosen))
         if receipt.dry_run and not dry_run and any(receipt.counts.values()):
@@ -101,8 +95,6 @@ def erasures(
 
     Example: remembrancer erasures --json
     """
-    from remembrancer.interfaces.wire.erasures import ErasuresOut
-
     call.tell(lambda memory: ErasuresOut.of(memory.erasures(limit)), _receipts)
 
 
@@ -165,8 +157,7 @@ def _asked(choice: ChoiceOut) -> str:
         return counted(len(choice.ids), "memory")
     if choice.events:
         return counted(len(choice.events), "event")
-    parts = (("project", choice.project), ("crew", choice.crew), ("agent", choice.agent), ("session", choice.session))
-    named = ", ".join(f"{name} {one_line(part)}" for name, part in parts if part is not None)
+    named = scope_text(choice)
     return named if choice.before is None else f"{named}, before {minute(choice.before)} UTC"
 
 

@@ -1,21 +1,32 @@
-"""The commands that measure retrieval."""
+"""The commands that measure retrieval, and the segmentation of streams into episodes."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from rich.console import Console
+
+from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
+from remembrancer.evaluation import records, segmentation_report
+from remembrancer.evaluation.dataset import Dataset, Selection
+from remembrancer.evaluation.evaluate import Options, evaluate
+from remembrancer.evaluation.locomo import load as load_locomo
+from remembrancer.evaluation.questions import load as load_questions
+from remembrancer.evaluation.report import as_json, paired_json
+from remembrancer.evaluation.segmentation import evaluate_segmentation
+from remembrancer.evaluation.segmentation_report import SegmentationView
+from remembrancer.evaluation.tables import print_report, print_views
+from remembrancer.evaluation.views import ReportView, of_paired, views
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.picture import check_installed
 from remembrancer.values import dataclass
-
-if TYPE_CHECKING:
-    from remembrancer.evaluation.dataset import Dataset
 
 Seed = Annotated[int, "The seed of the samples for intervals and tests."]
 PlotOption = Annotated[Path | None, "DIR", "Draw each table as a picture in this folder."]
@@ -51,9 +62,7 @@ def locomo(
 
     Example: remembrancer eval locomo locomo10.json --records results
     """
-    from remembrancer.evaluation.locomo import load
-
-    _measure(call, load(path), measuring)
+    _measure(call, load_locomo(path), measuring)
 
 
 def questions(
@@ -70,9 +79,7 @@ def questions(
 
     Example: remembrancer eval questions corpus.jsonl questions.jsonl --against mnemosyne
     """
-    from remembrancer.evaluation.questions import load
-
-    _measure(call, load(corpus, asked), measuring)
+    _measure(call, load_questions(corpus, asked), measuring)
 
 
 def compare(
@@ -90,31 +97,54 @@ def compare(
 
     Example: remembrancer eval compare before/default.jsonl after/default.jsonl
     """
-    from remembrancer.evaluation import records
-    from remembrancer.evaluation.report import paired_json
-    from remembrancer.evaluation.tables import print_views
-    from remembrancer.evaluation.views import of_paired
-
-    check(plot)
+    _check(plot)
     told = records.compare(first, second, seed=seed)
-    if plot is not None:
-        from remembrancer.interfaces.charts import evaluation
+    shown = list(of_paired(told))
+    _show(call, plot, shown, paired_json(told), partial(print_views, shown))
 
-        draw(call, plot, evaluation.documents(of_paired(told)))
-    if call.as_json:
-        call.write(json.dumps(paired_json(told), indent=2))
-        return
-    print_views(of_paired(told), call.marked_up)
+
+def segmentation(
+    call: Invocation,
+    *,
+    path: Annotated[Path, "PATH", "A file of dialogues, or a folder with such files."],
+    part: Annotated[str | None, "train, dev, test or all. Default: test if there is one, else all."] = None,
+    records: Annotated[Path | None, "DIR", "Write one line per dialogue to this folder, a file per set."] = None,
+    plot: PlotOption = None,
+    seed: Seed = 0,
+    no_baselines: Annotated[bool, "Measure the default segmenter alone."] = False,
+) -> None:
+    """Measure where episodes begin.
+
+    Segments dialogues that people have segmented, without a model, and reports Pk, WindowDiff and F1 of the default
+    segmenter, and of no boundaries, random boundaries, fixed windows and TextTiling.
+
+    Example: remembrancer eval segmentation dialseg --part test
+    """
+    _check(plot)
+    with call.measuring() as on_progress:
+        report = asyncio.run(
+            evaluate_segmentation(
+                path,
+                settings=call.settings,
+                part=part,
+                baselines=not no_baselines,
+                seed=seed,
+                folder=records,
+                on_progress=on_progress,
+            )
+        )
+    shown = [view for one in report.sets for view in segmentation_report.views(one)]
+    _show(
+        call,
+        plot,
+        shown,
+        segmentation_report.as_json(report),
+        lambda out: segmentation_report.print_report(report, out),
+    )
 
 
 def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
-    from remembrancer.evaluation.dataset import Selection
-    from remembrancer.evaluation.evaluate import Options, evaluate
-    from remembrancer.evaluation.report import as_json
-    from remembrancer.evaluation.tables import print_report
-    from remembrancer.evaluation.views import views
-
-    check(measuring.plot)
+    _check(measuring.plot)
     with call.measuring() as on_progress:
         options = Options(
             settings=call.settings,
@@ -129,21 +159,32 @@ def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
             on_progress=on_progress,
         )
         report = asyncio.run(evaluate(dataset, options))
-    if measuring.plot is not None:
+    _show(call, measuring.plot, list(views(report)), as_json(report), partial(print_report, report))
+
+
+def _show(
+    call: Invocation,
+    plot: Path | None,
+    shown: Sequence[ReportView | SegmentationView],
+    document: JsonValue,
+    show: Callable[[Console], None],
+) -> None:
+    """Draw the views into the folder of --plot, and print the report: as JSON with --json, otherwise as tables."""
+    if plot is not None:
         from remembrancer.interfaces.charts import evaluation
 
-        draw(call, measuring.plot, evaluation.documents(views(report)))
+        _draw(call, plot, evaluation.documents(shown))
     if call.as_json:
-        call.write(json.dumps(as_json(report), indent=2))
-        return
-    print_report(report, call.marked_up)
+        call.write(json.dumps(document, indent=2))
+    else:
+        show(call.marked_up)
 
 
 def _ids(given: str | None) -> tuple[str, ...]:
     return () if given is None else tuple(given.split(","))
 
 
-def check(plot: Path | None) -> None:
+def _check(plot: Path | None) -> None:
     """Check --plot before the measurement. Raises InvalidInput for a path that is not a folder, and Unsupported as
     `check_installed` does.
     """
@@ -154,7 +195,7 @@ def check(plot: Path | None) -> None:
     check_installed()
 
 
-def draw(call: Invocation, folder: Path, documents: Mapping[str, str]) -> None:
+def _draw(call: Invocation, folder: Path, documents: Mapping[str, str]) -> None:
     """Write each SVG document as NAME.png. Files of an earlier run are replaced."""
     from remembrancer.interfaces.charts.document import png
 

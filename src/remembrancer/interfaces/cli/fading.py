@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from rich.text import Text
 
@@ -16,10 +16,8 @@ from remembrancer.interfaces.cli.options import LimitOption
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.cli.times import LENGTHS
 from remembrancer.interfaces.text import counted, day, minute, titled
+from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut, DecayForecastsOut
 from remembrancer.policies.rendering.telling import spoken_age
-
-if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut, DecayForecastsOut
 
 
 def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
@@ -30,8 +28,6 @@ def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
 
     Example: remembrancer decay --limit 20
     """
-    from remembrancer.interfaces.wire.fading import DecayForecastsOut
-
     call.tell(lambda memory: DecayForecastsOut.of(memory.health.decay(limit=limit)), partial(_weakest, now=call.now))
 
 
@@ -49,7 +45,6 @@ def fading(
     Example: remembrancer fading --within 30d
     """
     from remembrancer.facade import MAX_LISTED
-    from remembrancer.interfaces.wire.fading import DecayForecastsOut
 
     ahead = timedelta(days=30) if within is None else within
     with call.opened(create=False) as memory:

@@ -1,22 +1,24 @@
 """The command that imports files of conversations."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.text import Text
 
+from remembrancer import Remembrancer
+from remembrancer.domain.validation import choice
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli import pages
+from remembrancer.ingest import Format, detect, read
+from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import NoIndex
-
-if TYPE_CHECKING:
-    from remembrancer import Remembrancer
-    from remembrancer.ingest import Format
-    from remembrancer.interfaces.wire.files import IngestedFileOut
+from remembrancer.interfaces.cli.recording import SkippedRecords, learn, record
+from remembrancer.interfaces.text import counted, one_line
+from remembrancer.interfaces.wire.files import ImportProblemOut, IngestedFileOut, IngestedOut
+from remembrancer.interfaces.wire.state import IndexReportOut
 
 BAD_RECORDS, BAD_FILES = 1, 2
 
@@ -39,11 +41,6 @@ def ingest(
 
     Example: remembrancer ingest conversations.json notes.md
     """
-    from remembrancer.domain.validation import choice
-    from remembrancer.ingest import Format, detect
-    from remembrancer.interfaces.wire.files import IngestedOut
-    from remembrancer.interfaces.wire.state import IndexReportOut
-
     chosen = None if format is None else choice("format", format, Format)
     formats: dict[Path, Format] = {}
     taken: list[IngestedFileOut] = []
@@ -59,7 +56,7 @@ def ingest(
         taken += [_take(call, memory, file, source) for file, source in formats.items()]
         new = memory.health.stats().events - before
         index = None if no_index else IndexReportOut.of(call.index(memory))
-    call.answer(IngestedOut(files=taken, new=new, index=index), pages.ingested)
+    call.answer(IngestedOut(files=taken, new=new, index=index), _ingested)
     if any(file.refused for file in taken):
         raise typer.Exit(BAD_FILES)
     if any(file.problems for file in taken):
@@ -67,10 +64,6 @@ def ingest(
 
 
 def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) -> IngestedFileOut:
-    from remembrancer.ingest import Format, read
-    from remembrancer.interfaces.cli.recording import SkippedRecords, learn, record
-    from remembrancer.interfaces.wire.files import ImportProblemOut, IngestedFileOut
-
     left_out, events, learned = SkippedRecords(call), 0, 0
     try:
         if source is Format.LEARNINGS:
@@ -86,7 +79,32 @@ def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) ->
 
 
 def _refused(call: Invocation, file: Path, source: Format | None, error: InvalidInput) -> IngestedFileOut:
-    from remembrancer.interfaces.wire.files import IngestedFileOut
-
     call.note(f"error: {error}", style="red")
     return IngestedFileOut(path=str(file), format=source, refused=str(error))
+
+
+def _ingested(answer: IngestedOut) -> Renderables:
+    for file in answer.files:
+        line = Text(one_line(file.path), style="bold")
+        if file.refused is None:
+            events, learnings = counted(file.events, "event"), counted(file.learnings, "learning")
+            what = learnings if file.format == Format.LEARNINGS else f"{events} as {file.format}"
+            line.append(f": {what}", style="not bold")
+            if file.problems:
+                line.append(f", {counted(len(file.problems), 'problem')}", style="not bold yellow")
+        else:
+            line.append(": left out", style="not bold red")
+        yield line
+    if any(file.format != Format.LEARNINGS for file in answer.files):
+        yield Text(f"New in the journal: {counted(answer.new, 'event')}.")
+    if answer.index is not None:
+        yield _index(answer.index)
+
+
+def _index(report: IndexReportOut) -> Text:
+    line = Text(f"indexed {counted(report.indexed, 'cue')}")
+    if report.deferred:
+        line.append(f", {report.deferred:,} put off", style="yellow")
+    if report.reason:
+        line.append(f" ({one_line(report.reason)})", style="dim")
+    return line

@@ -1,33 +1,30 @@
 """Commands for the journal: list, get, count, priority, tail."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
 import json
 import sys
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from rich.text import Text
 
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented, scope_text
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, arguments
 from remembrancer.interfaces.text import counted, minute, one_line, shown
+from remembrancer.interfaces.wire.journal import (
+    EventOut,
+    JournalCountOut,
+    JournalEntryOut,
+    JournalPageOut,
+    PriorityChangeOut,
+    RecordedOut,
+    StretchOut,
+)
 from remembrancer.values import dataclass
-
-if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.journal import (
-        EventOut,
-        JournalCountOut,
-        JournalEntryOut,
-        JournalPageOut,
-        PriorityChangeOut,
-        RecordedOut,
-        StretchOut,
-    )
 
 EventIdArgument = Annotated[str, "ID", "An event's id, as `journal list` and `observe` print it."]
 _STYLES: Final = {Severity.WARN: "yellow", Severity.ERROR: "bold red"}
@@ -71,8 +68,6 @@ def list_(
 
     Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
     """
-    from remembrancer.interfaces.wire.journal import JournalPageOut
-
     chosen = arguments(entries)
     chosen["archived"] = archived
     call.tell(
@@ -91,8 +86,6 @@ def get(call: Invocation, *, event_id: EventIdArgument) -> None:
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    from remembrancer.interfaces.wire.journal import JournalEntryOut
-
     with call.opened(create=False) as memory:
         found, changes = memory.journal.get(event_id), memory.journal.priority_changes(event_id)
     call.answer(JournalEntryOut.of(found, changes), _entry)
@@ -105,8 +98,6 @@ def count(call: Invocation, *, entries: EntryOptions, archived: ArchivedOption =
 
     Example: remembrancer journal count --type tool --severity error --since 24h
     """
-    from remembrancer.interfaces.wire.journal import JournalCountOut
-
     chosen = arguments(entries)
     chosen["archived"] = archived
     with call.opened(create=False) as memory:
@@ -128,8 +119,6 @@ def priority(
 
     Example: remembrancer journal priority 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f pin --role LEAD --reason "post-mortem"
     """
-    from remembrancer.interfaces.wire.journal import PriorityChangeOut
-
     call.tell(
         lambda memory: PriorityChangeOut.of(memory.journal.set_priority(event_id, priority, reason)),
         _changed,
@@ -153,8 +142,6 @@ def tail(
 
     Example: remembrancer journal tail -f --severity warn --severity error
     """
-    from remembrancer.interfaces.wire.journal import RecordedOut, StretchOut
-
     if not 0 <= lines <= 10_000:
         raise InvalidInput("limit", lines, "a whole number from 0 to 10000")
     chosen = arguments(entries)
@@ -216,14 +203,12 @@ def _entry(found: JournalEntryOut) -> Renderables:
     yield ""
     yield Text(shown(event.text))
     yield ""
-    scope = event.scope
-    parts = (("project", scope.project), ("crew", scope.crew), ("agent", scope.agent), ("session", scope.session))
     yield facts(
         [
             ("happened", f"{minute(event.occurred_at)} UTC"),
             ("recorded", f"{minute(event.recorded_at)} UTC"),
             ("by", _actor(event)),
-            ("scope", ", ".join(f"{name} {part}" for name, part in parts if part is not None)),
+            ("scope", scope_text(event.scope)),
             ("place", f"{event.seq} in its stream"),
             ("origin", event.origin),
             ("key", event.key or ""),

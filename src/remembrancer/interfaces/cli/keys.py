@@ -1,10 +1,9 @@
 """Commands for API keys, with which programs access a server: create, list, revoke."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from rich.text import Text
 
@@ -12,9 +11,7 @@ from remembrancer.interfaces.cli.drawing import Renderables, Shorter
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import LENGTHS
 from remembrancer.interfaces.text import minute
-
-if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
+from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 
 
 def create(
@@ -31,8 +28,6 @@ def create(
 
     Example: remembrancer keys create ci --right write --expires 90d
     """
-    from remembrancer.interfaces.wire.keys import NewKeyOut
-
     with call.opened(create=True) as memory:
         made = memory.keys.create(name, right, expires)
     call.answer(NewKeyOut.of(made, now=call.now), _made)
@@ -49,8 +44,6 @@ def list_(call: Invocation) -> None:
 
     Example: remembrancer keys list --json
     """
-    from remembrancer.interfaces.wire.keys import KeysOut
-
     call.tell(lambda memory: KeysOut.of(memory.keys.list(), now=call.now), _listed)
 
 
@@ -65,8 +58,6 @@ def revoke(
 
     Example: remembrancer keys revoke 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    from remembrancer.interfaces.wire.keys import KeyOut
-
     call.tell(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), _told)
 
 

@@ -48,11 +48,11 @@ COMMANDS: Final = {
         "observe": ("write.observe", "Record something that was said or happened."),
         "ingest": ("ingest.ingest", "Import files of conversations."),
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
-        "update": ("update.update", "Edit a memory."),
+        "update": ("write.update", "Edit a memory."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
-        "link": ("relations.link", "Relate one memory to another."),
-        "supersede": ("relations.supersede", "Replace a memory by another one."),
-        "invalidate": ("relations.invalidate", "End a memory's validity now."),
+        "link": ("write.link", "Relate one memory to another."),
+        "supersede": ("write.supersede", "Replace a memory by another one."),
+        "invalidate": ("write.invalidate", "End a memory's validity now."),
     },
     "Read": {
         "recall": ("read.recall", "Find the memories that answer a question."),
@@ -76,7 +76,7 @@ COMMANDS: Final = {
     },
     "Serve": {
         "serve": ("serve.serve", "Serve the memory over HTTP, with a dashboard."),
-        "mcp": ("serving_mcp.mcp", "Serve the memory to MCP clients."),
+        "mcp": ("serve.mcp", "Serve the memory to MCP clients."),
     },
     "Care": {
         "stats": ("care.stats", "Show counts of what is kept."),
@@ -118,7 +118,7 @@ GROUPS: Final = {
             "locomo": "evaluate.locomo",
             "questions": "evaluate.questions",
             "compare": "evaluate.compare",
-            "segmentation": "evaluate_segmentation.segmentation",
+            "segmentation": "evaluate.segmentation",
         },
     ),
 }

@@ -1,5 +1,4 @@
 """Commands for background work: end-session, sleep, consolidate, promote, stage, maintain, worker, jobs, spending."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
@@ -9,29 +8,47 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from remembrancer import AsyncRemembrancer, Remembrancer
+from remembrancer.domain import validation
+from remembrancer.domain.job import Job
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli import pages
-from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
+from remembrancer.interfaces.cli import report_lines
+from remembrancer.interfaces.cli.drawing import (
+    WITHIN_WORKSPACE,
+    Renderables,
+    Shorter,
+    facts,
+    indented,
+    memory_line,
+    scope_text,
+)
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.interfaces.text import counted, minute, one_line
+from remembrancer.interfaces.wire.jobs import (
+    DoneOut,
+    JobOut,
+    JobReportOut,
+    JobsOut,
+    MaintenanceOut,
+    PromotableOut,
+    RunOut,
+    SpendingOut,
+)
+from remembrancer.interfaces.wire.memories import MemoryOut
+from remembrancer.jobs.indexer import OnIndexed
+from remembrancer.jobs.overview import MOST_COUNTED
+from remembrancer.jobs.sweeps import BrokenOff, JobReport
+from remembrancer.jobs.sweeps import counted as numbers_of
+from remembrancer.jobs.worker import OnRun, Stop
 from remembrancer.policies.rendering.telling import spoken_age
-
-if TYPE_CHECKING:
-    from remembrancer import Remembrancer
-    from remembrancer.domain.job import Job
-    from remembrancer.interfaces.cli.drawing import Renderables
-    from remembrancer.interfaces.wire.jobs import JobOut, JobReportOut, JobsOut, PromotableOut, RunOut, SpendingOut
-    from remembrancer.jobs.indexer import OnIndexed
-    from remembrancer.jobs.sweeps import JobReport
-    from remembrancer.jobs.worker import OnRun
 
 R = TypeVar("R")
 
@@ -53,8 +70,6 @@ def end_session(
 
     Example: remembrancer end-session standup-monday
     """
-    from remembrancer.interfaces.cli import report_lines
-
     _done(call, lambda memory: memory.end_session(name), report_lines.ended)
 
 
@@ -70,8 +85,6 @@ def sleep(
 
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
-    from remembrancer.interfaces.cli import report_lines
-
     _done(call, lambda memory: memory.sleep(dry_run=dry_run), report_lines.slept)
 
 
@@ -88,8 +101,6 @@ def consolidate(
 
     Example: remembrancer consolidate --since 24h --limit 50
     """
-    from remembrancer.interfaces.cli import report_lines
-
     _done(call, lambda memory: memory.consolidate(since, limit), report_lines.consolidated)
 
 
@@ -106,10 +117,6 @@ def maintain(
 
     Example: remembrancer maintain --only index --only health
     """
-    from remembrancer.interfaces.cli import report_lines
-    from remembrancer.interfaces.wire.jobs import MaintenanceOut
-    from remembrancer.jobs.sweeps import BrokenOff
-
     with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
         reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
     call.answer(MaintenanceOut.of(reports), lambda _: report_lines.maintained(reports))
@@ -126,17 +133,11 @@ def worker(call: Invocation, *, only: Only = None) -> None:
 
     Example: remembrancer worker --db agent.db
     """
-    from remembrancer.domain import validation
-    from remembrancer.domain.job import Job
-
     jobs = None if only is None else [validation.choice("only", one, Job) for one in only]
     asyncio.run(_work(call, jobs))
 
 
 async def _work(call: Invocation, only: list[Job] | None) -> None:
-    from remembrancer import AsyncRemembrancer
-    from remembrancer.jobs.worker import Stop
-
     stop = Stop()
     task = asyncio.current_task()
 
@@ -156,17 +157,13 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
 
 def _telling(call: Invocation) -> OnRun:
     """Print each run: all with --json, otherwise those that did something or have something new to report."""
-    from remembrancer.interfaces.cli import report_lines
-    from remembrancer.interfaces.wire.jobs import JobReportOut
-    from remembrancer.jobs.sweeps import BrokenOff, counted
-
     last: dict[Job, str] = {}
 
     def on_run(job: Job, report: JobReport) -> None:
         if call.as_json:
             call.write(_json_line(job.value, JobReportOut.of(report)))
             return
-        line, numbers = report_lines.line(job.value, report), counted(report)
+        line, numbers = report_lines.line(job.value, report), numbers_of(report)
         if numbers.done or numbers.failed or isinstance(report, BrokenOff) or line.plain != last.get(job):
             call.out.print(line, soft_wrap=True)  # one line of a log, however wide
         last[job] = line.plain
@@ -181,8 +178,6 @@ def jobs(call: Invocation) -> None:
 
     Example: remembrancer jobs
     """
-    from remembrancer.interfaces.wire.jobs import JobsOut
-
     call.tell(lambda memory: JobsOut.of(memory.jobs.list()), lambda shape: _jobs(shape, call.now))
 
 
@@ -193,8 +188,6 @@ def spending(call: Invocation, *, since: SinceOption = None) -> None:
 
     Example: remembrancer spending --since 30d
     """
-    from remembrancer.interfaces.wire.jobs import SpendingOut
-
     call.tell(lambda memory: SpendingOut.of(memory.jobs.spending(since), since), _spending)
 
 
@@ -211,10 +204,6 @@ def promote(
 
     Example: remembrancer promote --preset teaparty
     """
-    from remembrancer.domain.job import Job
-    from remembrancer.interfaces.wire.jobs import PromotableOut
-    from remembrancer.interfaces.wire.memories import MemoryOut
-
     with call.opened(create=False) as memory:
         if memory_id is None:
             candidates = memory.learnings.promotable()
@@ -222,7 +211,7 @@ def promote(
             call.answer(PromotableOut.of(candidates), lambda shape: _promotable(shape, looked=looked))
         else:
             promoted = memory.learnings.promote(memory_id, to)
-            call.answer(MemoryOut.of(promoted), pages.promoted)
+            call.answer(MemoryOut.of(promoted), _promoted)
 
 
 def stage(
@@ -237,8 +226,6 @@ def stage(
 
     Example: remembrancer stage INTENT.md --preset teaparty --project checkout
     """
-    from remembrancer.interfaces.cli import report_lines
-
     try:
         intent = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -248,8 +235,6 @@ def stage(
 
 def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], Renderables]) -> None:
     """Run one operation and print its report."""
-    from remembrancer.interfaces.wire.jobs import DoneOut
-
     with call.opened(create=False) as memory:
         report = do(memory)
     call.answer(DoneOut.of(report), lambda _: draw(report))
@@ -269,8 +254,6 @@ def _json_line(name: str, report: JobReportOut) -> str:
 
 def _jobs(answer: JobsOut, now: datetime) -> Renderables:
     """One line for each job, then the details of errors and failures."""
-    from remembrancer.jobs.overview import MOST_COUNTED
-
     table = Table(box=None, pad_edge=False, expand=True)
     for heading in ("job", "last run", "next (UTC)"):
         table.add_column(heading, no_wrap=True)
@@ -351,3 +334,10 @@ def _promotable(answer: PromotableOut, *, looked: bool) -> Renderables:
     for one in answer.candidates:
         yield Shorter(one.memory.text, lead=Text(f"{counted(one.jobs, 'job')}  ", style="cyan"))
         yield indented(Text(str(one.memory.id), style="dim"))
+
+
+def _promoted(memory: MemoryOut) -> Renderables:
+    """A promoted memory, and its new scope."""
+    yield memory_line("promoted", memory)
+    yield facts([("for", scope_text(memory.scope, ("workspace", *WITHIN_WORKSPACE), " · "))])
+    yield Text(f"  {memory.id}", style="dim")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from remembrancer.interfaces.charts.scale import along, through
 from remembrancer.interfaces.charts.strength import StrengthCurve
 from remembrancer.interfaces.text import minute
 from remembrancer.values import dataclass
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
 
 ROWS: Final = 12
 GUTTER: Final = 6

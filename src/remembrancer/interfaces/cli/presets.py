@@ -5,25 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
+from pydantic import JsonValue
 from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from remembrancer.compose import choose_preset
 from remembrancer.interfaces.cli import picture
-from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented, said
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
-from remembrancer.interfaces.text import minute, one_line, titled
+from remembrancer.interfaces.text import minute, one_line
+from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut
+from remembrancer.interfaces.wire.presets import PresetOut, PresetsOut
+from remembrancer.presets.text import text_of
 from remembrancer.values import dataclass
-
-if TYPE_CHECKING:
-    from pydantic import JsonValue
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut
-    from remembrancer.interfaces.wire.presets import PresetOut, PresetsOut
 
 _SCORES: Final = ("ranking", "rankings", "fading")
 """Sections that contain score expressions."""
@@ -46,9 +45,6 @@ def list_(call: Invocation) -> None:
 
     Example: remembrancer presets list
     """
-    from remembrancer.compose import choose_preset
-    from remembrancer.interfaces.wire.presets import PresetsOut
-
     call.answer(PresetsOut.of(choose_preset(call.settings.preset)), _listed)
 
 
@@ -67,10 +63,6 @@ def show(
 
     Example: remembrancer presets show engram --toml > mine.toml
     """
-    from remembrancer.compose import choose_preset
-    from remembrancer.interfaces.wire.presets import PresetOut
-    from remembrancer.presets.text import text_of
-
     in_use = call.settings.preset
     named = in_use if preset_shown is None else preset_shown
     preset = choose_preset(named)
@@ -99,8 +91,6 @@ def compare(
 
     Example: remembrancer presets compare "what did we decide about refunds?" default engram --png refunds.png
     """
-    from remembrancer.interfaces.wire.comparison import ComparisonOut
-
     picture.check(png)
     with call.opened(create=False) as memory:
         found = ComparisonOut.of(memory.presets.compare(query, several or None, limit=limit, as_of=as_of))
@@ -242,9 +232,9 @@ class _Ranks:
         if left >= LEAST_TEXT:
             table.add_column(width=left, no_wrap=True, overflow="ellipsis")
         for number, one in enumerate(self.answer.memories):
-            said = [Text(one_line(_said(one)), style="dim")] if left >= LEAST_TEXT else []
+            text = [Text(one_line(said(one)), style="dim")] if left >= LEAST_TEXT else []
             cells = (_cell(one.places[column]) for column in columns)
-            table.add_row(Text(letters(number), style="bold"), *cells, *said)
+            table.add_row(Text(letters(number), style="bold"), *cells, *text)
         return table
 
 
@@ -259,13 +249,9 @@ def _cell(place: PlaceOut) -> Text:
 
 
 def _why(letter: str, one: ComparedOut) -> Renderables:
-    yield Shorter(_said(one), lead=Text(f"{letter:<2} ", style="bold"))
+    yield Shorter(said(one), lead=Text(f"{letter:<2} ", style="bold"))
     yield indented(Text(one_line(one.why)), 3)
     yield indented(Text(str(one.memory.id), style="dim"), 3)
-
-
-def _said(one: ComparedOut) -> str:
-    return one.cue.text if one.memory.title is None else titled(one.memory)
 
 
 def _overlaps(answer: ComparisonOut) -> Table:

@@ -3,15 +3,38 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Final
 
+from rich.console import RenderableType
+from rich.text import Text
+
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli import pages, picture
+from remembrancer.interfaces.cli import fading, picture
+from remembrancer.interfaces.cli.drawing import (
+    WITHIN_WORKSPACE,
+    Renderables,
+    Shorter,
+    facts,
+    indented,
+    memory_line,
+    optional_minute,
+    part_bars,
+    said,
+    scope_text,
+    strength_facts,
+)
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
+from remembrancer.interfaces.text import counted, day, minute, one_line, shown, titled
+from remembrancer.interfaces.wire.fading import CurveOut
+from remembrancer.interfaces.wire.memories import MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
+from remembrancer.interfaces.wire.recall import HitOut, RecallOut, WhyNotOut
 
 POINTS: Final = 721
 """Points of a curve: two a day for the default range of half a year back and ahead."""
@@ -40,8 +63,6 @@ def recall(
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """
-    from remembrancer.interfaces.wire.recall import RecallOut
-
     if not render and (detail != "auto" or max_chars != BLOCK_CHARS):
         raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
     asked = arguments(question)
@@ -49,13 +70,13 @@ def recall(
         answer = memory.recall(query, explain=True, **asked)
     call.degraded(answer.degraded)
     if not render:
-        call.answer(RecallOut.of(answer), partial(pages.recalled, explain=explain))
+        call.answer(RecallOut.of(answer), partial(_recalled, explain=explain))
         return
     pinned = answer.render_pinned(max_chars=max_chars)
     rendered = answer.render(max_chars=max_chars, detail=detail)
     if call.as_json:
         shape = RecallOut.of(answer, rendered=rendered, rendered_standing=pinned)
-        call.answer(shape, partial(pages.recalled, explain=explain))
+        call.answer(shape, partial(_recalled, explain=explain))
         return
     for block in (pinned, rendered):
         if block:
@@ -74,9 +95,7 @@ def recent(
 
     Example: remembrancer recent --limit 20 --days 7
     """
-    from remembrancer.interfaces.wire.memories import MemoriesOut
-
-    call.tell(lambda memory: MemoriesOut.of(memory.recent(limit=limit, days=days)), pages.listed)
+    call.tell(lambda memory: MemoriesOut.of(memory.recent(limit=limit, days=days)), _listed)
 
 
 def timeline(
@@ -93,9 +112,7 @@ def timeline(
 
     Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
-    from remembrancer.interfaces.wire.memories import MemoriesOut
-
-    call.tell(lambda memory: MemoriesOut.of(memory.timeline(since, until, limit=limit, kinds=kind or None)), pages.told)
+    call.tell(lambda memory: MemoriesOut.of(memory.timeline(since, until, limit=limit, kinds=kind or None)), _told)
 
 
 def show(
@@ -119,15 +136,10 @@ def show(
         return
     if png is not None:
         raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
-    from remembrancer.interfaces.wire.memories import MemoryDetailsOut
-
-    call.tell(lambda memory: MemoryDetailsOut.of(memory.show(memory_id)), pages.details)
+    call.tell(lambda memory: MemoryDetailsOut.of(memory.show(memory_id)), _details)
 
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:
-    from remembrancer.interfaces.cli import fading
-    from remembrancer.interfaces.wire.fading import CurveOut
-
     picture.check(png)
     with call.opened(create=False) as memory:
         found = CurveOut.of(memory.health.curve(memory_id, days=days, points=POINTS))
@@ -146,9 +158,161 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
     """
-    from remembrancer.interfaces.wire.recall import WhyNotOut
-
     asked = arguments(question)
     with call.opened(create=False) as memory:
         found = memory.why_not(memory_id, query, **asked)
-    call.answer(WhyNotOut.of(found), pages.explained)
+    call.answer(WhyNotOut.of(found), _explained)
+
+
+def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:
+    """The hits, each with its id for further commands."""
+    if not recall.hits:
+        yield Text("No memory answers that.", style="dim")
+    for hit in recall.hits:
+        yield _heading(hit)
+        yield indented(Shorter(said(hit), lines=3))
+        yield indented(Text(str(hit.memory.id), style="dim"))
+        if hit.via is not None:
+            yield indented(Text(f"by its similar edge with {hit.via}", style="dim"))
+        if explain:
+            # Bars are to one scale, the best hit's score, so that hits can be compared.
+            yield indented(part_bars(hit.explanation.parts, recall.hits[0].score))
+            yield indented(_reasons(hit))
+        yield ""
+    if recall.standing:
+        yield Text(f"In every answer: {counted(len(recall.standing), 'pinned memory')}", style="bold")
+        for memory in recall.standing:
+            yield indented(Shorter(titled(memory), lines=2))
+            yield indented(Text(str(memory.id), style="dim"))
+        yield ""
+
+
+def _heading(hit: HitOut) -> Text:
+    """Rank, score, speaker and time."""
+    line = Text(f"{hit.rank:>2}  ")
+    line.append(f"{hit.score:.3f}", style="bold")
+    line.append(f"  {one_line(hit.cue.heading)}")
+    line.append(f" · {hit.age.spoken} · {hit.memory.kind}", style="dim")
+    return line
+
+
+def _reasons(hit: HitOut) -> RenderableType:
+    why = hit.explanation
+    signals = [f"{name} {value:.3f}" for name, value in why.signals.items() if value is not None]
+    return facts(
+        [
+            ("signals", " · ".join(signals)),
+            ("searches", " · ".join(f"{leg} rank {rank}" for leg, rank in why.ranks.items())),
+            ("matched", " ".join(why.matched) or "no term of the question"),
+        ]
+    )
+
+
+def _listed(found: MemoriesOut) -> Renderables:
+    """Newest first, each with its id."""
+    if not found.memories:
+        yield Text("Nothing is remembered there.", style="dim")
+    for memory in found.memories:
+        yield memory_line(minute(memory.occurred_to), memory)
+        yield Text(f"  {memory.id}", style="dim")
+
+
+def _told(found: MemoriesOut) -> Renderables:
+    """Oldest first, grouped by day and session."""
+    if not found.memories:
+        yield Text("Nothing is remembered of that time.", style="dim")
+    for (when, session), memories in groupby(found.memories, _day_and_session):
+        yield Text(when if session is None else f"{when} · {one_line(session)}", style="bold")
+        for memory in memories:
+            yield indented(memory_line(f"{memory.occurred_to:%H:%M}", memory), 2)
+            yield indented(Text(str(memory.id), style="dim"))
+        yield ""
+
+
+def _day_and_session(memory: MemoryOut) -> tuple[str, str | None]:
+    return day(memory.occurred_to), memory.scope.session
+
+
+def _explained(answer: WhyNotOut) -> Renderables:
+    mark = Text("✓ ", style="green") if answer.returned else Text("✗ ", style="yellow")
+    yield mark.append(one_line(answer.reason), style="default")
+    yield facts([("score", "" if answer.score is None else f"{answer.score:.3f}")])
+    yield indented(Shorter(titled(answer.memory), lines=2), 2)
+    yield Text(f"  {answer.memory.id}", style="dim")
+
+
+def _details(answer: MemoryDetailsOut) -> Renderables:
+    """Everything about one memory."""
+    memory = answer.memory
+    yield Text(str(memory.id), style="bold")
+    status = memory.status if memory.superseded_at is None else f"{memory.status}, superseded"
+    yield Text(f"{memory.tier} {memory.kind}, {status}", style="dim")
+    yield ""
+    if memory.title is not None:
+        yield Text(one_line(memory.title), style="bold")
+    yield Text(shown(memory.text))
+    yield ""
+    yield facts([*_about(memory), *strength_facts(memory.strength)])
+    yield from _section("cue", [(cue.heading or f"cue {cue.ordinal}", cue.text) for cue in answer.cues])
+    yield from _section(
+        "event",
+        [
+            (f"{event.actor or event.role}, {minute(event.occurred_at)}, {event.id}", event.text)
+            for event in answer.events
+        ],
+    )
+    yield from _section(
+        "revision",
+        [
+            (f"revision {revision.number}, until {minute(revision.replaced_at)}", revision.text)
+            for revision in answer.revisions
+        ],
+    )
+    yield from _section(
+        "relation",
+        [(f"{edge.kind}, {edge.weight:.2f}", f"{edge.source} to {edge.target}") for edge in answer.relations],
+    )
+    yield from _section(
+        "review", [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews]
+    )
+    yield from _section(
+        "audit line", [(f"{audited.action}, {minute(audited.at)}", audited.reason or "-") for audited in answer.audit]
+    )
+
+
+def _section(noun: str, items: list[tuple[str, str]]) -> Renderables:
+    if items:
+        yield ""
+        yield Text(counted(len(items), noun), style="bold")
+    for head, text in items:
+        yield indented(Text(one_line(head), style="dim"), 2)
+        yield indented(Shorter(text, lines=2))
+
+
+def _about(memory: MemoryOut) -> Iterable[tuple[str, str]]:
+    happened = minute(memory.occurred_to)
+    if memory.occurred_from != memory.occurred_to:
+        happened = f"{minute(memory.occurred_from)} to {happened}"
+    return [
+        ("happened", f"{happened} UTC"),
+        ("recorded", f"{minute(memory.recorded_at)} UTC"),
+        ("holds from", optional_minute(memory.valid_from)),
+        ("holds until", optional_minute(memory.valid_until)),
+        ("retired", optional_minute(memory.retired_at)),
+        ("superseded", optional_minute(memory.superseded_at)),
+        ("replaced by", str(memory.superseded_by or "")),
+        ("scope", scope_text(memory.scope, ("workspace", *WITHIN_WORKSPACE), " · ")),
+        ("seen by", memory.visibility),
+        ("origin", memory.origin),
+        ("source", memory.source or ""),
+        ("topic", memory.topic_key or ""),
+        ("key", memory.key or ""),
+        ("revision", str(memory.revision)),
+        ("tags", ", ".join(memory.tags)),
+        ("metadata", json.dumps(memory.metadata, ensure_ascii=False) if memory.metadata else ""),
+    ]
+
+
+def _moved(review: ReviewOut) -> str:
+    stability = f"stability {review.stability_before:.1f} to {review.stability:.1f} days"
+    return f"{stability}, difficulty {review.difficulty_before:.1f} to {review.difficulty:.1f}"

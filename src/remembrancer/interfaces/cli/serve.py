@@ -1,4 +1,4 @@
-"""The command `serve`."""
+"""The commands that serve the memory: over HTTP, and over the Model Context Protocol."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ import importlib
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Final
 
+from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import one_line
@@ -18,11 +20,14 @@ from remembrancer.interfaces.text import one_line
 if TYPE_CHECKING:
     from remembrancer import AsyncRemembrancer, Settings
 
+MCP_HOST: Final = "127.0.0.1"
+MCP_PORT: Final = 8766
+
 
 def serve(
     call: Invocation,
     *,
-    host: Annotated[str | None, "The address to listen on. Default: 127.0.0.1."] = (None),
+    host: Annotated[str | None, "The address to listen on. Default: 127.0.0.1."] = None,
     port: Annotated[int | None, "The port; 0: any free one. Default: 8765."] = None,
     rate_limit: Annotated[float | None, "Sustained requests per second and key; 0: unlimited. Default: 100."] = None,
     request_timeout: Annotated[float | None, "The time limit of a request in seconds. Default: 60."] = None,
@@ -39,6 +44,37 @@ def serve(
     settings = call.lasting_settings(host=host, port=port, rate_limit=rate_limit, request_timeout=request_timeout)
     _need_packages()
     asyncio.run(_serve(call, settings, work=not no_work))
+
+
+def mcp(
+    call: Invocation,
+    *,
+    http: Annotated[bool, "Over streamable HTTP, instead of stdin and stdout."] = False,
+    host: Annotated[str, "With --http: the loopback address to listen on."] = MCP_HOST,
+    port: Annotated[int, "With --http: the port; 0: any free one."] = MCP_PORT,
+    work: Annotated[bool, "Also run the jobs, as `worker` does."] = False,
+    count_use: Annotated[bool, "Record exposures: retrieved, shown and used memories."] = False,
+) -> None:
+    """Serve the memory to MCP clients.
+
+    Over stdin and stdout until the client that started it disconnects; with --http to clients on this machine at
+    http://127.0.0.1:8766/mcp, until stopped. The options of every command determine the scope; tools cannot change it.
+    Stdout carries only the protocol.
+
+    Example: remembrancer mcp --db agent.db --workspace acme --agent coder
+    """
+    if call.as_json:
+        raise InvalidInput("--json", "with mcp", "no --json: what is on stdout is the protocol's")
+    if not http and (host, port) != (MCP_HOST, MCP_PORT):
+        raise InvalidInput("--host or --port", "without --http", "--http with them: stdin has no address")
+    if find_spec("mcp") is None:
+        raise Unsupported("serving MCP needs mcp: pip install 'remembrancer[mcp]'")
+    from remembrancer.interfaces.mcp.serving import ListenAddress, log_to_stderr
+    from remembrancer.interfaces.mcp.serving import serve as serve_mcp
+
+    address = ListenAddress(host, validation.whole("port", port, 0, 65_535)) if http else None
+    log_to_stderr()
+    asyncio.run(serve_mcp(call.lasting_settings(), address=address, works=work, counts_use=count_use, tell=call.note))
 
 
 def _need_packages() -> None:

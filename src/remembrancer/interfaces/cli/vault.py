@@ -1,5 +1,4 @@
 """Commands for a vault: a folder of markdown files that contain memories."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
 
@@ -8,22 +7,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from remembrancer import AsyncRemembrancer
+from remembrancer.adapters.vault import watching
+from remembrancer.adapters.vault.folder import FolderVault
+from remembrancer.compose import vault
+from remembrancer.config import Settings
+from remembrancer.engine.vault import SyncReport
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import NoIndex
 from remembrancer.interfaces.text import counted, one_line
-
-if TYPE_CHECKING:
-    from remembrancer.config import Settings
-    from remembrancer.engine.vault import SyncReport
-    from remembrancer.interfaces.wire.files import VaultOut
-    from remembrancer.sync import VaultApi
+from remembrancer.interfaces.wire.files import VaultOut
+from remembrancer.sync import VaultApi
 
 Folder = Annotated[Path, "FOLDER", "The vault's folder; with --project that project's folder."]
 VaultNameOption = Annotated[str | None, "The vault's name. Default: the folder's name."]
@@ -81,11 +82,9 @@ def watch(
 
     Example: remembrancer vault watch notes --every 300
     """
-    from remembrancer.adapters.vault.watching import require_watchfiles
-
     if not 1 <= every <= 86_400:
         raise InvalidInput("every", every, "a whole number of seconds from 1 to 86400")
-    require_watchfiles()
+    watching.require_watchfiles()
     asyncio.run(_watch(call, folder, name, timedelta(seconds=every), index=not no_index))
 
 
@@ -98,9 +97,6 @@ def _once(
     settings: Settings | None = None,
     index: bool = False,
 ) -> None:
-    from remembrancer.compose import vault
-    from remembrancer.interfaces.wire.files import VaultOut
-
     vault(folder, name)  # raises InvalidInput where there is no folder, before a database is made
     with call.opened(create=True, settings=settings) as memory:
         out = VaultOut.of(run(memory.vault), memory.jobs.index_now() if index else None)
@@ -110,11 +106,6 @@ def _once(
 
 
 async def _watch(call: Invocation, folder: Path, name: str | None, every: timedelta, *, index: bool) -> None:
-    from remembrancer import AsyncRemembrancer
-    from remembrancer.adapters.vault.folder import FolderVault
-    from remembrancer.adapters.vault.watching import changes
-    from remembrancer.interfaces.wire.files import VaultOut
-
     root = FolderVault(folder, name=name).root
     async with await AsyncRemembrancer.open(settings=call.settings) as memory:
 
@@ -123,7 +114,7 @@ async def _watch(call: Invocation, folder: Path, name: str | None, every: timede
             return VaultOut.of(report, await memory.jobs.index_now() if index else None)
 
         _show(call, await synced())
-        async for _ in changes(root, every=every):
+        async for _ in watching.changes(root, every=every):
             try:
                 out = await synced()
             except RemembrancerError as error:  # the database is locked, for example: the next sync finds the change

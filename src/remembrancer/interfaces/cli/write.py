@@ -1,5 +1,4 @@
-"""Commands that add or change memories: remember, observe, feedback, forget."""
-# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+"""Commands that add or change memories: remember, observe, feedback, update, forget, link, supersede, invalidate."""
 
 from __future__ import annotations
 
@@ -9,17 +8,39 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from rich.text import Text
 
+from remembrancer.domain.validation import identifier
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.drawing import (
+    Renderables,
+    Shorter,
+    facts,
+    memory_line,
+    optional_minute,
+    strength_facts,
+)
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, NoIndex, arguments
+from remembrancer.interfaces.cli.recording import SkippedRecords, drafts_of_lines, record
+from remembrancer.interfaces.text import counted
+from remembrancer.interfaces.wire.files import ObservedOut
+from remembrancer.interfaces.wire.memories import FeedbackOut, MemoryOut, RelationOut
 from remembrancer.values import dataclass
 
 STDIN: Final = Path("stdin")
 
 Occurred = Annotated[datetime | None, "--at", f"When it happened: {TIMES}. Default: now."]
 KeyOption = Annotated[str | None, "A unique name: repeating the command with it has no effect."]
+EMPTY: Final[dict[str, Any]] = {
+    "title": None,
+    "source": None,
+    "tags": [],
+    "metadata": {},
+    "valid_from": None,
+    "valid_until": None,
+}
+"""The fields that --clear can empty, with their empty values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +82,23 @@ class EventOptions:
     key: KeyOption = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Edits:
+    """Options of the fields to change."""
+
+    text: Annotated[str | None, "The new text."] = None
+    title: Annotated[str | None, "Its title."] = None
+    kind: Annotated[str | None, "Its kind."] = None
+    source: Annotated[str | None, "Where the text comes from."] = None
+    importance: Annotated[float | None, "How much it matters, 0 to 1."] = None
+    priority: Annotated[int | None, "1 to 10."] = None
+    tags: Annotated[list[str] | None, "A tag, replacing all existing tags; may be repeated."] = None
+    metadata: Annotated[Any, "A JSON object, replacing the existing one."] = None
+    valid_from: Annotated[datetime | None, f"Valid from then on: {TIMES}."] = None
+    valid_until: Annotated[datetime | None, "Valid until then; format as --valid-from."] = None
+    visibility: Annotated[str | None, "Who else may see it: session, own, crew or workspace."] = None
+
+
 def remember(
     call: Invocation,
     *,
@@ -75,13 +113,11 @@ def remember(
 
     Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
     """
-    from remembrancer.interfaces.wire.memories import MemoryOut
-
     with call.opened(create=True) as memory:
         kept = memory.remember(text, **arguments(options))
         if not no_index:
             call.index(memory)
-    call.answer(MemoryOut.of(kept), pages.changed)
+    call.answer(MemoryOut.of(kept), _changed)
 
 
 def observe(
@@ -100,9 +136,6 @@ def observe(
 
     Example: remembrancer observe "Deploy of checkout failed" --as tool --severity error
     """
-    from remembrancer.interfaces.cli.recording import SkippedRecords, drafts_of_lines, record
-    from remembrancer.interfaces.wire.files import ObservedOut
-
     if stdin == (text is not None):
         raise InvalidInput("TEXT", text, "either a text or --stdin")
     if stdin and options != EventOptions():
@@ -116,7 +149,7 @@ def observe(
             events = [memory.observe(text, **arguments(options))]
         if not no_index:
             call.index(memory)
-    call.answer(ObservedOut.of(events, left_out.problems), pages.observed)
+    call.answer(ObservedOut.of(events, left_out.problems), _observed)
     if left_out.problems:
         raise typer.Exit(1)
 
@@ -133,14 +166,11 @@ def feedback(
 
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
-    from remembrancer.domain.validation import identifier
-    from remembrancer.interfaces.wire.memories import FeedbackOut
-
     chosen = identifier("ID", memory_id)
     with call.opened(create=False) as memory:
         strength = memory.feedback(chosen, said)
         status = memory.get(chosen).status
-    call.answer(FeedbackOut.of(chosen, strength, status), pages.strengthened)
+    call.answer(FeedbackOut.of(chosen, strength, status), _strengthened)
 
 
 def forget(
@@ -155,8 +185,115 @@ def forget(
 
     Example: remembrancer forget 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    from remembrancer.interfaces.wire.memories import MemoryOut
+    call.tell(lambda memory: MemoryOut.of(memory.restore(memory_id) if undo else memory.forget(memory_id)), _changed)
 
-    call.tell(
-        lambda memory: MemoryOut.of(memory.restore(memory_id) if undo else memory.forget(memory_id)), pages.changed
-    )
+
+def update(
+    call: Invocation,
+    *,
+    memory_id: Id,
+    edits: Edits,
+    clear: Annotated[list[str] | None, f"Empty this field: {', '.join(EMPTY)}; may be repeated."] = None,
+    revision: Annotated[int | None, "Change nothing unless this is the current revision."] = None,
+    no_index: NoIndex = False,
+) -> None:
+    """Edit a memory.
+
+    Changes the given fields; the previous text is kept as a revision. What was formed from the memory, such as episodes
+    and facts, stays unchanged, and so does the journal. Prints the memory.
+
+    Example: remembrancer update 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --text "Checkout needs 3 GiB"
+    """
+    changes = arguments(edits)
+    for name in clear or ():
+        if name not in EMPTY:
+            raise InvalidInput("--clear", name, "one of " + ", ".join(EMPTY))
+        if name in changes:
+            raise InvalidInput("--clear", name, "what no other option gives")
+        changes[name] = EMPTY[name]
+    with call.opened(create=False) as memory:
+        edited = memory.update(memory_id, expected_revision=revision, **changes)
+        if not no_index:
+            call.index(memory)
+    call.answer(MemoryOut.of(edited), _changed)
+
+
+def link(
+    call: Invocation,
+    *,
+    source: Annotated[str, "SOURCE", "The memory that the relation starts from."],
+    relation: Annotated[
+        str, "RELATION", "similar, supports, contradicts, derived_from or supersedes: SOURCE … TARGET."
+    ],
+    target: Annotated[str, "TARGET", "The memory that it leads to."],
+    weight: Annotated[float, "The weight, 0 to 1."] = 1.0,
+) -> None:
+    """Relate one memory to another.
+
+    Read as a sentence: SOURCE supports, contradicts, ... TARGET. Repeating it sets the weight again. It does not change
+    which of the two is valid: `supersede` does.
+
+    Example: remembrancer link 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f contradicts 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
+    """
+    call.tell(lambda memory: RelationOut.of(memory.link(source, target, relation, weight)), _linked)
+
+
+def supersede(
+    call: Invocation,
+    *,
+    old: Annotated[str, "OLD", "The memory to replace."],
+    new: Annotated[str, "NEW", "The memory that replaces it."],
+) -> None:
+    """Replace a memory by another one.
+
+    The old memory is kept and shown with its successor, but no longer recalled, except with --as-of an earlier time.
+
+    Example: remembrancer supersede 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
+    """
+    call.tell(lambda memory: MemoryOut.of(memory.supersede(old, new)), _ended)
+
+
+def invalidate(call: Invocation, *, memory_id: Id) -> None:
+    """End a memory's validity now.
+
+    It is kept, but no longer recalled, except with --as-of an earlier time.
+
+    Example: remembrancer invalidate 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    call.tell(lambda memory: MemoryOut.of(memory.invalidate(memory_id)), _ended)
+
+
+def _observed(answer: ObservedOut) -> Renderables:
+    if len(answer.events) == 1:
+        event = answer.events[0]
+        yield Shorter(event.text, lead=Text(f"recorded  {event.type}  ", style="dim"))
+        yield Text(f"  event {event.id}", style="dim")
+    else:
+        yield Text(f"Recorded {counted(len(answer.events), 'event')}.")
+    if answer.problems:
+        yield Text(f"Left out {counted(len(answer.problems), 'line')}.", style="yellow")
+
+
+def _strengthened(answer: FeedbackOut) -> Renderables:
+    if answer.status != "active":
+        yield Text(f"It is {answer.status}; `remembrancer show {answer.id}` says why.", style="yellow")
+    yield facts(strength_facts(answer.strength))
+
+
+def _changed(memory: MemoryOut) -> Renderables:
+    """A memory that was just written."""
+    yield memory_line(memory.status, memory)
+    yield Text(f"  {memory.id}", style="dim")
+
+
+def _linked(edge: RelationOut) -> Renderables:
+    """A relation as a sentence."""
+    yield Text(f"{edge.source} {edge.kind} {edge.target}, weight {edge.weight:.2f}")
+
+
+def _ended(memory: MemoryOut) -> Renderables:
+    """A memory whose validity has ended, and since when."""
+    since = memory.superseded_at or memory.valid_until
+    yield memory_line("ended", memory)
+    yield facts([("since", optional_minute(since)), ("replaced by", str(memory.superseded_by or ""))])
+    yield Text(f"  {memory.id}", style="dim")
