@@ -9,6 +9,7 @@ standard library, so `fields`, `replace`, `asdict` and `match` work as with its 
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 __all__ = ["dataclass"]
 
 _SET: Final = object.__setattr__
+_SPECIAL: Final = re.compile("ClassVar|InitVar|KW_ONLY")
 UNCOMPILED: Final = 16
 """So many instances of a class are made before its constructor is compiled."""
 _QUICK: Final = {"frozen", "slots", "kw_only", "eq"}
@@ -45,11 +47,17 @@ def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
     undocumented = cls.__doc__ is None
     if undocumented:
         cls.__doc__ = cls.__name__  # or the standard library would work out the signature, to document the class with
+    # The standard library reads each annotation three times, by regular expressions: it looks for these names alone.
+    types = dict(vars(cls).get("__annotations__", ()))
+    cls.__annotations__ = {name: kind if _SPECIAL.search(str(kind)) else object for name, kind in types.items()}
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
     every = fields(cls)
+    for field in every:
+        field.type = types.get(field.name, field.type)
     names = [field.name for field in every]
     inherited = {slot for base in cls.__mro__[1:-1] for slot in getattr(base, "__slots__", ())}
     own = {name: member for name, member in vars(cls).items() if name not in {*names, "__dict__", "__weakref__"}}
+    own["__annotations__"] = types
     if undocumented:
         del own["__doc__"]
     if eq:
