@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.config import CROSS_ENCODER, LLM_KEYS, Settings, read_toml, user_cache
+from remembrancer.config import CROSS_ENCODER, LLM_KEYS, RESIDENT, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from remembrancer.adapters.llm.service import LlmService, Prices
     from remembrancer.adapters.rerankers.services import RerankService
     from remembrancer.ports.embedder import Embedder
-    from remembrancer.ports.index import Index
+    from remembrancer.ports.index import Index, IndexOpener
     from remembrancer.ports.language_model import LanguageModel
     from remembrancer.ports.reranker import Reranker
     from remembrancer.ports.store import Store, StoreOpener
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 STORES: Final = "remembrancer.stores"
 """The group of entry points that open other stores: the name is a URL scheme, the object a `StoreOpener`."""
+INDEXES: Final = "remembrancer.indexes"
+"""The group of entry points that open other indexes: the name is a URL scheme, the object an `IndexOpener`."""
 LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
 CROSS_ENCODER_PACKAGES: Final = ("onnxruntime", "tokenizers")
 LLM_PACKAGES: Final = {
@@ -75,7 +77,7 @@ def context(
     create: bool = True,
 ) -> Context:
     """Put together what an engine function needs. A `store`, `preset`, `embedder`, `reranker` or `llm` that is given
-    here replaces the one that the settings name, an `index` the resident one.
+    here replaces the one that the settings name, as does an `index`.
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
@@ -86,7 +88,7 @@ def context(
     llm = choose_llm(settings) if llm is None else llm
     return Context(
         store=_store(settings, create=create) if store is None else store,
-        index=ResidentIndex(settings.index_mb << 20) if index is None else index,
+        index=_index(settings) if index is None else index,
         embedder=choice.embedder,
         without_embedder=choice.absent,
         preset=preset,
@@ -301,29 +303,40 @@ def _call_llm(service: LlmService) -> LanguageModel:
 
 
 def _store(settings: Settings, *, create: bool) -> Store:
-    scheme, separator, _ = settings.db.partition("://")
-    if separator:
-        return _store_opener(scheme, settings.db)(settings.db, analyse=analysed, create=create)
+    if "://" in settings.db:
+        opener: StoreOpener = _opener(STORES, "db", settings.db, "a file's path, :memory:")
+        return opener(settings.db, analyse=analysed, create=create)
     file = SqliteFile(settings.db, create=create, full_sync=settings.full_sync)
     return RelationalStore(file, analyse=analysed)
 
 
-def _store_opener(scheme: str, url: str) -> StoreOpener:
-    """What opens addresses of this scheme: an entry point of the group `remembrancer.stores`, named like the scheme."""
+def _index(settings: Settings) -> Index:
+    if settings.index == RESIDENT:
+        return ResidentIndex(settings.index_mb << 20)
+    opener: IndexOpener = _opener(INDEXES, "index", settings.index, RESIDENT)
+    return opener(settings.index)
+
+
+def _opener(group: str, setting: str, url: str, allowed: str) -> Any:
+    """What opens the URL: the entry point of the group that is named like its scheme.
+
+    Raises InvalidInput where none or several packages register the scheme, StoreUnavailable where it cannot be loaded.
+    """
     from importlib.metadata import entry_points
 
-    installed = entry_points(group=STORES)
+    scheme, kind = url.partition("://")[0], "store" if group == STORES else "index"
+    installed = entry_points(group=group)
     found = [point for point in installed if point.name == scheme]
     if not found:
         known = "".join(f", {name}://" for name in sorted(installed.names))
-        raise InvalidInput("db", url, f"a file's path, :memory:{known} (no store for {scheme}:// is installed)")
+        raise InvalidInput(setting, url, f"{allowed}{known} (no {kind} for {scheme}:// is installed)")
     if len(found) > 1:
         packages = ", ".join(sorted(point.value for point in found))
-        raise InvalidInput("db", url, f"a scheme that one package opens; several are installed: {packages}")
+        raise InvalidInput(setting, url, f"a scheme that one package opens; several are installed: {packages}")
     try:
-        return cast("StoreOpener", found[0].load())
+        return found[0].load()
     except (ImportError, AttributeError) as error:
-        raise StoreUnavailable(f"{url}: the store for {scheme}:// cannot be loaded: {error}") from error
+        raise StoreUnavailable(f"{url}: the {kind} for {scheme}:// cannot be loaded: {error}") from error
 
 
 def vault(folder: Path, name: str | None) -> VaultFiles:

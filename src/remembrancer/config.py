@@ -24,6 +24,9 @@ ALIASES: Final = {"KEEPER_OLLAMA_URL": "ollama_url", "ENGRAM_NAMESPACE": "worksp
 CROSS_ENCODER: Final = "cross-encoder:"
 """The prefix of a cross-encoder's folder, as a reranker."""
 
+RESIDENT: Final = "resident"
+"""The index in this process's memory."""
+
 LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Each provider's usual environment variable for its API key. It provides `llm_key` where ours is not set."""
 
@@ -225,6 +228,11 @@ class Settings:
         None, _optional(_one_of("fp32", "int8")), "arithmetic of the local embedder"
     )
     full_sync: bool = _setting(False, _switch, "wait for the disk at every commit")
+    index: str = _setting(
+        RESIDENT,
+        _text,
+        "the index that finds memories: resident, or an address whose scheme an installed package opens",
+    )
     index_mb: int = _setting(1024, _whole(1), "memory budget of the resident indexes, in MiB")
     background_index: bool = _setting(True, _switch, "index new memories beside other work")
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")

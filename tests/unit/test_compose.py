@@ -34,6 +34,7 @@ from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import FixedClock, HashEmbedder
 from remembrancer.testing.scripted_model import ScriptedModel
+from remembrancer.testing.simple_index import SimpleIndex
 
 T = TypeVar("T")
 
@@ -163,16 +164,22 @@ from remembrancer.adapters.reference.store import ReferenceStore
 def opened(url, /, *, analyse, create):
     return ReferenceStore(analyse)
 """
+MEMO_INDEX = """
+from remembrancer.testing.simple_index import SimpleIndex
+
+opened = lambda url, /: SimpleIndex()
+"""
 
 
-def install_store(folder: Path, monkeypatch: pytest.MonkeyPatch, *objects: str) -> None:
-    """Put packages on the path that register these objects for the scheme memo://, and a module to be one of them."""
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, *objects: str, group: str = "stores") -> None:
+    """Put packages on the path that register these objects for the scheme memo://, and modules to be of them."""
     (folder / "memo_store.py").write_text(MEMO_STORE)
+    (folder / "memo_index.py").write_text(MEMO_INDEX)
     for number, target in enumerate(objects):
         info = folder / f"memo{number}-1.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: memo{number}\nVersion: 1\n")
-        (info / "entry_points.txt").write_text(f"[remembrancer.stores]\nmemo = {target}\n")
+        (info / "entry_points.txt").write_text(f"[remembrancer.{group}]\nmemo = {target}\n")
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
 
 
@@ -182,20 +189,20 @@ MEMO = "memo_store:opened"
 def test_an_installed_package_opens_the_addresses_of_its_scheme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install_store(tmp_path, monkeypatch, MEMO)
+    install(tmp_path, monkeypatch, MEMO)
     with Remembrancer.open("memo://anywhere", embedder="none") as rem:
         rem.remember("Checkout needs 2 GiB")
         assert [hit.memory.text for hit in rem.recall("checkout")] == ["Checkout needs 2 GiB"]
 
 
 def test_a_refusal_names_the_schemes_that_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install_store(tmp_path, monkeypatch, MEMO)
+    install(tmp_path, monkeypatch, MEMO)
     with pytest.raises(InvalidInput, match=r"a file's path, :memory:, memo:// \(no store for other:// is installed\)"):
         compose.context(Settings(db="other://a", embedder="none"))
 
 
 def test_a_scheme_that_two_packages_open_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install_store(tmp_path, monkeypatch, MEMO, "somewhere.else:opened")
+    install(tmp_path, monkeypatch, MEMO, "somewhere.else:opened")
     with pytest.raises(InvalidInput, match="one package opens; several are installed"):
         compose.context(Settings(db="memo://a", embedder="none"))
 
@@ -204,9 +211,36 @@ def test_a_scheme_that_two_packages_open_is_refused(tmp_path: Path, monkeypatch:
 def test_a_package_that_cannot_be_loaded_makes_its_store_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
-    install_store(tmp_path, monkeypatch, target)
+    install(tmp_path, monkeypatch, target)
     with pytest.raises(StoreUnavailable, match=r"^memo://a: the store for memo:// cannot be loaded"):
         compose.context(Settings(db="memo://a", embedder="none"))
+
+
+def test_an_installed_package_opens_the_index_of_its_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, monkeypatch, "memo_index:opened", group="indexes")
+    with Remembrancer.open(":memory:", index="memo://anywhere", embedder="none") as rem:
+        rem.remember("Checkout needs 2 GiB")
+        assert [hit.memory.text for hit in rem.recall("checkout")] == ["Checkout needs 2 GiB"]
+
+
+def test_the_index_that_the_settings_name_is_the_one_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, monkeypatch, "memo_index:opened", group="indexes")
+    ctx = compose.context(Settings(db=":memory:", index="memo://anywhere", embedder="none"))
+    assert isinstance(ctx.index, SimpleIndex)
+
+
+def test_an_index_that_no_installed_package_opens_is_refused_with_those_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch, "memo_index:opened", group="indexes")
+    with pytest.raises(InvalidInput, match=r"^index: 'a://b' .*resident, memo:// \(no index for a:// is installed\)"):
+        compose.context(Settings(db=":memory:", index="a://b", embedder="none"))
+
+
+def test_an_index_that_cannot_be_loaded_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, monkeypatch, "memo_index:nothing", group="indexes")
+    with pytest.raises(StoreUnavailable, match=r"^memo://a: the index for memo:// cannot be loaded"):
+        compose.context(Settings(db=":memory:", index="memo://a", embedder="none"))
 
 
 def test_a_store_given_as_an_object_is_used_and_stays_open() -> None:

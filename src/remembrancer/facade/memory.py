@@ -67,7 +67,7 @@ _MODELS: Final = {
     ),
 }
 """For each model that may be passed in as an object: a method that it must have, and what is allowed."""
-_NAMED: Final = ("db", "preset", *Scope.__slots__, "role", *_MODELS)
+_NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
 """The settings that are arguments of `open`."""
 _log = logging.getLogger("remembrancer")
 
@@ -88,7 +88,7 @@ class AsyncRemembrancer(View):
         session: str | None = None,
         role: str | None = None,
         store: Store | None = None,
-        index: Index | None = None,
+        index: str | Index | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         llm: str | LanguageModel | None = None,
@@ -97,7 +97,7 @@ class AsyncRemembrancer(View):
         create: bool = True,
     ) -> Self:
         """Open a store; `create` makes it if need be. `url`: a file's path, `:memory:`, or an address whose scheme an
-        installed package opens; `store` takes its place.
+        installed package opens; `store` takes its place. `index`: `resident`, an address likewise, or an Index.
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama

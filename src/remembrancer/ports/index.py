@@ -145,3 +145,11 @@ class Index(Protocol):
     async def close(self) -> None:
         """Let go of memory and connections. Closing twice does nothing."""
         ...
+
+
+class IndexOpener(Protocol):
+    """Opens an index by its URL. Packages register one by the scheme, in the group `remembrancer.indexes`."""
+
+    def __call__(self, url: str, /) -> Index:
+        """Raises StoreUnavailable, or InvalidInput for a URL that it cannot read."""
+        ...

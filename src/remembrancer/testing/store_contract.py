@@ -13,10 +13,11 @@ Subclass one in a test module of your own, under a name that pytest collects, an
         async def make_store(self) -> Store:
             return await MyStore.open(next(self.files))
 
-While a store is being written, the suite of one role (`JournalSuite`, `MemoriesSuite`, ...) can run alone. Each test
-has its own store, made and closed in one event loop; some make a second one, generated tests many. They need pytest and
-hypothesis, and no plugin for asyncio. Where a protocol leaves an order open (`pending`), so does its suite.
+While a store is being written, the suite of one role (`JournalSuite`, `MemoriesSuite`, ...) can run alone: a test that
+prepares or observes through a role that the store lacks is skipped.
 
+Each test has its own store, made and closed in one event loop; some make a second one, generated tests many. They need
+pytest and hypothesis, and no plugin for asyncio. Where a protocol leaves an order open (`pending`), so does its suite.
 What finds memories is tested by `index_contract`.
 """
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -34,6 +34,8 @@ from remembrancer.testing.simple_index import SimpleIndex
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+
 MODEL: Final = "model-a"
 EVERYTHING: Final = Filter(current_at=NOW + timedelta(days=1))
 """All that is current a day after the rows of a test were made."""
@@ -42,10 +44,12 @@ EVERYTHING: Final = Filter(current_at=NOW + timedelta(days=1))
 class StoreSuite(ABC):
     """The hook of the suite, and the fixture made from it.
 
-    Tests are `async def`. Each runs in the event loop that its store was made in, without a plugin of pytest.
+    Tests are `async def`. Each runs in the event loop that its store was made in, without a plugin of pytest. A test
+    that needs a method of a role that the store lacks is skipped.
     """
 
     runner: asyncio.Runner
+    _kind: type
 
     def __init_subclass__(cls) -> None:
         """Make the tests of the class ones that pytest can run.
@@ -66,18 +70,28 @@ class StoreSuite(ABC):
         """A new, empty, open store that shares nothing with any made before."""
         ...
 
+    def run(self, steps: Coroutine[Any, Any, T]) -> T:
+        """Run the steps in the test's loop; skip the test where they need a method of a role that the store lacks."""
+        try:
+            return self.runner.run(steps)
+        except AttributeError as error:
+            if type(error.obj) is self._kind and error.name in dir(Store):
+                pytest.skip(f"the store has no {error.name}")
+            raise
+
     @pytest.fixture
     def store(self) -> Generator[Store, None, None]:
         """One store for the test, closed after it, in a loop of its own."""
         with asyncio.Runner() as self.runner:
             store = self.runner.run(self.make_store())
+            self._kind = type(store)
             yield store
             self.runner.run(store.close())
 
     @pytest.fixture
     def remembered(self, store: Store) -> Store:
         """The store with one memory, `a_memory()`."""
-        self.runner.run(remember(store, a_memory()))
+        self.run(remember(store, a_memory()))
         return store
 
     @asynccontextmanager
@@ -102,7 +116,7 @@ def holding(step: Callable[[Store], Coroutine[Any, Any, object]]) -> Any:
 
     @pytest.fixture
     def prepared(self: StoreSuite, store: Store) -> Store:
-        self.runner.run(step(store))
+        self.run(step(store))
         return store
 
     return prepared
@@ -111,7 +125,7 @@ def holding(step: Callable[[Store], Coroutine[Any, Any, object]]) -> Any:
 def _awaited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
     @wraps(test)
     def run(self: StoreSuite, **fixtures: Any) -> None:
-        self.runner.run(test(self, **fixtures))
+        self.run(test(self, **fixtures))
 
     return run
 

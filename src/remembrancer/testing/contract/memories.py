@@ -440,6 +440,9 @@ class StatsContract(StoreSuite):
 
 
 class LifeContract(StoreSuite):
+    async def test_no_role_is_missing(self, store: Store) -> None:
+        assert [name for name in dir(Store) if not name.startswith("_") and not hasattr(store, name)] == []
+
     async def test_a_healthy_store_has_no_fault(self, remembered: Store) -> None:
         await give_vectors(remembered, {a_memory().text: a_vector(1, 0)})
         findings = await remembered.check(SCOPE, MODEL)
