@@ -17,7 +17,7 @@ from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.forgetting import forgetting_document
 from remembrancer.interfaces.charts.panel import Panel, sample
 from remembrancer.interfaces.charts.scale import round_times
-from remembrancer.interfaces.wire.fading import CurveOut
+from remembrancer.interfaces.wire.memories import CurveOut
 from remembrancer.policies.forgetting.forecast import Forgetting, falls_below
 
 if TYPE_CHECKING:

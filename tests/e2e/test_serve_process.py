@@ -19,7 +19,7 @@ from llm_server import LlmServer, hangs
 from server_process import PATIENCE, PROGRAM, SOURCE, ServerProcess, serving
 
 from remembrancer import Remembrancer
-from remembrancer.interfaces.http.job_runner import GRACE_SECONDS
+from remembrancer.interfaces.http.background import GRACE_SECONDS
 
 CLIENTS = 8
 

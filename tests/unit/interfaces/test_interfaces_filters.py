@@ -14,7 +14,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.journal import EntryOptions
 from remembrancer.interfaces.cli.options import QuestionOptions, arguments
 from remembrancer.interfaces.http.bodies import RecallIn
-from remembrancer.interfaces.http.filters import event_filters, memory_filters
+from remembrancer.interfaces.http.given import event_filters, memory_filters
 from remembrancer.interfaces.key_values import key_values
 
 OF_MEMORIES = set(Filters.__annotations__)

@@ -9,7 +9,7 @@ from remembrancer import Remembrancer, Settings
 from remembrancer.interfaces.charts.strength import StrengthCurve
 from remembrancer.interfaces.cli import fading
 from remembrancer.interfaces.cli.plot import Plot
-from remembrancer.interfaces.wire.fading import CurveOut
+from remembrancer.interfaces.wire.memories import CurveOut
 from remembrancer.testing.doubles import NOW, FixedClock
 
 DAY = timedelta(days=1)

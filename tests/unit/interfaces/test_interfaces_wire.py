@@ -23,12 +23,11 @@ from remembrancer.engine.exchange import Imported
 from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.ingest.problem import Problem
 from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut, ObservedOut
-from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
 from remembrancer.interfaces.wire.journal import EventOut
 from remembrancer.interfaces.wire.memories import FeedbackOut, MemoriesOut, MemoryDetailsOut, MemoryOut, RevisionOut
 from remembrancer.interfaces.wire.recall import ExplanationOut, PartOut, RecallOut, WhyNotOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
-from remembrancer.interfaces.wire.state import DoctorOut, StatsOut
+from remembrancer.interfaces.wire.state import DoctorOut, HealthOut, MemoryHealthOut, StatsOut
 from remembrancer.ports.inspection import Finding, Stats
 
 AT = datetime(2026, 3, 4, 9, 0, 0, 123456, tzinfo=UTC)

@@ -32,8 +32,7 @@ from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, 
 from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.fading import CurveOut
-    from remembrancer.interfaces.wire.memories import ReviewOut
+    from remembrancer.interfaces.wire.memories import CurveOut, ReviewOut
 
 TOP, HEIGHT = 36.0, 210.0
 STRIP: Final = 30.0

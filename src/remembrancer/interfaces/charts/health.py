@@ -24,7 +24,7 @@ from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, 
 from remembrancer.policies.health import GREEN_FROM, YELLOW_FROM, Band, Metric, band
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.health import HealthOut
+    from remembrancer.interfaces.wire.state import HealthOut
 
 TOP, HEIGHT = 12.0, 190.0
 SMALL_HEIGHT: Final = 44.0

@@ -14,7 +14,7 @@ from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut
+    from remembrancer.interfaces.wire.memories import CurveOut, DecayForecastOut
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from remembrancer.interfaces.cli.drawing import Meter, Renderables, facts, spark
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import counted, minute, one_line, size
 from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut
-from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
-from remembrancer.interfaces.wire.state import DoctorOut, StatsOut
+from remembrancer.interfaces.wire.state import DoctorOut, HealthOut, MemoryHealthOut, StatsOut
 from remembrancer.ports.inspection import Finding
 
 METER_CELLS: Final = 20

@@ -16,7 +16,7 @@ from remembrancer.interfaces.cli.options import LimitOption
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.cli.times import LENGTHS
 from remembrancer.interfaces.text import counted, day, minute, titled
-from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut, DecayForecastsOut
+from remembrancer.interfaces.wire.memories import CurveOut, DecayForecastOut, DecayForecastsOut
 from remembrancer.policies.rendering.telling import spoken_age
 
 

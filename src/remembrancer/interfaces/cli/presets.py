@@ -19,8 +19,7 @@ from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, ind
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.text import minute, one_line
-from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut
-from remembrancer.interfaces.wire.presets import PresetOut, PresetsOut
+from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut, PresetOut, PresetsOut
 from remembrancer.presets.text import text_of
 from remembrancer.values import dataclass
 

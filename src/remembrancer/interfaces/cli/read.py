@@ -32,8 +32,7 @@ from remembrancer.interfaces.cli.drawing import (
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, titled
-from remembrancer.interfaces.wire.fading import CurveOut
-from remembrancer.interfaces.wire.memories import MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
+from remembrancer.interfaces.wire.memories import CurveOut, MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
 from remembrancer.interfaces.wire.recall import HitOut, RecallOut, WhyNotOut
 
 POINTS: Final = 721

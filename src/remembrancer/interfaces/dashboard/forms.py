@@ -1,12 +1,81 @@
-"""Forms that change something. They are accepted only from the dashboard's own pages, up to a small size."""
+"""What a page is sent: the fields of its query string, and forms from the dashboard's own pages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
 
 from fastapi import Depends, HTTPException, Request
+from starlette.datastructures import QueryParams
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFields:
+    """The fields of a query string. Each method raises InvalidInput, which names the field, for a value that is not
+    allowed.
+    """
+
+    fields: QueryParams
+
+    def text(self, name: str) -> str | None:
+        return (self.fields.get(name) or "").strip() or None
+
+    def several(self, name: str) -> list[str]:
+        """All values of that name, also those separated by commas."""
+        given = [part.strip() for value in self.fields.getlist(name) for part in value.split(",")]
+        return [part for part in given if part]
+
+    def flag(self, name: str) -> bool:
+        return self.text(name) is not None
+
+    def whole(self, name: str, default: int, least: int, most: int) -> int:
+        given = self.text(name)
+        if given is None:
+            return default
+        if not (given.isascii() and given.isdigit() and len(given) <= 9):  # digits: what int() takes is more than that
+            raise InvalidInput(name, given, f"a whole number from {least} to {most}")
+        return validation.whole(name, int(given), least, most)
+
+    def choice(self, name: str, choices: Mapping[str, T], default: str) -> tuple[str, T]:
+        """The chosen name, and its value in `choices`."""
+        given = self.text(name) or default
+        if given not in choices:
+            raise InvalidInput(name, given, f"one of {', '.join(choices)}")
+        return given, choices[given]
+
+    def identifier(self, name: str) -> UUID | None:
+        given = self.text(name)
+        return None if given is None else validation.identifier(name, given)
+
+    def moment(self, name: str, *, to_end_of_day: bool = False) -> datetime | None:
+        """A date, or a date and a time, in UTC if it has no offset. `to_end_of_day`: a date stands for the end of that
+        day.
+        """
+        given = self.text(name)
+        if given is None:
+            return None
+        try:
+            read = datetime.fromisoformat(given)
+            moment = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+            return moment + timedelta(days=1) if to_end_of_day and len(given) == len("2026-03-04") else moment
+        except (ValueError, OverflowError):
+            raise InvalidInput(name, given, "a date such as 2026-03-04, or a time such as 2026-03-04T09:30") from None
+
+
+def kept(fields: QueryParams, names: Sequence[str]) -> dict[str, list[str]]:
+    """The fields that have a value, for links to other pages of the same query."""
+    return {name: values for name in names if (values := [value for value in fields.getlist(name) if value])}
+
 
 MAX_FORM_BYTES: Final = 16_384
 

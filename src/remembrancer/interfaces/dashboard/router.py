@@ -7,7 +7,6 @@ from fastapi import APIRouter
 from remembrancer.interfaces.dashboard import asset_files
 from remembrancer.interfaces.dashboard.pages import (
     compare,
-    doctor,
     graph,
     jobs,
     journal,
@@ -19,6 +18,6 @@ from remembrancer.interfaces.dashboard.pages import (
 )
 
 dashboard = APIRouter(tags=["dashboard"], include_in_schema=False)
-for page in (overview, timeline, search, memory, graph, journal, compare, jobs, doctor, login):
+for page in (overview, timeline, search, memory, graph, journal, compare, jobs, login):
     dashboard.include_router(page.router)
 dashboard.include_router(asset_files.router)

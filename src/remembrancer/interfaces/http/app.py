@@ -13,35 +13,19 @@ import remembrancer
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard import failures, rendering
 from remembrancer.interfaces.dashboard.router import dashboard
-from remembrancer.interfaces.http import metrics, probes, problems
+from remembrancer.interfaces.http import probes, problems, telemetry
 from remembrancer.interfaces.http.access import Authenticator
-from remembrancer.interfaces.http.background import Background
+from remembrancer.interfaces.http.background import Background, JobRunner
 from remembrancer.interfaces.http.document import DocumentedApp
 from remembrancer.interfaces.http.dropin import crewship_journal, crewship_memory, plastmem
-from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
-from remembrancer.interfaces.http.job_runner import JobRunner
-from remembrancer.interfaces.http.limits import BodyLimits
 from remembrancer.interfaces.http.logs import RequestLog
 from remembrancer.interfaces.http.mcp_route import McpEndpoint
-from remembrancer.interfaces.http.metrics import AppMetrics, Measured
+from remembrancer.interfaces.http.middleware import BodyLimits, ResponseHeaders, TimeLimit, Unforeseen
+from remembrancer.interfaces.http.probes import EmbedderWatch
 from remembrancer.interfaces.http.rates import RateLimit
-from remembrancer.interfaces.http.response_headers import ResponseHeaders
-from remembrancer.interfaces.http.routes import (
-    erasures,
-    events,
-    keys,
-    memories,
-    mind,
-    recall,
-    relations,
-    state,
-    stream,
-    times,
-)
+from remembrancer.interfaces.http.routes import erasures, events, keys, memories, mind, recall, state, times
 from remembrancer.interfaces.http.streams import Streams
-from remembrancer.interfaces.http.time_limit import TimeLimit
-from remembrancer.interfaces.http.tracing import Traced
-from remembrancer.interfaces.http.unforeseen import Unforeseen
+from remembrancer.interfaces.http.telemetry import AppMetrics, Measured, Traced
 from remembrancer.jobs.worker import Stop
 from remembrancer.values import dataclass
 
@@ -137,8 +121,8 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     problems.install(app)
     failures.install(app)
     # Without a prefix here: the paths of the routes are what requests are counted by.
-    app.include_router(metrics.router)
-    for noun in (probes, stream, events, memories, relations, recall, times, state, mind, erasures, keys):
+    app.include_router(telemetry.router)
+    for noun in (probes, events, memories, recall, times, state, mind, erasures, keys):
         app.include_router(noun.router)
     for system in (crewship_journal, crewship_memory, plastmem):
         app.include_router(system.router)

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 
-from remembrancer.interfaces.http.dropin.examples import FOREIGN_EXAMPLES
 from remembrancer.interfaces.http.examples import EXAMPLES
 from remembrancer.interfaces.http.problems import MEDIA_TYPE, ProblemOut
 
@@ -23,7 +22,7 @@ class DocumentedApp(FastAPI):
             schemas: dict[str, Any] = document.setdefault("components", {}).setdefault("schemas", {})
             for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which is never sent
                 schemas.pop(name, None)
-            for name, example in {**EXAMPLES, **FOREIGN_EXAMPLES}.items():
+            for name, example in EXAMPLES.items():
                 if name in schemas:
                     schemas[name]["examples"] = [example]
             self.openapi_schema = document

@@ -24,10 +24,28 @@ from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.fading import DecayForecast, FadingCurve
 from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.engine.promote import Candidate
-from remembrancer.interfaces.wire.comparison import AnswerOut, ComparedOut, ComparisonOut, OverlapOut, PlaceOut
+from remembrancer.engine.search_state import SearchMode
+from remembrancer.interfaces.wire.comparison import (
+    AnswerOut,
+    ComparedOut,
+    ComparisonOut,
+    OverlapOut,
+    PlaceOut,
+    PresetLineOut,
+    PresetsOut,
+)
+from remembrancer.interfaces.wire.crewship import (
+    CrewshipConsolidationOut,
+    CrewshipCountOut,
+    CrewshipEntryOut,
+    CrewshipEpisodeOut,
+    CrewshipHealthOut,
+    CrewshipHitOut,
+    CrewshipHybridOut,
+    CrewshipJournalOut,
+    CrewshipPriorityOut,
+)
 from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
-from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastsOut
-from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
 from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, MaintenanceOut, PromotableOut, SpendingOut
 from remembrancer.interfaces.wire.journal import (
     EventsOut,
@@ -39,6 +57,8 @@ from remembrancer.interfaces.wire.journal import (
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 from remembrancer.interfaces.wire.memories import (
     CueOut,
+    CurveOut,
+    DecayForecastsOut,
     FeedbackOut,
     MemoriesOut,
     MemoryDetailsOut,
@@ -46,10 +66,16 @@ from remembrancer.interfaces.wire.memories import (
     MemoryPageOut,
     RelationOut,
 )
-from remembrancer.interfaces.wire.presets import PresetLineOut, PresetsOut
+from remembrancer.interfaces.wire.plastmem import (
+    PlastmemAcceptedOut,
+    PlastmemEpisodeOut,
+    PlastmemFactOut,
+    PlastmemMessageOut,
+    PlastmemRetrievedOut,
+)
 from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, RecallOut, WhyNotOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
-from remembrancer.interfaces.wire.state import StatsOut
+from remembrancer.interfaces.wire.state import AliveOut, HealthOut, MemoryHealthOut, ReadyOut, StatsOut
 from remembrancer.jobs.overview import JobState
 from remembrancer.policies.health import score
 from remembrancer.ports.inspection import Stats
@@ -176,6 +202,62 @@ _ERASURE: Final = Erasure(
         ),
     ),
     purged_at=_LATER,
+)
+_ENTRY: Final = replace(
+    _EVENT,
+    scope=Scope(workspace="acme", project="checkout", crew="platform", agent="coder", session="run-17"),
+    type="peer.escalation",
+    priority=Priority.HIGH,
+    actor="Ana",
+    role=Role.ASSISTANT,
+    text="Checkout ran out of memory during the deploy",
+    payload={"state": "pending"},
+    refs={},
+    key=None,
+    origin=Origin.ASSISTANT,
+)
+_PRIORITY: Final = replace(_CHANGE, priority=Priority.HIGH, by="LEAD", reason="post-mortem", at=_AT)
+_CREW_METRICS: Final = replace(_METRICS, freshness=92.0, reachability=40.0)
+_CONVERSATION: Final = "11111111-2222-4333-8444-555555555555"
+_EPISODE: Final = PlastmemEpisodeOut(
+    id=UUID("01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"),
+    conversation_id=_CONVERSATION,
+    messages=[PlastmemMessageOut(role="user", content="I moved to Lisbon last week", timestamp=1_772_615_550_000)],
+    title="The user has moved to Lisbon",
+    summary="The user tells that they moved to Lisbon the week before.",
+    stability=2.998,
+    difficulty=2.118,
+    surprise=0.6,
+    start_at=_AT,
+    end_at=_AT + timedelta(minutes=4),
+    created_at=_AT + timedelta(hours=2),
+    last_reviewed_at=_AT + timedelta(hours=2),
+    consolidated_at=None,
+    score=0.71,
+)
+_FACT: Final = PlastmemFactOut(
+    id=UUID("01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a"),
+    conversation_id=_CONVERSATION,
+    category="identity",
+    fact="The user lives in Lisbon",
+    keywords=[],
+    source_episodic_ids=[_EPISODE.id],
+    valid_at=_AT + timedelta(minutes=4),
+    invalid_at=None,
+    score=0.83,
+)
+_CREWSHIP_HIT: Final = CrewshipHitOut(
+    source="episodic",
+    score=0.93,
+    episodic=CrewshipEpisodeOut(
+        entry_id=str(_ENTRY.id),
+        score=0.81,
+        age=172_800.0,
+        summary=_ENTRY.text,
+        entry_type=_ENTRY.type,
+        agent_id="coder",
+        payload={"state": "pending"},
+    ),
 )
 
 
@@ -321,8 +403,28 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     _KEY,
     KeysOut(keys=[_KEY]),
     NewKeyOut(key=_KEY, token=f"rem_{'x' * 43}"),
+    AliveOut(status="ok", version="1.0.0", episodic=SearchMode.VECTOR, degraded={}),
+    ReadyOut(status="ready", reasons=[]),
+    CrewshipEntryOut.of(_ENTRY),
+    CrewshipJournalOut.of(JournalPage(events=(_ENTRY,), next=ListingPosition.of(_ENTRY).cursor)),
+    CrewshipCountOut(total=1_204),
+    CrewshipPriorityOut.of(_PRIORITY),
+    CrewshipHealthOut.of(
+        "acme",
+        "platform",
+        HealthSnapshot(
+            crew="platform", day=_AT.date(), taken_at=_AT, metrics=_CREW_METRICS, score=score(_CREW_METRICS)
+        ),
+    ),
+    CrewshipConsolidationOut(accepted=True, triggered=True, worker_id="csd_9f1c2a7b30d4e586"),
+    _CREWSHIP_HIT,
+    CrewshipHybridOut.of("OOM in checkout", [_CREWSHIP_HIT]),
+    PlastmemAcceptedOut(accepted=True),
+    _EPISODE,
+    _FACT,
+    PlastmemRetrievedOut(semantic=[_FACT], episodic=[_EPISODE]),
 )
 EXAMPLES: Final[Mapping[str, dict[str, Any]]] = {
-    type(shape).__name__: shape.model_dump(mode="json") for shape in _SHAPES
+    type(shape).__name__: shape.model_dump(mode="json", exclude_unset=True) for shape in _SHAPES
 }
 """By the name of the shape."""

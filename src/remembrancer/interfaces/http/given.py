@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from remembrancer.domain.scope import Reach
+from remembrancer.domain.event import Priority, Role, Severity
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.query import Filters
+from remembrancer.domain.scope import Reach, Visibility
 from remembrancer.domain.validation import (
     MAX_NAME_CHARS,
     MAX_TAGS,
@@ -18,8 +21,10 @@ from remembrancer.domain.validation import (
     MAX_TITLE_CHARS,
     parse_moment,
 )
+from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import MAX_LISTED
+from remembrancer.interfaces.key_values import key_values
 from remembrancer.presets.spec import MAX_LIMIT
 
 MAX_WHOLE: Final = 2**63 - 1
@@ -75,3 +80,53 @@ Kinds = Annotated[list[Slug] | None, Query(description="Only these kinds. May be
 InSession = Annotated[Name | None, Query(alias="in_session", description="Only what belongs to this session.")]
 HowFar = Annotated[Reach | None, Query(description="How far to look. Default: as far as the role may.")]
 Crew = Annotated[Name | None, Query(description="The crew within the project.")]
+
+
+def memory_filters(
+    *,
+    kinds: Kinds = None,
+    tiers: Annotated[list[Tier] | None, Query(description="Only these tiers. May be repeated.")] = None,
+    tags: Annotated[list[Tag] | None, Query(description="Only with this tag. May be repeated: all of them.")] = None,
+    source: Annotated[Name | None, Query(description="Only from this source.")] = None,
+    session: InSession = None,
+    metadata: Annotated[
+        list[str] | None,
+        Query(
+            description="Only with this value in the metadata, as KEY=VALUE. VALUE is parsed as JSON if it is valid "
+            "JSON, otherwise it is text. May be repeated: all of them.",
+            examples=[["ticket=7"]],
+        ),
+    ] = None,
+    visibilities: Annotated[
+        list[Visibility] | None, Query(description="Only with this visibility. May be repeated.")
+    ] = None,
+    since: SinceQuery = None,
+    until: UntilQuery = None,
+    as_of: Annotated[Moment | None, Query(description="As believed at that time. Default: now.")] = None,
+) -> Filters:
+    return cast("Filters", {**locals(), "metadata": key_values("metadata", metadata)})
+
+
+def event_filters(
+    *,
+    query: Annotated[Text | None, Query(description="Only with all of these words in the text or the payload.")] = None,
+    types: Annotated[list[Slug] | None, Query(description="Only these types. May be repeated.")] = None,
+    without_types: Annotated[list[Slug] | None, Query(description="Not these types.")] = None,
+    severities: Annotated[list[Severity] | None, Query(description="Only these severities.")] = None,
+    priorities: Annotated[list[Priority] | None, Query(description="Only these priorities.")] = None,
+    roles: Annotated[list[Role] | None, Query(description="Only these roles.")] = None,
+    actor: Annotated[Name | None, Query(description="Only by the actor with this name.")] = None,
+    session: InSession = None,
+    agent: Annotated[Name | None, Query(alias="of_agent", description="Only what belongs to this agent.")] = None,
+    crew: Annotated[Name | None, Query(alias="of_crew", description="Only what belongs to this crew.")] = None,
+    project: Annotated[Name | None, Query(alias="of_project", description="Only what belongs to this project.")] = None,
+    since: SinceQuery = None,
+    until: UntilQuery = None,
+) -> EventFilters:
+    return cast("EventFilters", locals())
+
+
+MemoryFilters = Annotated[Filters, Depends(memory_filters)]
+"""The filters of a request on memories."""
+Entries = Annotated[EventFilters, Depends(event_filters)]
+"""The filters of a request on the journal."""

@@ -17,8 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from remembrancer.interfaces.http.access import Principal
-from remembrancer.interfaces.http.middleware import HttpMiddleware
-from remembrancer.interfaces.http.route_name import route_of
+from remembrancer.interfaces.http.middleware import HttpMiddleware, route_of
 
 LOGGER: Final = "remembrancer.server"
 REQUEST_ID: Final = "X-Request-Id"

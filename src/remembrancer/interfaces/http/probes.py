@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Final
 
@@ -11,12 +13,61 @@ from fastapi import APIRouter, Request, Response
 
 import remembrancer
 from remembrancer.engine.inspect import ready
-from remembrancer.engine.search_state import SearchMode
+from remembrancer.engine.search_state import SearchMode, SearchState
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
-from remembrancer.interfaces.wire.probes import AliveOut, ReadyOut
+from remembrancer.interfaces.wire.state import AliveOut, ReadyOut
 from remembrancer.jobs.worker import Stop
+
+FRESH_SECONDS: Final = 30.0
+"""How long an answer of the embedder is used."""
+EMBEDDER_SECONDS: Final = 1.0
+"""How long a probe waits for an answer of the embedder."""
+
+
+class EmbedderWatch:
+    """Asks the embedder at most every `fresh` seconds. An embedder that hangs delays a caller by `patience` seconds at
+    most.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], Awaitable[SearchState]],
+        *,
+        fresh: float = FRESH_SECONDS,
+        patience: float = EMBEDDER_SECONDS,
+    ) -> None:
+        self._ask = ask
+        self._fresh = fresh
+        self._patience = patience
+        self._known: SearchState | None = None
+        self._asked_at = float("-inf")
+        self._asking: asyncio.Task[None] | None = None
+
+    async def state(self) -> SearchState:
+        """The latest known state; the previous one if the embedder does not answer in time."""
+        if self._asking is None and time.monotonic() - self._asked_at >= self._fresh:
+            self._asked_at = time.monotonic()
+            self._asking = asyncio.get_running_loop().create_task(self._look(), name="remembrancer-embedder-watch")
+        if self._asking is not None:
+            await asyncio.wait([self._asking], timeout=self._patience)
+        if self._known is not None:
+            return self._known
+        return SearchState(SearchMode.VECTOR_DEGRADED, f"the embedder has not answered yet, for {self._patience:g} s")
+
+    async def stop(self) -> None:
+        """Stop waiting for an answer."""
+        task, self._asking = self._asking, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _look(self) -> None:
+        try:
+            self._known = await self._ask()
+        finally:
+            self._asking = None
+
 
 PATIENCE_SECONDS: Final = 2.0
 """How long a probe waits for the store."""

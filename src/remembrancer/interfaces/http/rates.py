@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import COOKIE, Authenticator, Principal
-from remembrancer.interfaces.http.job_runner import JobRunner
-from remembrancer.interfaces.http.metrics import AppMetrics
+from remembrancer.interfaces.http.background import JobRunner
 from remembrancer.interfaces.http.middleware import HttpMiddleware
+from remembrancer.interfaces.http.telemetry import AppMetrics
 from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled, full, take
 
 MAX_BUCKETS: Final = 10_000

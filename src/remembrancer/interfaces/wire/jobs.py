@@ -11,9 +11,9 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, JsonValue
 
-from remembrancer.interfaces.wire.health import HealthOut
 from remembrancer.interfaces.wire.memories import MemoryOut
 from remembrancer.interfaces.wire.shape import Derived, Many, Of, Wire
+from remembrancer.interfaces.wire.state import HealthOut
 from remembrancer.jobs.sweeps import HealthReport, counted
 
 if TYPE_CHECKING:

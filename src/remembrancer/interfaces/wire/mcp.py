@@ -11,9 +11,8 @@ from pydantic import AwareDatetime, Field
 from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.memory import Status, Tier
 from remembrancer.engine.search_state import SearchMode
-from remembrancer.interfaces.wire.health import MemoryHealthOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
-from remembrancer.interfaces.wire.state import StatsOut
+from remembrancer.interfaces.wire.state import MemoryHealthOut, StatsOut
 from remembrancer.policies.rendering.frame import UNTRUSTED
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The JSON shapes of memories: a single one, lists and pages, and one with everything that belongs to it."""
+"""The JSON shapes of memories: a single one, lists, one with everything that belongs to it, and fading."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.review import Review
     from remembrancer.domain.strength import Strength, Usage
+    from remembrancer.engine.fading import DecayForecast, FadingCurve
     from remembrancer.engine.inspect import MemoryDetails
     from remembrancer.ports.memories import Audited
 
@@ -157,3 +158,40 @@ class MemoryPageOut(Wire, Of["MemoryPage"]):
 
     memories: list[MemoryOut]
     next: str | None
+
+
+class DecayForecastOut(Derived):
+    """The predicted fading of a memory. `falls_at`: when its strength first falls below `below`; null: not within a
+    hundred years.
+    """
+
+    memory: MemoryOut
+    strength: float
+    below: float
+    faded: bool
+    falls_at: AwareDatetime | None
+
+    @classmethod
+    def of(cls, outlook: DecayForecast) -> Self:
+        return cls.copied(outlook, faded=outlook.has_faded)
+
+
+class DecayForecastsOut(Wire, Many["DecayForecast"]):
+    memories: list[DecayForecastOut]
+
+
+class CurvePointOut(Wire):
+    at: AwareDatetime
+    strength: float
+
+
+class CurveOut(Wire):
+    """`points`: the strength at evenly spaced times, from before `now` to after it."""
+
+    outlook: DecayForecastOut
+    now: AwareDatetime
+    points: list[CurvePointOut]
+
+    @classmethod
+    def of(cls, curve: FadingCurve) -> Self:
+        return cls.copied(curve, points=[{"at": at, "strength": strength} for at, strength in curve.points])

@@ -1,15 +1,19 @@
-"""The JSON shapes of counts, checks and indexing."""
+"""The JSON shapes of counts, checks, indexing, health snapshots and probes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
-from remembrancer.interfaces.wire.shape import Of, Wire
+from remembrancer.engine.search_state import SearchMode
+from remembrancer.interfaces.wire.shape import Derived, Of, Wire
+from remembrancer.policies.health import Band, Metric, advice, band, shares, values, weakest, why_absent
 
 if TYPE_CHECKING:
+    from remembrancer.domain.health import HealthSnapshot
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.ports.inspection import Finding, Stats
 
@@ -56,3 +60,82 @@ class IndexReportOut(Wire, Of["IndexReport"]):
     indexed: int
     deferred: int
     reason: str
+
+
+class MetricOut(Wire):
+    """`value`: 0 to 100; null without data, and `absent` says why. `weight`: its share of the score."""
+
+    value: float | None
+    band: Band | None
+    weight: float
+    absent: str
+
+
+class HealthOut(Derived):
+    """The snapshot of one day; `crew` null: of the whole workspace. `score` and `band` null: there was no data.
+
+    `advice`: how to improve the weakest metric; empty if that is green.
+    """
+
+    crew: str | None
+    day: date
+    taken_at: AwareDatetime
+    score: float | None
+    band: Band | None
+    metrics: dict[Metric, MetricOut]
+    weakest: Metric | None
+    advice: str
+
+    @classmethod
+    def of(cls, snapshot: HealthSnapshot) -> Self:
+        weights = shares(snapshot.metrics)
+        return cls.copied(
+            snapshot,
+            band=band(snapshot.score),
+            metrics={
+                metric: MetricOut(
+                    value=value,
+                    band=band(value),
+                    weight=weights[metric],
+                    absent=why_absent(snapshot.metrics, metric),
+                )
+                for metric, value in values(snapshot.metrics).items()
+            },
+            weakest=weakest(snapshot.metrics),
+            advice=advice(snapshot.metrics),
+        )
+
+
+class MemoryHealthOut(Wire):
+    """`latest` null: no snapshot was taken yet. `history`: newest day first; null if not requested."""
+
+    crew: str | None
+    latest: HealthOut | None
+    history: list[HealthOut] | None
+
+    @classmethod
+    def of(
+        cls, crew: str | None, latest: HealthSnapshot | None, history: Iterable[HealthSnapshot] | None, **more: object
+    ) -> Self:
+        past = None if history is None else list(history)
+        return cls.model_validate({"crew": crew, "latest": latest, "history": past, **more})
+
+
+class AliveOut(Wire):
+    """`episodic`: recall searches by words and meaning (`vector`), by words alone because the embedder does not answer
+    (`vector-degraded`, with `episodic_error`), or by words alone because there is no embedder (`sparse-only`).
+    `degraded`: what cannot be used now, and why.
+    """
+
+    status: Literal["ok", "unavailable"]
+    version: str = Field(examples=["1.0.0"])
+    episodic: SearchMode
+    episodic_error: str | None = Field(default=None, examples=["Ollama at http://localhost:11434 does not answer"])
+    degraded: dict[str, str] = Field(examples=[{"dense": "no embedder is set"}])
+
+
+class ReadyOut(Wire):
+    """`reasons`: why the server should not be sent requests now."""
+
+    status: Literal["ready", "not ready"]
+    reasons: list[str] = Field(examples=[["the server is stopping"]])

@@ -20,7 +20,7 @@ from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.forgetting import forgetting_document
 from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.wire.comparison import ComparisonOut
-from remembrancer.interfaces.wire.fading import CurveOut
+from remembrancer.interfaces.wire.memories import CurveOut
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
 

@@ -8,7 +8,7 @@ from served import QUIET
 
 from remembrancer import AsyncRemembrancer
 from remembrancer.interfaces.http.app import Serving, build_app
-from remembrancer.interfaces.http.job_runner import JobRunner
+from remembrancer.interfaces.http.background import JobRunner
 from remembrancer.jobs.worker import Stop
 
 

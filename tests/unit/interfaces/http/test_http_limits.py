@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from served import Served, asked
 
 from remembrancer.interfaces.http.app import Serving
-from remembrancer.interfaces.http.limits import MAX_BODY_BYTES
+from remembrancer.interfaces.http.middleware import MAX_BODY_BYTES
 
 router = APIRouter()
 

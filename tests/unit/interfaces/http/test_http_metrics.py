@@ -12,8 +12,7 @@ from served import Served, asked
 
 from remembrancer.interfaces.http.access import ReadableMemory
 from remembrancer.interfaces.http.app import Serving
-from remembrancer.interfaces.http.metrics import AppMetrics
-from remembrancer.interfaces.http.observing import observe_recall
+from remembrancer.interfaces.http.telemetry import AppMetrics, observe_recall
 
 router = APIRouter()
 

@@ -16,7 +16,7 @@ from served import QUIET, Served, asked
 import remembrancer
 from remembrancer.engine.search_state import SearchMode, SearchState
 from remembrancer.interfaces.http.app import Serving
-from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
+from remembrancer.interfaces.http.probes import EmbedderWatch
 from remembrancer.testing.doubles import FailingEmbedder, HashEmbedder
 
 

@@ -12,7 +12,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from served import Served, asked
 
 from remembrancer.interfaces.http.access import ReadableMemory
-from remembrancer.interfaces.http.observing import observe_recall
+from remembrancer.interfaces.http.telemetry import observe_recall
 
 router = APIRouter()
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -8,13 +8,12 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.charts.comparison import comparison_chart, comparison_table
-from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.forms import QueryFields
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit
-from remembrancer.interfaces.http.named_presets import named_presets
-from remembrancer.interfaces.wire.comparison import ComparisonOut
-from remembrancer.interfaces.wire.presets import PresetsOut
+from remembrancer.interfaces.http.routes.recall import named_presets
+from remembrancer.interfaces.wire.comparison import ComparisonOut, PresetsOut
 
 router = APIRouter(route_class=PageRoute)
 

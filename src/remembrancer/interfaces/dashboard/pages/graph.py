@@ -8,12 +8,11 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.charts.graph import GraphNode, relation_graph
-from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.forms import QueryFields
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit
-from remembrancer.interfaces.wire.fading import DecayForecastsOut
-from remembrancer.interfaces.wire.memories import RelationOut
+from remembrancer.interfaces.wire.memories import DecayForecastsOut, RelationOut
 
 router = APIRouter(route_class=PageRoute)
 

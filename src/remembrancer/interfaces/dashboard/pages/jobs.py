@@ -1,4 +1,4 @@
-"""Background work: the jobs, their backlog and failures, the cost of language models, and the presets."""
+"""Background work: the jobs, their backlog and failures, the cost of language models, the presets, and the doctor."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from fastapi.responses import HTMLResponse
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit
+from remembrancer.interfaces.wire.comparison import PresetsOut
 from remembrancer.interfaces.wire.jobs import JobOut, SpendingOut
-from remembrancer.interfaces.wire.presets import PresetsOut
+from remembrancer.interfaces.wire.state import DoctorOut
 from remembrancer.jobs.overview import MOST_COUNTED
 
 router = APIRouter(route_class=PageRoute)
@@ -36,3 +37,9 @@ async def jobs(visit: ReadingVisit) -> HTMLResponse:
         spent_in=SPENT_IN.days,
         presets=PresetsOut.of(visit.memory.presets.in_use).presets,
     )
+
+
+@router.get("/doctor")
+async def doctor(visit: ReadingVisit) -> HTMLResponse:
+    found = DoctorOut.of(await visit.memory.health.doctor())
+    return page(visit, "doctor.html", title="Doctor", here="jobs", found=found)

@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse
 
 from remembrancer.domain.event import Priority, Role, Severity
 from remembrancer.engine.journal import EventFilters
-from remembrancer.interfaces.dashboard.asked import QueryFields, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.forms import QueryFields, kept
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit, address
 from remembrancer.interfaces.wire.journal import JournalPageOut

@@ -13,13 +13,11 @@ from remembrancer.domain.memory import Status
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.strength import Feedback
 from remembrancer.interfaces.charts.forgetting import forgetting_curve, forgetting_table
-from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
-from remembrancer.interfaces.dashboard.forms import SubmittedForm
+from remembrancer.interfaces.dashboard.forms import QueryFields, SubmittedForm
 from remembrancer.interfaces.dashboard.rendering import page, title_of
 from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit, WritingVisit
-from remembrancer.interfaces.wire.fading import CurveOut, DecayForecastOut, DecayForecastsOut
-from remembrancer.interfaces.wire.memories import MemoryDetailsOut
+from remembrancer.interfaces.wire.memories import CurveOut, DecayForecastOut, DecayForecastsOut, MemoryDetailsOut
 
 router = APIRouter(route_class=PageRoute)
 

@@ -12,16 +12,14 @@ from remembrancer.engine.search_state import SearchMode
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.charts.bars import bars_table, day_bars
 from remembrancer.interfaces.charts.health import health_chart, health_gauge, health_table
-from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.forms import QueryFields
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit
-from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
-from remembrancer.interfaces.wire.fading import DecayForecastsOut
-from remembrancer.interfaces.wire.health import HealthOut
+from remembrancer.interfaces.http.probes import EmbedderWatch
 from remembrancer.interfaces.wire.jobs import JobOut
-from remembrancer.interfaces.wire.memories import MemoryOut
-from remembrancer.interfaces.wire.state import StatsOut
+from remembrancer.interfaces.wire.memories import DecayForecastsOut, MemoryOut
+from remembrancer.interfaces.wire.state import HealthOut, StatsOut
 
 router = APIRouter(route_class=PageRoute)
 

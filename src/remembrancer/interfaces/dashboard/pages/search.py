@@ -10,8 +10,8 @@ from fastapi.responses import HTMLResponse
 from remembrancer.domain.memory import Tier
 from remembrancer.errors import NotFound
 from remembrancer.interfaces.charts.score import score_bar, score_legend, score_table
-from remembrancer.interfaces.dashboard.asked import QueryFields, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.forms import QueryFields, kept
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit
 from remembrancer.interfaces.wire.recall import RecallOut, WhyNotOut

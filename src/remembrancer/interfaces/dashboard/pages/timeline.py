@@ -13,11 +13,11 @@ from remembrancer.domain.memory import Memory
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.charts.timeline import TimelineItem, timeline_chart
-from remembrancer.interfaces.dashboard.asked import QueryFields
 from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.forms import QueryFields
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import ReadingVisit
-from remembrancer.interfaces.wire.fading import DecayForecastsOut
+from remembrancer.interfaces.wire.memories import DecayForecastsOut
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
 router = APIRouter(route_class=PageRoute)

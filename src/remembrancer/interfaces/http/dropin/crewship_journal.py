@@ -18,10 +18,17 @@ from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import Administering, ReadableMemory
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
-from remembrancer.interfaces.http.following import LastEventId, StreamSlot, followed, position_of, stream_slot
 from remembrancer.interfaces.http.given import EventId, SinceQuery, UntilQuery
-from remembrancer.interfaces.http.routes.stream import streamed
-from remembrancer.interfaces.http.streams import EventStream, message
+from remembrancer.interfaces.http.routes.events import streamed
+from remembrancer.interfaces.http.streams import (
+    EventStream,
+    LastEventId,
+    StreamSlot,
+    followed,
+    message,
+    position_of,
+    stream_slot,
+)
 from remembrancer.interfaces.http.v1 import MISSING
 from remembrancer.interfaces.wire.crewship import (
     ACTOR_TYPES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -16,11 +17,10 @@ from remembrancer.domain.event import Event, Severity
 from remembrancer.domain.recall import Hit
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.consolidate import Consolidation
-from remembrancer.errors import NotFound, RemembrancerError
+from remembrancer.errors import InvalidInput, NotFound, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.background import Background
-from remembrancer.interfaces.http.dropin.durations import parse_duration
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
 from remembrancer.interfaces.http.v1 import MISSING
 from remembrancer.interfaces.wire.crewship import (
@@ -30,6 +30,38 @@ from remembrancer.interfaces.wire.crewship import (
     CrewshipHybridOut,
 )
 from remembrancer.values import dataclass
+
+LONGEST_BACK: Final = timedelta(days=36_500)
+ALLOWED: Final = "a length of time such as 24h, 1h30m, 7d or 2w, of more than 0 and at most 100 years"
+
+_SECONDS: Final = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3_600.0,
+    "d": 86_400.0,
+    "w": 604_800.0,
+}
+_PART: Final = re.compile(r"([0-9]{1,18}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})(ns|us|µs|ms|s|m|h|d|w)")
+_WHOLE: Final = re.compile(rf"(?:{_PART.pattern})+")
+
+
+def parse_duration(argument: str, value: str) -> timedelta:
+    """The duration that `value` denotes. Raises InvalidInput.
+
+    >>> parse_duration("since", "1d12h30m").total_seconds() / 3600
+    36.5
+    """
+    seconds = 0.0
+    if len(value) <= 100 and _WHOLE.fullmatch(value):
+        seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(value))
+    if not 0 < seconds <= LONGEST_BACK.total_seconds():
+        raise InvalidInput(argument, value, ALLOWED)
+    return timedelta(seconds=seconds)
+
 
 TRIGGERED: Final = "system.consolidation_triggered"
 COMPLETED: Final = "system.consolidation_completed"

@@ -1,4 +1,4 @@
-"""Memories: keeping, listing, reading, editing, ending and forgetting them."""
+"""Memories: keeping, listing, reading, editing, relating, ending and forgetting them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,20 @@ from remembrancer.interfaces.http.bodies import (
     InvalidateIn,
     MemoryChangesIn,
     MemoryIn,
+    RelationIn,
     SupersedeIn,
 )
-from remembrancer.interfaces.http.filters import MemoryFilters
-from remembrancer.interfaces.http.given import After, HowFar, Limit, MemoryId, Name, Text
+from remembrancer.interfaces.http.given import After, HowFar, Limit, MemoryFilters, MemoryId, Name, Text
 from remembrancer.interfaces.http.idempotency import DerivedKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
-from remembrancer.interfaces.wire.fading import CurveOut
-from remembrancer.interfaces.wire.memories import FeedbackOut, MemoryDetailsOut, MemoryOut, MemoryPageOut
+from remembrancer.interfaces.wire.memories import (
+    CurveOut,
+    FeedbackOut,
+    MemoryDetailsOut,
+    MemoryOut,
+    MemoryPageOut,
+    RelationOut,
+)
 from remembrancer.interfaces.wire.recall import WhyNotOut
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.presets.spec import MAX_LIMIT
@@ -167,3 +173,12 @@ async def why_not(
         **filters,
     )
     return WhyNotOut.of(found)
+
+
+@router.post("/v1/relations", status_code=HTTPStatus.CREATED, summary="Relate two memories", responses=MISSING)
+async def link(memory: WritableMemory, body: RelationIn) -> RelationOut:
+    """Relate one memory to another. Repeating it sets the weight again.
+
+    It does not change which of the two is valid: `supersede` does.
+    """
+    return RelationOut.of(await memory.link(body.source, body.target, body.kind, body.weight))

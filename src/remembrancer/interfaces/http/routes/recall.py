@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from http import HTTPStatus
 
 from fastapi import Request
 
+from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import CompareIn, ExposuresIn, RecallIn
-from remembrancer.interfaces.http.named_presets import named_presets
-from remembrancer.interfaces.http.observing import observe_recall
+from remembrancer.interfaces.http.telemetry import observe_recall
 from remembrancer.interfaces.http.v1 import MISSING, router_of
 from remembrancer.interfaces.wire.comparison import ComparisonOut
 from remembrancer.interfaces.wire.recall import RecallOut
+from remembrancer.presets.catalogue import PRESETS
+from remembrancer.presets.spec import Preset
+
+
+def named_presets(in_use: Preset, names: Iterable[str]) -> list[Preset]:
+    """The presets of these names, among the shipped ones and `in_use`. Raises InvalidInput for another name."""
+    there = {**PRESETS, in_use.name: in_use}
+    chosen: list[Preset] = []
+    for name in names:
+        if name not in there:
+            raise InvalidInput("presets", name, "one of " + ", ".join(there))
+        chosen.append(there[name])
+    return chosen
+
 
 router = router_of("recall")
 

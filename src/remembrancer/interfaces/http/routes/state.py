@@ -10,10 +10,9 @@ from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.http.access import ReadableMemory
 from remembrancer.interfaces.http.given import Name, SinceQuery
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire.health import MemoryHealthOut
+from remembrancer.interfaces.wire.comparison import PresetsOut
 from remembrancer.interfaces.wire.jobs import JobsOut, SpendingOut
-from remembrancer.interfaces.wire.presets import PresetsOut
-from remembrancer.interfaces.wire.state import StatsOut
+from remembrancer.interfaces.wire.state import MemoryHealthOut, StatsOut
 
 router = router_of("state")
 

@@ -10,8 +10,7 @@ from fastapi import Query
 from remembrancer.interfaces.http.access import ReadableMemory
 from remembrancer.interfaces.http.given import InSession, Kinds, Limit, SinceQuery, UntilQuery
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire.fading import DecayForecastsOut
-from remembrancer.interfaces.wire.memories import MemoriesOut
+from remembrancer.interfaces.wire.memories import DecayForecastsOut, MemoriesOut
 
 router = router_of("time")
 

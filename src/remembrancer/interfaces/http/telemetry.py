@@ -1,4 +1,4 @@
-"""Prometheus metrics: numbers and durations of requests and of the stages of recall, without any content."""
+"""Prometheus metrics and OpenTelemetry traces of requests and of the stages of recall: names and numbers only."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ import time
 from functools import partial
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
+from opentelemetry import propagate, trace
+from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+import remembrancer
 from remembrancer.domain.recall import Recall
 from remembrancer.interfaces.http.access import Authenticated
-from remembrancer.interfaces.http.middleware import HttpMiddleware, NotedStatus
-from remembrancer.interfaces.http.route_name import route_of
+from remembrancer.interfaces.http.middleware import NO_ROUTE, HttpMiddleware, NotedStatus, route_of
 
+SCOPE: Final = "remembrancer"
+_NANOSECONDS: Final = 1_000_000_000
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _HITS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
@@ -92,3 +97,59 @@ async def metrics(request: Request, _: Authenticated) -> Response:
     """Counters and histograms of this server in Prometheus' text format, for any key."""
     measured: AppMetrics = request.app.state.metrics
     return Response(generate_latest(measured.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+class Traced(HttpMiddleware):
+    """Starts a server span for each request, in the trace of its `traceparent`."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method: str = scope["method"]
+        parent = propagate.extract(Headers(scope=scope))
+        with _tracer().start_as_current_span(
+            method, context=parent, kind=SpanKind.SERVER, record_exception=False, set_status_on_exception=False
+        ) as span:
+            if not span.is_recording():
+                await self.app(scope, receive, send)
+                return
+            noted = NotedStatus(send)
+            span.set_attribute("http.request.method", method)
+            try:
+                await self.app(scope, receive, noted)
+            finally:
+                route = route_of(scope)
+                if route != NO_ROUTE:
+                    span.update_name(f"{method} {route}")
+                    span.set_attribute("http.route", route)
+                if noted.status:
+                    span.set_attribute("http.response.status_code", noted.status)
+                if not noted.status or noted.status >= 500:
+                    span.set_status(StatusCode.ERROR)
+
+
+def trace_recall(recall: Recall) -> None:
+    """A span `recall` that ends now, with a child span for each stage."""
+    if not trace.get_current_span().is_recording():
+        return
+    tracer = _tracer()
+    lengths = {stage: round(took.total_seconds() * _NANOSECONDS) for stage, took in recall.timings.items()}
+    end = time.time_ns()
+    at = end - sum(lengths.values())
+    whole = tracer.start_span("recall", start_time=at)
+    whole.set_attributes({"remembrancer.hits": len(recall), "remembrancer.degraded": sorted(recall.degraded)})
+    whole.set_attributes({f"remembrancer.leg.{leg}": found for leg, found in recall.trace.legs.items()})
+    inside = trace.set_span_in_context(whole)
+    for stage, length in lengths.items():
+        tracer.start_span(f"recall.{stage}", context=inside, start_time=at).end(at + length)
+        at += length
+    whole.end(end)
+
+
+def _tracer() -> trace.Tracer:
+    return trace.get_tracer(SCOPE, remembrancer.__version__)
+
+
+def observe_recall(app: FastAPI, recall: Recall) -> None:
+    """Count and trace a recall. A route calls it after the recall and before it answers."""
+    metrics: AppMetrics = app.state.metrics
+    metrics.recalled(recall)
+    trace_recall(recall)
