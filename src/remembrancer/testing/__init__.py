@@ -1,4 +1,4 @@
-"""For those who write an adapter or test an agent: the store's conformance suite, doubles and fault injection.
+"""For authors of adapters and tests of agents: conformance suites, test doubles and fault injection.
 
-The suite needs pytest and hypothesis; nothing else in the package does.
+The suites need pytest and hypothesis, which nothing else in the package needs.
 """

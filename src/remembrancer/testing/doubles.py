@@ -1,4 +1,4 @@
-"""Stand-ins that behave: a clock and ids without surprise, embedders without a model, and rows in one line."""
+"""Test doubles: a fixed clock, sequential ids and embedders without a model; builders of events and memories."""
 
 from __future__ import annotations
 

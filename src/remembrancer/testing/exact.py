@@ -1,4 +1,4 @@
-"""Exact search over a few memories: each score by its definition, worked out anew for each question."""
+"""Exact search over a few memories: each score by its definition. The simple and the textbook index are made of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failure on demand: the n-th call of an object's async methods raises.
+"""Fault injection: the n-th call of an object's async methods raises.
 
 Run the same steps with n = 1, 2, 3 … until a run completes untouched, and check after each that what was acknowledged
 is there and nothing is half written:

@@ -1,4 +1,4 @@
-"""A language model that answers as a test says, and remembers what it was asked."""
+"""A language model with scripted answers, which records the tasks that it was given."""
 
 from __future__ import annotations
 

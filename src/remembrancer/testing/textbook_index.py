@@ -1,4 +1,4 @@
-"""The textbook index: over the textbook store's rows, each number by its definition. What other indexes agree with."""
+"""The textbook index: each score by its definition, over a reference store. Other indexes are compared with it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The contracts of a store and of an index, one module for each side of them.
+"""The contracts of a store and of an index, one module a topic.
 
-`testing.store_contract` and `testing.index_contract` put them together.
+`testing.store_contract` and `testing.index_contract` compose them by role.
 """
 
 import pkgutil

@@ -1,4 +1,4 @@
-"""Keys to workspaces, and requests under idempotency keys."""
+"""Contract of API keys and of idempotency claims."""
 
 from __future__ import annotations
 

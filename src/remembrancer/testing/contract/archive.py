@@ -1,4 +1,4 @@
-"""The archive: what leaves the journal, how it is cut, and what it still holds against being recorded twice."""
+"""Contract of the archive: which events leave the journal, how their text is cut, and which keys and ids stay taken."""
 
 from __future__ import annotations
 

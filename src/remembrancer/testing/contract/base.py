@@ -1,4 +1,4 @@
-"""What every part of the suite stands on: a fresh store for each test, and short ways to fill and ask it."""
+"""Base of all suites: the fixtures of a store, and helpers that fill and read it."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ T = TypeVar("T")
 
 MODEL: Final = "model-a"
 EVERYTHING: Final = Filter(current_at=NOW + timedelta(days=1))
-"""All that is current a day after the rows of a test were made."""
+"""All memories that are current a day after `NOW`."""
 
 
 class StoreSuite(ABC):
-    """The hook of the suite, and the fixture made from it.
+    """Base of every suite. A subclass says how a store is made.
 
     Tests are `async def`. Each runs in the event loop that its store was made in, without a plugin of pytest. A test
     that needs a method of a role that the store lacks is skipped.
@@ -164,7 +164,7 @@ async def refused(
 async def give_vectors(
     store: Store, vectors: Mapping[str, NDArray[np.float32]], *, scope: Scope = SCOPE, model: str = MODEL
 ) -> int:
-    """Store the vectors of the cues with these texts; how many were new."""
+    """Store vectors for the pending cues with these texts; return how many were new."""
     pending = await store.pending(scope, model, limit=10_000, now=NOW + timedelta(days=365))
     return await store.put_vectors(
         scope, model, [CueVector(cue.ref, vectors[cue.text], False) for cue in pending if cue.text in vectors], at=NOW
@@ -212,8 +212,8 @@ def assert_same_states(actual: States, expected: States) -> None:
 
 
 async def refs_of(store: Store, cues: Mapping[UUID, int], scope: Scope = SCOPE) -> dict[UUID, int]:
-    """The refs of texts (memory → ordinal); texts that are not there are left out."""
-    # A model that nobody has: every cue of a memory awaits its vector of that.
+    """The refs of cues (memory → ordinal); cues that do not exist are left out."""
+    # No cue has a vector of this model, so all cues of a memory are pending.
     pending = {one: await store.pending_of(scope, "nobody's", one) for one in cues}
     return {one: pending[one][ordinal].ref for one, ordinal in cues.items() if ordinal < len(pending[one])}
 

@@ -1,4 +1,4 @@
-"""What comes with a turn that awaits its vector: who says it, and the turns before it."""
+"""Contract of pending cues: their speaker, and the turns before them."""
 
 from __future__ import annotations
 

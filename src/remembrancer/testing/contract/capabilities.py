@@ -1,4 +1,4 @@
-"""What an index declares is what it does: each capability, where it is there and where it is not."""
+"""Contract of `Capabilities`: an index does what it declares, and what it does not declare is absent."""
 
 from __future__ import annotations
 

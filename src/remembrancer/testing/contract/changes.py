@@ -1,4 +1,4 @@
-"""The change feed: what every write tells an index, and what an index may read besides."""
+"""Contract of the change feed: what each write reports to an index, and what a read view returns."""
 
 from __future__ import annotations
 

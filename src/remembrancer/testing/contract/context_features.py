@@ -1,4 +1,4 @@
-"""Context features besides neighbours: sessions, speakers, flags, and the leg they form; who speaks at all."""
+"""Contract of the context features (sessions, speakers, flags, context leg) and of `participants`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects: what must be true before, each part written as it says, and all of them or none."""
+"""Contract of `commit`: the preconditions of an effect, each of its parts, and all of them or none."""
 
 from __future__ import annotations
 

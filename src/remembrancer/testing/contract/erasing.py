@@ -1,4 +1,4 @@
-"""Erasure: what goes with a memory and an event, what stays and how, and the receipt of it."""
+"""Contract of erasure: what is deleted with a memory or an event, what stays and how, and the receipt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a filter keeps, one condition at a time, in lists and in what an index finds."""
+"""Contract of `Filter`: each condition by itself, in lists and in what an index finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the suite of an index stands on: a fresh store to write to, a fresh index over it, and short ways to ask it."""
+"""Base of an index's suites: the fixtures of an index over a store, and helpers that ask it."""
 
 from __future__ import annotations
 
@@ -77,28 +77,28 @@ class Finder:
 
     @property
     def bm25(self) -> Bm25:
-        """The numbers that the index declares, for tests that need them."""
+        """The BM25 constants that the index declares."""
         assert self.index.capabilities.bm25 is not None
         return self.index.capabilities.bm25
 
     @property
     def rules(self) -> ContextRules:
-        """What the index declares of context, for tests that need it."""
+        """The context rules that the index declares."""
         assert self.index.capabilities.context is not None
         return self.index.capabilities.context
 
     def idf(self, cues: int, holding: int) -> float:
-        """How telling a term is that `holding` of the visible cues hold; the background holds none."""
+        """The idf of a term in `holding` of the visible `cues`, by the declared constants."""
         return math.log(1 + (cues + self.bm25.background - holding + 0.5) / (holding + 0.5))
 
     def weight(self, repeats: int, length: int, mean: float) -> float:
-        """What one term adds to BM25 for each unit of its idf."""
+        """The BM25 weight of a term without its idf, in a cue of `length` terms where the mean is `mean`."""
         k1, b = self.bm25.k1, self.bm25.b
         return repeats * (k1 + 1) / (repeats + k1 * (1 - b + b * length / mean))
 
 
 class IndexSuite(StoreSuite):
-    """The hooks of the suite, and the fixtures made from them."""
+    """Base of every suite of an index. A subclass says how a store and an index are made."""
 
     @abstractmethod
     def make_index(self) -> Index:
@@ -107,7 +107,7 @@ class IndexSuite(StoreSuite):
 
     @pytest.fixture
     def finder(self, request: pytest.FixtureRequest, store: Store) -> Generator[Finder, None, None]:
-        """An index over a store of their own; the test is skipped where it needs what the index does not declare."""
+        """An index over a new store. A test that needs an undeclared capability is skipped."""
         index = self.make_index()
         test: Any = request.function  # pytest does not say what a test is
         for name in getattr(test, "needs", ()):
@@ -126,7 +126,7 @@ class IndexSuite(StoreSuite):
 
 
 def needs(*capabilities: str) -> Callable[[T], T]:
-    """A test, or each test of a class, is of use only where the index declares these fields of `Capabilities`."""
+    """Skip a test, or each test of a class, unless the index declares these fields of `Capabilities`."""
 
     def marked(thing: T) -> T:
         tests = vars(thing).items() if isinstance(thing, type) else [("test_", thing)]
@@ -210,7 +210,7 @@ def assert_same_context(actual: Candidates, expected: Candidates) -> None:
 
 
 def _assert_ranked(ranks: NDArray[np.int32], scores: NDArray[np.float32], tolerance: float) -> None:
-    """Ranks run 1, 2, 3 … and scores fall along them, but for the tolerance."""
+    """Ranks are 1, 2, 3 …, and scores do not rise along them by more than the tolerance."""
     ranked = np.flatnonzero(ranks)
     order = ranked[np.argsort(ranks[ranked])]
     assert ranks[order].tolist() == list(range(1, len(order) + 1))

@@ -1,4 +1,4 @@
-"""What health is worked out from, the days it was, and which crews there are."""
+"""Contract of health: its inputs, its daily snapshots, and the list of crews."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What random histories are made of: few scopes, words and times, so that rows meet and steps contradict each other."""
+"""Strategies of random histories: few scopes, words and times, so that rows meet and steps conflict."""
 
 from __future__ import annotations
 

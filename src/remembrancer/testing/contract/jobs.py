@@ -1,4 +1,4 @@
-"""What jobs leave behind: their last runs, the work that was deferred, and the ledger of calls to language models."""
+"""Contract of what jobs leave behind: their last runs, deferred work, and the ledger of model calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events: appended once, in order, all or nothing."""
+"""Contract of `append` and `events`: recorded once, in order, all of a batch or none; listed by filter."""
 
 from __future__ import annotations
 

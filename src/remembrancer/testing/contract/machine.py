@@ -1,4 +1,4 @@
-"""Any sequence of steps leaves a store and the reference with the same rows and the same answers."""
+"""State machine: after any steps, a store and the reference store hold the same rows and give the same answers."""
 
 from __future__ import annotations
 

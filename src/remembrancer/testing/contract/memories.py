@@ -1,4 +1,4 @@
-"""Memories: inserted, revised, adjusted, retired, listed."""
+"""Contract of memories: inserted, revised, retired, listed and counted."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is said next to a turn: in its stream, in order, as far as it hangs together, and as the reader may see it.
+"""Contract of neighbour coverage: which turns of a stream are neighbours, and which of their words count.
 
-Every turn here is said a minute after the one before it, if nothing else is told.
+Turns are a minute apart unless a test says otherwise.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ ELSEWHERE: Final = {
     "crew": replace(SCOPE, crew="web"),
     "project": replace(SCOPE, project="shop"),
 }
-"""Other streams, by what tells them from the usual one."""
+"""Other streams, by the part of their scope that differs."""
 HEADING: Final = analyse("user").terms
-"""Who says a turn of these counts among its terms."""
+"""The terms of a turn's heading, which names its speaker."""
 HIDDEN: Final = ("filtered", "retired", "expired", "not known yet", "out of sight")
 
 

@@ -1,4 +1,4 @@
-"""Priorities: changed by an operator's hand, logged, and felt by what was formed."""
+"""Contract of priorities: set by operators, logged, and followed by the memories formed from the event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edges between memories: read, said by hand, drawn by the index sweep."""
+"""Contract of relations between memories: read, added by hand, and added with vectors."""
 
 from __future__ import annotations
 

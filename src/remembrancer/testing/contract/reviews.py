@@ -1,4 +1,4 @@
-"""Reviews: what waits for one, and what there were."""
+"""Contract of reviews: the evidence that awaits one, and the log of reviews."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search: each leg by value, folding, ranks, ties, and every write seen at once."""
+"""Contract of search: the scores of each leg, cues folded to memories, ranks, ties, freshness after each write."""
 
 from __future__ import annotations
 

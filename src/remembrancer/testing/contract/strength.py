@@ -1,4 +1,4 @@
-"""Strength: adjusted, with what is logged of it; the states of all memories at once, and as a search brings them."""
+"""Contract of strength: adjustments and their log, the states of all memories, and the states in an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no longer so: superseded by another memory, or ended with nothing in its place."""
+"""Contract of supersession: a memory is replaced by another, or ends without a successor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memories of a whole workspace, a page at a time, for whoever condenses them."""
+"""Contract of `workspace_memories`: all memories of a workspace, a page at a time, for consolidation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of each stream is in no episode yet."""
+"""Contract of stream tails: the events of each stream that no episode covers yet."""
 
 from __future__ import annotations
 

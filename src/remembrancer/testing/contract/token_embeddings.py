@@ -1,4 +1,4 @@
-"""Token embeddings: kept with a text's vector as bits, read for a few texts, gone with them."""
+"""Contract of token embeddings: stored as bits with a cue's vector, read for a few cues, deleted with them."""
 
 from __future__ import annotations
 

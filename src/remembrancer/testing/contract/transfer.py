@@ -1,4 +1,4 @@
-"""Export and import: everything out, the same back in, nothing twice, and reads that write nothing."""
+"""Contract of export and import: everything goes out, the same comes back in, nothing twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors: derived, made in sweeps, and never in the way of newer rows."""
+"""Contract of vectors: pending cues, storing, deferring and reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader sees and a filter keeps: every method agrees with `domain.selection`."""
+"""Contract of visibility: every method shows a reader, and every filter keeps, what `domain.selection` says."""
 
 from __future__ import annotations
 

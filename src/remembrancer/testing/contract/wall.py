@@ -1,4 +1,4 @@
-"""The workspace wall: whatever a sibling workspace holds, nothing read, counted, ranked or refused here changes.
+"""Contract of the workspace wall: the rows of a sibling workspace change no answer, count, rank or refusal here.
 
 The sibling holds the same ids, keys, topics and words. Each observation is made with and without it, and compared
 whole. A method of the protocol that no observation or attempt covers fails the suite.
@@ -244,7 +244,7 @@ READS: Final[dict[str, Observe]] = {
     "check": _plain(lambda store: store.check(SCOPE, MODEL), lambda told: [(one.check, one.ok) for one in told]),
     "export": exported,
 }
-"""What writes nothing."""
+"""Calls that write nothing."""
 
 SIMILAR: Final = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
 SUPPORTS: Final = [replace(SIMILAR, kind=RelationKind.SUPPORTS), replace(SIMILAR, source=DEPLOY, target=OLD)]
@@ -442,7 +442,7 @@ SEARCHED: Final = {
 
 
 class IndexWallContract(IndexSuite):
-    """Whatever a sibling workspace holds, no answer of an index changes."""
+    """The rows of a sibling workspace change no answer of an index."""
 
     @pytest.mark.parametrize("asked", SEARCHED)
     async def test_a_sibling_workspace_changes_no_answer(self, finder: Finder, asked: str) -> None:

@@ -1,4 +1,4 @@
-"""One of everything in a workspace: for tests of the wall, of exports, and of reads that must not write."""
+"""`populate`: one row of every kind in a workspace, for tests of the wall, of exports and of reads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PROBES: Final = Aged(types=frozenset({"network.*"}), keep=frozenset({Priority.PI
 
 
 async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
-    """Events in two streams and memories of every state, with vectors, edges, and what became of them logged.
+    """Write events of two streams and memories in every state, with vectors, relations and logs.
 
     Two workspaces hold the same ids, keys and topics; `prefix` begins every text, so that one is told from the other.
     """
@@ -93,7 +93,7 @@ class WorldSuite(StoreSuite):
 
 
 async def _log(store: Store, scope: Scope, prefix: str) -> None:
-    """What use and judgement leave behind: exposures, an end of validity, a retirement, and how well it all went."""
+    """Exposures, a supersession, a retirement, a consolidation, a review, a cursor and health snapshots."""
     reader, shown = Reader(scope), NOW + timedelta(minutes=5)
     await store.supersede(reader, FORMER, DEPLOY, at=NOW + timedelta(minutes=3))
     await store.adjust(
@@ -129,7 +129,7 @@ async def _log(store: Store, scope: Scope, prefix: str) -> None:
 
 
 async def _archive(store: Store, scope: Scope, prefix: str) -> None:
-    """An event of long ago, of a type that does not stay, and so long that it is cut."""
+    """An old event of a type that is archived, long enough to be cut."""
     probe = replace(
         an_event(
             f"{prefix}the host answers " * 40,
@@ -160,7 +160,7 @@ async def _mark(store: Store, scope: Scope, prefix: str) -> None:
 
 
 async def _work(store: Store, scope: Scope, prefix: str) -> None:
-    """What is of this machine, and in no export."""
+    """Runs, deferred work and model calls: kept in this store only, not exported."""
     run = Run(job="segment", started_at=NOW, ended_at=NOW + timedelta(seconds=3), done=2, failed=1, left=4)
     await store.put_run(scope, replace(run, reason=f"{prefix}no model"))
     await store.defer(scope, "segment", "the stream of monday", error=f"{prefix}no answer", now=NOW)
@@ -168,7 +168,7 @@ async def _work(store: Store, scope: Scope, prefix: str) -> None:
 
 
 async def _access(store: Store, scope: Scope, prefix: str) -> None:
-    """Who may come in, and what was answered: of this store alone, too."""
+    """API keys and claims: kept in this store only, not exported."""
     await store.put_key(scope, replace(a_key(workspace=scope.workspace), name=f"{prefix}ci"))
     for key in ("request-1", "request-2"):
         await store.claim(scope, a_claim(key), forget_before=NOW)
