@@ -35,7 +35,8 @@ def day_bars(counts: Mapping[date, int], *, since: date, until: date, noun: str 
         )
     each = (bars[0][1] - bars[0][0]).days + 1
     first, _, most = max(bars, key=lambda bar: bar[2])
-    title = f"{counted(total, noun)} {_during((until - since).days + 1)}"
+    days = (until - since).days + 1
+    title = f"{counted(total, noun)} in {'a day' if days == 1 else f'{days:,} days'}"
     when = f"on {_day(first)}" if each == 1 else f"in the {each} days from {_day(first)}"
     told = f"Most {when}: {most:,}. A bar is {'a day' if each == 1 else f'{each} days'}, in UTC."
     top = max(round_above(most), 1.0)
@@ -119,10 +120,6 @@ def _end(first: date, days: int) -> datetime:
 
 def _plural(noun: str) -> str:
     return counted(0, noun).removeprefix("0 ")
-
-
-def _during(days: int) -> str:
-    return "in a day" if days == 1 else f"in {days:,} days"
 
 
 def _day(day: date) -> str:

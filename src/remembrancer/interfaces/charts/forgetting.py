@@ -98,9 +98,14 @@ def _drawn(strength: StrengthCurve, reviews: Sequence[ReviewOut]) -> tuple[Pictu
     limit = _down(strength.limit, strength.top)
     marks = _levels(strength.top, limit) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
     marks += _line(strength, since, until)
-    marks += _threshold(strength, limit, since, until) + _now(strength.now, since, until)
-    if strength.crossing is not None and since <= strength.crossing <= until:
-        marks += _falls(through(strength.crossing, since, until), limit, day_text(strength.crossing))
+    falls = None if strength.crossing is None else through(strength.crossing, since, until)
+    # The label of the threshold is at the end that is farther from the crossing.
+    far = 0.0 if falls is not None and falls > 0.5 else 1.0
+    marks += level(limit, "chart-limit") + note(far, limit - 6.0, f"faded below {strength.limit:g}", "chart-limit")
+    now = through(strength.now, since, until)
+    marks += upright(now, TOP - 16.0, TOP + HEIGHT, "chart-today") + note(now, TOP - 21.0, "now", "chart-strong")
+    if falls is not None and strength.crossing is not None and since <= strength.crossing <= until:
+        marks += _falls(falls, limit, day_text(strength.crossing))
     marks += joined(_review(each, strength, since, until) for each in drawn)
     picture = Picture(marks=marks, height=TOP + HEIGHT + AXIS + (STRIP if drawn else 0.0))
     return picture, _told(since, until, len(seen), len(seen) - len(drawn), told_from=begin), drawn
@@ -131,18 +136,6 @@ def _line(strength: StrengthCurve, since: datetime, until: datetime) -> Markup:
     return stretched(marks, top=TOP, height=HEIGHT) + dot
 
 
-def _threshold(strength: StrengthCurve, down: float, since: datetime, until: datetime) -> Markup:
-    """The threshold. Its label is at the end that is farther from the crossing."""
-    late = strength.crossing is not None and through(strength.crossing, since, until) > 0.5
-    words = note(0.0 if late else 1.0, down - 6.0, f"faded below {strength.limit:g}", "chart-limit")
-    return level(down, "chart-limit") + words
-
-
-def _now(now: datetime, since: datetime, until: datetime) -> Markup:
-    share = through(now, since, until)
-    return upright(share, TOP - 16.0, TOP + HEIGHT, "chart-today") + note(share, TOP - 21.0, "now", "chart-strong")
-
-
 def _falls(share: float, down: float, words: str) -> Markup:
     mark = element("circle", cx=percent(share), cy=down, r=5.5, class_="chart-falls")
     # Below the threshold, or above it if there is no room below.
@@ -170,11 +163,8 @@ def _review(review: ReviewOut, strength: StrengthCurve, since: datetime, until: 
 
 
 def _glyph(rating: str) -> Markup:
-    return element("path", d=_MARKS.get(rating, _MARKS["good"]), class_=f"chart-rating chart-{_known(rating)}")
-
-
-def _known(rating: str) -> str:
-    return rating if rating in _MARKS else "good"
+    known = rating if rating in _MARKS else "good"
+    return element("path", d=_MARKS[known], class_=f"chart-rating chart-{known}")
 
 
 def _legend(reviews: Sequence[ReviewOut]) -> Markup:

@@ -81,7 +81,7 @@ def relation_graph(
         return empty("graph", "No memories to draw", "Relations appear here once memories are joined.")
     index = {node.id: place for place, node in enumerate(shown)}
     inner = [edge for edge in edges if edge.source in index and edge.target in index and edge.source != edge.target]
-    title = f"{_memories(len(shown))}, {counted(len(inner), 'relation')}"
+    title = f"{counted(len(shown), 'memory')}, {counted(len(inner), 'relation')}"
     told = _told(shown, inner, len({node.id for node in nodes}), len(edges) - len(inner))
     pairs = [(index[edge.source], index[edge.target]) for edge in inner]
     graph = _Graph(shown, inner, pairs, arranged(len(shown), pairs), focus, query)
@@ -249,10 +249,6 @@ def _told(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], known: int, 
     if outside:
         told.append(f"{counted(outside, 'relation')} to what is not drawn")
     return (", ".join(told) + ".") if told else ""
-
-
-def _memories(count: int) -> str:
-    return counted(count, "memory")
 
 
 def _class(kind: RelationKind) -> str:

@@ -48,9 +48,11 @@ def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
     scored = [(each.day, score) for each in days if (score := finite(each.score)) is not None]
     if not scored:
         return empty("health", "No health to draw yet", _NONE_TOLD)
-    since, until = _span(days, now)
+    until = max(now.astimezone(UTC), _noon(days[-1].day))
+    since = min(_noon(days[0].day), until - LEAST)
     title = _finding(scored)
-    told = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: {_counted(len(scored))}."
+    told = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: "
+    told += "one day." if len(scored) == 1 else f"{len(scored)} days."
     told += " Where the line is broken, none was taken."
     smalls = element("div", joined(_small(metric, days, since, until) for metric in Metric), class_="chart-smalls")
     marks = _ground(TOP, HEIGHT) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
@@ -88,7 +90,9 @@ def health_gauge(latest: HealthOut | None) -> Markup:
     arcs = joined(
         element("path", d=_arc(middle, base, low, high), class_=f"chart-arc chart-{each}") for each, low, high in _BANDS
     )
-    marks = arcs + _needle(middle, base, score)
+    ends = (_on_circle(middle, base, along(score, 0, 100) * 100, radius) for radius in (74.0, 104.0))
+    (x1, y1), (x2, y2) = ends
+    marks = arcs + element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="chart-needle")
     called = band(score)
     marks += element("text", f"{score:.0f}", x=middle, y=base - 14.0, class_="chart-huge", text_anchor="middle")
     marks += element("text", called, x=middle, y=base + 8.0, class_="chart-note", text_anchor="middle", font_size=14.0)
@@ -103,11 +107,6 @@ def _by_day(history: Sequence[HealthOut]) -> list[HealthOut]:
     """One snapshot a day, the last one taken, oldest day first."""
     latest = {each.day: each for each in sorted(history, key=lambda each: each.taken_at)}
     return [latest[day] for day in sorted(latest)]
-
-
-def _span(days: Sequence[HealthOut], now: datetime) -> tuple[datetime, datetime]:
-    until = max(now.astimezone(UTC), _noon(days[-1].day))
-    return min(_noon(days[0].day), until - LEAST), until
 
 
 def _noon(day: date) -> datetime:
@@ -127,10 +126,6 @@ def _finding(scored: Sequence[tuple[date, float]]) -> str:
     if change == 0:
         return f"{title}, as on {then.day} {then:%B}" if since != "last week" else f"{title}, as last week"
     return f"{title}, {'up' if change > 0 else 'down'} {abs(change)} since {since}"
-
-
-def _counted(count: int) -> str:
-    return "one day" if count == 1 else f"{count} days"
 
 
 def _ground(top: float, height: float) -> Markup:
@@ -212,11 +207,6 @@ def _arc(middle: float, base: float, low: float, high: float) -> str:
     begin, end = (_on_circle(middle, base, value, _RADIUS) for value in (low + (low > 0), high - (high < 100)))
     places = [" ".join(number(value) for value in place) for place in (begin, end)]
     return f"M{places[0]} A{number(_RADIUS)} {number(_RADIUS)} 0 0 1 {places[1]}"
-
-
-def _needle(middle: float, base: float, score: float) -> Markup:
-    inner, outer = (_on_circle(middle, base, along(score, 0, 100) * 100, radius) for radius in (74.0, 104.0))
-    return element("line", x1=inner[0], y1=inner[1], x2=outer[0], y2=outer[1], class_="chart-needle")
 
 
 def _on_circle(middle: float, base: float, value: float, radius: float) -> tuple[float, float]:

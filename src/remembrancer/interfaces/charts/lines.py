@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -79,16 +79,13 @@ def time_axis(since: datetime, until: datetime, *, top: float, down: float) -> M
             "g",
             joined(
                 upright(share, top, down, "chart-grid") + note(share, down + 17.0, label)
-                for share, label in _named(since, until, most)
+                for moment in round_times(since, until, most)
+                for share, label in [(through(moment.at, since, until), moment.label)]
             ),
             class_=room,
         )
         for room, most in (("chart-wide", _MANY), ("chart-narrow", _FEW))
     )
-
-
-def _named(since: datetime, until: datetime, most: int) -> Iterable[tuple[float, str]]:
-    return ((through(moment.at, since, until), moment.label) for moment in round_times(since, until, most))
 
 
 def _path(places: str, class_: str) -> Markup:

@@ -161,9 +161,9 @@ def _ladders(since: datetime, until: datetime, most: int) -> Iterator[Iterator[T
             yield _days(since, days)
     for months in _MONTHS:
         if span / _DAY / 28 / months <= 2 * most:
-            yield _months(since, months)
+            yield _firsts(since, 1, months)
     for years in _YEARS:
-        yield _years(since, years)
+        yield _firsts(since, years, 12)
 
 
 def _even(since: datetime, step: timedelta) -> Iterator[Tick]:
@@ -187,13 +187,9 @@ def _days(since: datetime, step: int) -> Iterator[Tick]:
         at += _DAY
 
 
-def _months(since: datetime, step: int) -> Iterator[Tick]:
-    for year in range(since.year, MAXYEAR + 1):
-        for month in range(1, 13, step):
+def _firsts(since: datetime, years: int, months: int) -> Iterator[Tick]:
+    """The 1st of every so many months in every so many years."""
+    for year in range(max(since.year // years * years, 1), MAXYEAR + 1, years):
+        for month in range(1, 13, months):
             at = datetime(year, month, 1, tzinfo=UTC)
             yield Tick(at, str(year) if month == 1 else f"{at:%b}")
-
-
-def _years(since: datetime, step: int) -> Iterator[Tick]:
-    for year in range(max(since.year // step * step, 1), MAXYEAR + 1, step):
-        yield Tick(datetime(year, 1, 1, tzinfo=UTC), str(year))

@@ -35,11 +35,7 @@ def stats(call: Invocation) -> None:
     call.tell(lambda memory: StatsOut.of(memory.health.stats()), _counts)
 
 
-def health(
-    call: Invocation,
-    *,
-    history: Annotated[bool, "Also draw the score of the last 30 days."] = False,
-) -> None:
+def health(call: Invocation, *, history: Annotated[bool, "Also draw the score of the last 30 days."] = False) -> None:
     """Show the memory's health.
 
     The latest daily snapshot of the workspace, or with --crew of that crew: five metrics and the score from 0 to 100,
@@ -75,11 +71,7 @@ def doctor(call: Invocation) -> None:
         raise typer.Exit(1)
 
 
-def export(
-    call: Invocation,
-    *,
-    file: Annotated[Path, "FILE", "The file to write; it must not exist."],
-) -> None:
+def export(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write; it must not exist."]) -> None:
     """Write the whole workspace to a file.
 
     JSON lines with events, memories, cues, relations and everything that belongs to them, for `import`. The same
@@ -89,7 +81,8 @@ def export(
     """
     with call.opened(create=False) as memory, call.rows("exporting") as on_rows:
         rows = memory.export(file, on_rows=on_rows)
-    call.answer(ExportedOut(path=str(file), rows=rows), _exported)
+    wrote = f"Wrote {counted(rows, 'row')} to {one_line(str(file))}."
+    call.answer(ExportedOut(path=str(file), rows=rows), lambda _: [Text(wrote)])
 
 
 def import_(
@@ -191,10 +184,6 @@ def _days(history: list[HealthOut]) -> Renderables:
     yield Text(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days))
     span = f"{days[0]} to {newest}: {counted(len(known), 'score')}"
     yield Text(f"{span}, from {min(known):.1f} to {max(known):.1f}" if known else span, style="dim")
-
-
-def _exported(answer: ExportedOut) -> Renderables:
-    yield Text(f"Wrote {counted(answer.rows, 'row')} to {one_line(answer.path)}.")
 
 
 def _imported(answer: ImportedOut) -> Renderables:

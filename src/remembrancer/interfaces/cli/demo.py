@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import statistics
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -77,8 +75,8 @@ def demo(
         raise InvalidInput("--keep", str(keep), "a file that does not exist yet")
     questions: list[DemoQuestion] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
     clock = SettableClock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
-    with _database(keep) as path:
-        settings = replace(call.settings, db=str(path))
+    with TemporaryDirectory(prefix="remembrancer-demo-") as folder:
+        settings = replace(call.settings, db=str(keep or Path(folder) / "demo.db"))
         with call.opened(create=True, settings=settings, clock=clock) as memory:
             keys = _take_in(call, memory)
             call.index(memory)
@@ -102,15 +100,6 @@ def demo(
         answers=answers,
     )
     call.answer(result, partial(_page, keys=keys))
-
-
-@contextmanager
-def _database(keep: Path | None) -> Generator[Path, None, None]:
-    if keep is not None:
-        yield keep
-        return
-    with TemporaryDirectory(prefix="remembrancer-demo-") as folder:
-        yield Path(folder) / "demo.db"
 
 
 def _data(name: str) -> Traversable:
@@ -203,21 +192,19 @@ def _summary(demo: DemoOut) -> Renderables:
     )
     yield ""
     yield Text("Next:", style="bold")
-    for line in _next(demo):
-        yield indented(Text(line), 2)
-
-
-def _next(demo: DemoOut) -> tuple[str, ...]:
     if demo.kept is None:
-        return (
-            "remembrancer demo --keep demo.db",
-            'remembrancer recall "what does PX_3071 mean?" --db demo.db --explain',
-            'remembrancer remember "Checkout needs 2 GiB in production" --kind decision',
-        )
-    db = f"--db {shlex.quote(demo.kept)}"
-    return (
-        f'remembrancer recall "what does PX_3071 mean?" {db} --explain',
-        f"remembrancer timeline --since 2026-03-14 --until 2026-03-15 {db}",
-        f'remembrancer presets compare "PX_3071?" --as-of 2026-04-16 {db}',
-        f"remembrancer stats {db}",
-    )
+        commands = [
+            "demo --keep demo.db",
+            'recall "what does PX_3071 mean?" --db demo.db --explain',
+            'remember "Checkout needs 2 GiB in production" --kind decision',
+        ]
+    else:
+        db = f"--db {shlex.quote(demo.kept)}"
+        commands = [
+            f'recall "what does PX_3071 mean?" {db} --explain',
+            f"timeline --since 2026-03-14 --until 2026-03-15 {db}",
+            f'presets compare "PX_3071?" --as-of 2026-04-16 {db}',
+            f"stats {db}",
+        ]
+    for one in commands:
+        yield indented(Text(f"remembrancer {one}"), 2)

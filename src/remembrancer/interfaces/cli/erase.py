@@ -57,11 +57,7 @@ class ErasureOptions:
 def erase(
     call: Invocation,
     *,
-    ids: Annotated[
-        list[str] | None,
-        "[ID]",
-        "Ids of memories, as `recall` and `recent` print them.",
-    ] = None,
+    ids: Annotated[list[str] | None, "[ID]", "Ids of memories, as `recall` and `recent` print them."] = None,
     chosen: ErasureOptions,
     dry_run: Annotated[bool, "Only report what would be erased."] = False,
     yes: Annotated[bool, "-y", "Do not ask; required without a terminal."] = False,
@@ -83,11 +79,7 @@ def erase(
     call.answer(ErasureOut.of(receipt), _receipt)
 
 
-def erasures(
-    call: Invocation,
-    *,
-    limit: Annotated[int, "-n", "The maximum number, 1 to 10000."] = 20,
-) -> None:
+def erasures(call: Invocation, *, limit: Annotated[int, "-n", "The maximum number, 1 to 10000."] = 20) -> None:
     """List the receipts of erasures.
 
     Newest first: who requested it, how much was erased, and what is left to do elsewhere. Receipts contain no text of
@@ -145,9 +137,7 @@ def _receipts(answer: ErasuresOut) -> Renderables:
         done = "" if one.purged_at is not None else ", traces may still be in the files"
         went = f"{counted(one.counts['memories'], 'memory')}, {counted(one.counts['events'], 'event')}"
         yield Text.assemble(
-            (f"{minute(one.at)}  ", "dim"),
-            f"{one_line(one.by)}: {_asked(one.asked)}: {went}",
-            (done, "yellow"),
+            (f"{minute(one.at)}  ", "dim"), f"{one_line(one.by)}: {_asked(one.asked)}: {went}", (done, "yellow")
         )
         yield Text(f"  {one.id}", style="dim")
 

@@ -108,10 +108,19 @@ class Invocation:
         with Remembrancer.open(settings=settings or self.settings, clock=clock, create=create) as memory:
             yield memory
 
-    def tell(self, ask: Callable[[Remembrancer], W], draw: Callable[[W], Iterable[RenderableType]]) -> None:
-        """Open the memory, get an answer from it, and print the answer. Raises StoreUnavailable for a missing file."""
-        with self.opened(create=False) as memory:
+    def tell(
+        self,
+        ask: Callable[[Remembrancer], W],
+        draw: Callable[[W], Iterable[RenderableType]],
+        *,
+        create: bool = False,
+        index: bool = False,
+    ) -> None:
+        """Open the memory as `opened` does, get an answer, index the waiting cues if `index`, and print the answer."""
+        with self.opened(create=create) as memory:
             shape = ask(memory)
+            if index:
+                self.index(memory)
         self.answer(shape, draw)
 
     def answer(self, shape: W, draw: Callable[[W], Iterable[RenderableType]]) -> None:

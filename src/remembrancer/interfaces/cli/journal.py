@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from datetime import datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from rich.text import Text
 
@@ -68,14 +68,8 @@ def list_(
 
     Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
     """
-    chosen = arguments(entries)
-    chosen["archived"] = archived
-    call.tell(
-        lambda memory: JournalPageOut.of(
-            memory.journal.page(after=after, limit=limit, oldest_first=oldest_first, **chosen)
-        ),
-        _page,
-    )
+    chosen: dict[str, Any] = {**arguments(entries), "archived": archived, "oldest_first": oldest_first}
+    call.tell(lambda memory: JournalPageOut.of(memory.journal.page(after=after, limit=limit, **chosen)), _page)
 
 
 def get(call: Invocation, *, event_id: EventIdArgument) -> None:
@@ -86,9 +80,10 @@ def get(call: Invocation, *, event_id: EventIdArgument) -> None:
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    with call.opened(create=False) as memory:
-        found, changes = memory.journal.get(event_id), memory.journal.priority_changes(event_id)
-    call.answer(JournalEntryOut.of(found, changes), _entry)
+    call.tell(
+        lambda memory: JournalEntryOut.of(memory.journal.get(event_id), memory.journal.priority_changes(event_id)),
+        _entry,
+    )
 
 
 def count(call: Invocation, *, entries: EntryOptions, archived: ArchivedOption = False) -> None:
@@ -98,11 +93,10 @@ def count(call: Invocation, *, entries: EntryOptions, archived: ArchivedOption =
 
     Example: remembrancer journal count --type tool --severity error --since 24h
     """
-    chosen = arguments(entries)
-    chosen["archived"] = archived
-    with call.opened(create=False) as memory:
-        total = memory.journal.count(**chosen)
-    call.answer(JournalCountOut(total=total), _counted)
+    call.tell(
+        lambda memory: JournalCountOut(total=memory.journal.count(**arguments(entries), archived=archived)),
+        lambda found: [Text(f"{counted(found.total, 'event')}.")],
+    )
 
 
 def priority(
@@ -119,10 +113,7 @@ def priority(
 
     Example: remembrancer journal priority 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f pin --role LEAD --reason "post-mortem"
     """
-    call.tell(
-        lambda memory: PriorityChangeOut.of(memory.journal.set_priority(event_id, priority, reason)),
-        _changed,
-    )
+    call.tell(lambda memory: PriorityChangeOut.of(memory.journal.set_priority(event_id, priority, reason)), _changed)
 
 
 def tail(
@@ -181,10 +172,6 @@ def _stretch(found: StretchOut) -> Renderables:
 
 def _recorded(one: RecordedOut) -> Renderables:
     yield from _listed(one.event)
-
-
-def _counted(found: JournalCountOut) -> Renderables:
-    yield Text(f"{counted(found.total, 'event')}.")
 
 
 def _changed(change: PriorityChangeOut) -> Renderables:

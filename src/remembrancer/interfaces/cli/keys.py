@@ -30,7 +30,7 @@ def create(
     """
     with call.opened(create=True) as memory:
         made = memory.keys.create(name, right, expires)
-    call.answer(NewKeyOut.of(made, now=call.now), _made)
+    call.answer(NewKeyOut.of(made, now=call.now), lambda new: _told(new.key))  # the token is printed unwrapped, below
     if not call.as_json:
         call.write(made.token)
     call.note("The token is not shown again: put it where the program that uses it keeps its secrets.")
@@ -47,11 +47,7 @@ def list_(call: Invocation) -> None:
     call.tell(lambda memory: KeysOut.of(memory.keys.list(), now=call.now), _listed)
 
 
-def revoke(
-    call: Invocation,
-    *,
-    key_id: Annotated[str, "ID", "A key's id, as `keys list` prints it."],
-) -> None:
+def revoke(call: Invocation, *, key_id: Annotated[str, "ID", "A key's id, as `keys list` prints it."]) -> None:
     """Revoke a key.
 
     It is refused from its next request on, for good. It stays in the list; revoking it again changes nothing.
@@ -66,11 +62,6 @@ def _listed(found: KeysOut) -> Renderables:
         yield Text("There is no key to this workspace.", style="dim")
     for key in found.keys:
         yield from _told(key)
-
-
-def _made(new: NewKeyOut) -> Renderables:
-    """A new key without its token, which the command prints separately so that it is not wrapped."""
-    yield from _told(new.key)
 
 
 def _told(key: KeyOut) -> Renderables:

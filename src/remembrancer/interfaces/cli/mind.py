@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
@@ -43,7 +44,6 @@ from remembrancer.interfaces.wire.jobs import (
     SpendingOut,
 )
 from remembrancer.interfaces.wire.memories import MemoryOut
-from remembrancer.jobs.indexer import OnIndexed
 from remembrancer.jobs.overview import MOST_COUNTED
 from remembrancer.jobs.sweeps import BrokenOff, JobReport
 from remembrancer.jobs.sweeps import counted as numbers_of
@@ -59,9 +59,7 @@ LISTED: Final = 5
 
 
 def end_session(
-    call: Invocation,
-    *,
-    name: Annotated[str | None, "[SESSION]", "The session to end. Default: --session."] = None,
+    call: Invocation, *, name: Annotated[str | None, "[SESSION]", "The session to end. Default: --session."] = None
 ) -> None:
     """End a session.
 
@@ -73,11 +71,7 @@ def end_session(
     _done(call, lambda memory: memory.end_session(name), report_lines.ended)
 
 
-def sleep(
-    call: Invocation,
-    *,
-    dry_run: Annotated[bool, "Only report what would be done."] = False,
-) -> None:
+def sleep(call: Invocation, *, dry_run: Annotated[bool, "Only report what would be done."] = False) -> None:
     """Promote memories from working memory.
 
     Memories that have been in working memory long enough are summarised by source, by the language model, or by an
@@ -85,7 +79,7 @@ def sleep(
 
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
-    _done(call, lambda memory: memory.sleep(dry_run=dry_run), report_lines.slept)
+    _done(call, lambda memory: memory.sleep(dry_run=dry_run), partial(report_lines.ran, "sleep"))
 
 
 def consolidate(
@@ -105,10 +99,7 @@ def consolidate(
 
 
 def maintain(
-    call: Invocation,
-    *,
-    only: Only = None,
-    force: Annotated[bool, "Also jobs that are not due."] = False,
+    call: Invocation, *, only: Only = None, force: Annotated[bool, "Also jobs that are not due."] = False
 ) -> None:
     """Run every job that is due.
 
@@ -117,7 +108,10 @@ def maintain(
 
     Example: remembrancer maintain --only index --only health
     """
-    with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
+    with (
+        call.opened(create=False) as memory,
+        call.indexing(memory) if not only or "index" in only else nullcontext() as on_indexed,
+    ):
         reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
     call.answer(MaintenanceOut.of(reports), lambda _: report_lines.maintained(reports))
     if any(isinstance(report, BrokenOff) for report in reports.values()):
@@ -161,7 +155,7 @@ def _telling(call: Invocation) -> OnRun:
 
     def on_run(job: Job, report: JobReport) -> None:
         if call.as_json:
-            call.write(_json_line(job.value, JobReportOut.of(report)))
+            call.write(json.dumps({"job": job.value, **JobReportOut.of(report).model_dump(mode="json")}))
             return
         line, numbers = report_lines.line(job.value, report), numbers_of(report)
         if numbers.done or numbers.failed or isinstance(report, BrokenOff) or line.plain != last.get(job):
@@ -214,11 +208,7 @@ def promote(
             call.answer(MemoryOut.of(promoted), _promoted)
 
 
-def stage(
-    call: Invocation,
-    *,
-    file: Annotated[Path, "FILE", "The project's INTENT.md."],
-) -> None:
+def stage(call: Invocation, *, file: Annotated[Path, "FILE", "The project's INTENT.md."]) -> None:
     """Set the stage of the project.
 
     The stage is read from the project's INTENT.md. If it differs from the previous stage, learnings for the tasks of
@@ -238,18 +228,6 @@ def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R],
     with call.opened(create=False) as memory:
         report = do(memory)
     call.answer(DoneOut.of(report), lambda _: draw(report))
-
-
-def _watching(
-    call: Invocation, memory: Remembrancer, only: list[str] | None
-) -> AbstractContextManager[OnIndexed | None]:
-    """A progress bar while indexing, if that is among the jobs."""
-    return call.indexing(memory) if not only or "index" in only else nullcontext()
-
-
-def _json_line(name: str, report: JobReportOut) -> str:
-    """The report of one run of a job, as one line of JSON."""
-    return json.dumps({"job": name, **report.model_dump(mode="json")})
 
 
 def _jobs(answer: JobsOut, now: datetime) -> Renderables:

@@ -83,10 +83,7 @@ def recall(
 
 
 def recent(
-    call: Invocation,
-    *,
-    limit: LimitOption = 10,
-    days: Annotated[float | None, "Only from the last N days."] = None,
+    call: Invocation, *, limit: LimitOption = 10, days: Annotated[float | None, "Only from the last N days."] = None
 ) -> None:
     """List the newest memories.
 
@@ -158,9 +155,7 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
     """
     asked = arguments(question)
-    with call.opened(create=False) as memory:
-        found = memory.why_not(memory_id, query, **asked)
-    call.answer(WhyNotOut.of(found), _explained)
+    call.tell(lambda memory: WhyNotOut.of(memory.why_not(memory_id, query, **asked)), _explained)
 
 
 def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:
@@ -220,16 +215,14 @@ def _told(found: MemoriesOut) -> Renderables:
     """Oldest first, grouped by day and session."""
     if not found.memories:
         yield Text("Nothing is remembered of that time.", style="dim")
-    for (when, session), memories in groupby(found.memories, _day_and_session):
+    for (when, session), memories in groupby(
+        found.memories, lambda memory: (day(memory.occurred_to), memory.scope.session)
+    ):
         yield Text(when if session is None else f"{when} · {one_line(session)}", style="bold")
         for memory in memories:
             yield indented(memory_line(f"{memory.occurred_to:%H:%M}", memory), 2)
             yield indented(Text(str(memory.id), style="dim"))
         yield ""
-
-
-def _day_and_session(memory: MemoryOut) -> tuple[str, str | None]:
-    return day(memory.occurred_to), memory.scope.session
 
 
 def _explained(answer: WhyNotOut) -> Renderables:
@@ -252,31 +245,16 @@ def _details(answer: MemoryDetailsOut) -> Renderables:
     yield Text(shown(memory.text))
     yield ""
     yield facts([*_about(memory), *strength_facts(memory.strength)])
-    yield from _section("cue", [(cue.heading or f"cue {cue.ordinal}", cue.text) for cue in answer.cues])
-    yield from _section(
-        "event",
-        [
-            (f"{event.actor or event.role}, {minute(event.occurred_at)}, {event.id}", event.text)
-            for event in answer.events
-        ],
-    )
-    yield from _section(
-        "revision",
-        [
-            (f"revision {revision.number}, until {minute(revision.replaced_at)}", revision.text)
-            for revision in answer.revisions
-        ],
-    )
-    yield from _section(
-        "relation",
-        [(f"{edge.kind}, {edge.weight:.2f}", f"{edge.source} to {edge.target}") for edge in answer.relations],
-    )
-    yield from _section(
-        "review", [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews]
-    )
-    yield from _section(
-        "audit line", [(f"{audited.action}, {minute(audited.at)}", audited.reason or "-") for audited in answer.audit]
-    )
+    sections = {
+        "cue": [(cue.heading or f"cue {cue.ordinal}", cue.text) for cue in answer.cues],
+        "event": [(f"{one.actor or one.role}, {minute(one.occurred_at)}, {one.id}", one.text) for one in answer.events],
+        "revision": [(f"revision {one.number}, until {minute(one.replaced_at)}", one.text) for one in answer.revisions],
+        "relation": [(f"{one.kind}, {one.weight:.2f}", f"{one.source} to {one.target}") for one in answer.relations],
+        "review": [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews],
+        "audit line": [(f"{one.action}, {minute(one.at)}", one.reason or "-") for one in answer.audit],
+    }
+    for noun, items in sections.items():
+        yield from _section(noun, items)
 
 
 def _section(noun: str, items: list[tuple[str, str]]) -> Renderables:

@@ -43,10 +43,6 @@ def maintained(reports: Mapping[str, JobReport]) -> Renderables:
         yield line(name, report)
 
 
-def slept(report: SleepReport) -> Renderables:
-    yield from _run("sleep", report)
-
-
 def consolidated(report: Consolidation) -> Renderables:
     """A line for each part that the preset has."""
     if report.reason:
@@ -54,7 +50,7 @@ def consolidated(report: Consolidation) -> Renderables:
     parts = {"facts": report.facts, "rules": report.rules, "clusters": report.clusters, "compact": report.compaction}
     for name, part in parts.items():
         if part is not None:
-            yield from _run(name, part)
+            yield from ran(name, part)
 
 
 def ended(report: EndReport) -> Renderables:
@@ -90,7 +86,7 @@ def line(name: str, report: JobReport) -> Text:
     return _part(name, _outcome(_done(report), numbers.failed, numbers.left, _why(report)))
 
 
-def _run(name: str, report: JobReport) -> Renderables:
+def ran(name: str, report: JobReport) -> Renderables:
     yield line(name, report)
     yield from _listed(_made(report))
 

@@ -113,11 +113,8 @@ def remember(
 
     Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
     """
-    with call.opened(create=True) as memory:
-        kept = memory.remember(text, **arguments(options))
-        if not no_index:
-            call.index(memory)
-    call.answer(MemoryOut.of(kept), _changed)
+    kept = arguments(options)
+    call.tell(lambda memory: MemoryOut.of(memory.remember(text, **kept)), _changed, create=True, index=not no_index)
 
 
 def observe(
@@ -155,10 +152,7 @@ def observe(
 
 
 def feedback(
-    call: Invocation,
-    *,
-    memory_id: Id,
-    said: Annotated[str, "helpful|unhelpful|harmful", "The rating."],
+    call: Invocation, *, memory_id: Id, said: Annotated[str, "helpful|unhelpful|harmful", "The rating."]
 ) -> None:
     """Rate a memory as helpful, unhelpful or harmful.
 
@@ -167,18 +161,12 @@ def feedback(
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
     chosen = identifier("ID", memory_id)
-    with call.opened(create=False) as memory:
-        strength = memory.feedback(chosen, said)
-        status = memory.get(chosen).status
-    call.answer(FeedbackOut.of(chosen, strength, status), _strengthened)
+    call.tell(
+        lambda memory: FeedbackOut.of(chosen, memory.feedback(chosen, said), memory.get(chosen).status), _strengthened
+    )
 
 
-def forget(
-    call: Invocation,
-    *,
-    memory_id: Id,
-    undo: Annotated[bool, "Make it active again."] = False,
-) -> None:
+def forget(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Make it active again."] = False) -> None:
     """Retire a memory, or restore it.
 
     A retired memory is kept but not recalled; --undo makes it active again.
@@ -211,11 +199,11 @@ def update(
         if name in changes:
             raise InvalidInput("--clear", name, "what no other option gives")
         changes[name] = EMPTY[name]
-    with call.opened(create=False) as memory:
-        edited = memory.update(memory_id, expected_revision=revision, **changes)
-        if not no_index:
-            call.index(memory)
-    call.answer(MemoryOut.of(edited), _changed)
+    call.tell(
+        lambda memory: MemoryOut.of(memory.update(memory_id, expected_revision=revision, **changes)),
+        _changed,
+        index=not no_index,
+    )
 
 
 def link(
