@@ -25,7 +25,7 @@ SESSION_WORDS: Final = "session_words"
 COMPARED: Final = frozenset({LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS})
 """The signals that are there once words have been compared."""
 RERANK: Final = "rerank"
-CONTEXT_SIGNALS: Final = frozenset({"nearby", "session", "self_contained", "speaker", "answer_kind", "statement"})
+CONTEXT_SIGNALS: Final = frozenset(name for name, signal in signals.MATCH_SIGNALS.items() if signal.context)
 """The signals that are made of what stands around a turn, or tell one turn from another."""
 
 

@@ -70,12 +70,14 @@ class MatchSignal:
     """A number that the question and the candidate make together.
 
     `evidence`: whether it says that the memory is about what is asked, and not only what sort of text it is.
+    `context`: whether it is made from context features.
     """
 
     meaning: str
     scale: Scale
     compute: Callable[[Candidates, QuestionFeatures], FloatColumn]
     evidence: bool = True
+    context: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,20 +204,25 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "lexical_leg": MatchSignal("BM25, where the lexical leg brought the row", Scale.RAW, _lexical_leg),
     "coverage": MatchSignal("share of the question's idf that the best cue holds", Scale.UNIT, _coverage),
     "nearby": MatchSignal(
-        "share of the question's idf that only the turns around it hold", Scale.UNIT, _neighbour_coverage
+        "share of the question's idf that only the turns around it hold", Scale.UNIT, _neighbour_coverage, context=True
     ),
-    "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session),
+    "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session, context=True),
     "self_contained": MatchSignal(
         "mean of `coverage` and `session`, times 1 - 2 x the greatest `nearby`; absent from 0.5 on",
         Scale.UNIT,
         _self_contained,
+        context=True,
     ),
-    "speaker": MatchSignal("1 where one of those asked about speaks, or may, else 0", Scale.UNIT, _speaker),
+    "speaker": MatchSignal(
+        "1 where one of those asked about speaks, or may, else 0", Scale.UNIT, _speaker, context=True
+    ),
     "time": MatchSignal("how near it happened to the time that is asked about", Scale.UNIT, _time),
     "answer_kind": MatchSignal(
-        "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_type, evidence=False
+        "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_type, evidence=False, context=True
     ),
-    "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _is_declarative, evidence=False),
+    "statement": MatchSignal(
+        "0 where it is a question itself, else 1", Scale.UNIT, _is_declarative, evidence=False, context=True
+    ),
     "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _not_yet),
     "passage_words": MatchSignal("the same of its closest passage, 24 pieces of words", Scale.UNIT, _not_yet),
     "session_words": MatchSignal(

@@ -199,6 +199,7 @@ class LexicalContract(IndexSuite):
         await hold(finder, ("where to", "be there"))
         assert (await finder.search(READER, request(phrase=("to", "be")))).ids == ()
 
+    @needs("dense")
     async def test_an_empty_question_asks_nothing(self, finder: Finder) -> None:
         (memory,) = await hold(finder, {"kestrel": a_vector(1, 0)})
         asked = SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), model=MODEL)
