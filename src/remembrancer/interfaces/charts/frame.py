@@ -48,7 +48,9 @@ def figure(
     "group": the contents of an "img" cannot be reached.
     """
     content = joined(picture.marks for picture in pictures)
-    identity = _identity(name, title, told, content, below)
+    # Derived from the content, so that several charts on one page have different ids.
+    parts = "\x1f".join((name, title, told, content, below)).encode("utf-8", "replace")
+    identity = f"chart-{blake2b(parts, digest_size=6).hexdigest()}"
     caption = element(
         "figcaption",
         element("span", title, class_="chart-title", id=f"{identity}-title"),
@@ -133,8 +135,3 @@ def _root(picture: Picture, **attributes: str) -> Markup:
         return element("svg", picture.marks, width="100%", height=picture.height, **attributes)
     view = f"0 0 {number(picture.width)} {number(picture.height)}"
     return element("svg", picture.marks, width=picture.width, height=picture.height, viewBox=view, **attributes)
-
-
-def _identity(*content: str) -> str:
-    """An id derived from the content, so that several charts on one page have different ids."""
-    return "chart-" + blake2b("\x1f".join(content).encode("utf-8", "replace"), digest_size=6).hexdigest()

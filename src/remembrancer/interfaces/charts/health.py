@@ -85,6 +85,7 @@ def health_gauge(latest: HealthOut | None) -> Markup:
         title = "No health yet" if latest is None else "Health: no data"
         return empty("gauge", title, _NONE_TOLD if latest is None else "There was nothing to measure.")
     told = latest.advice or (f"Weakest: {latest.weakest}." if latest.weakest else "")
+    told = told[:1].upper() + told[1:] + ("" if not told or told.endswith(".") else ".")
     width, height = _GAUGE
     middle, base = width / 2, height - 24.0
     arcs = joined(
@@ -100,7 +101,7 @@ def health_gauge(latest: HealthOut | None) -> Markup:
         x = middle + (-_RADIUS if share == 0 else _RADIUS)
         marks += element("text", words, x=x, y=base + 18.0, class_="chart-note", text_anchor="middle", font_size=SMALL)
     picture = Picture(marks=marks, width=width, height=height)
-    return figure("gauge", title=f"Health {score:.0f}, {called}", told=_sentence(told), pictures=[picture])
+    return figure("gauge", title=f"Health {score:.0f}, {called}", told=told, pictures=[picture])
 
 
 def _by_day(history: Sequence[HealthOut]) -> list[HealthOut]:
@@ -212,10 +213,6 @@ def _arc(middle: float, base: float, low: float, high: float) -> str:
 def _on_circle(middle: float, base: float, value: float, radius: float) -> tuple[float, float]:
     angle = math.pi * (1 - value / 100)
     return middle + radius * math.cos(angle), base - radius * math.sin(angle)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:] + ("" if not words or words.endswith(".") else ".")
 
 
 def _told(value: float | None) -> str:

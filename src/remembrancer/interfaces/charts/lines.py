@@ -20,16 +20,8 @@ _FEW, _MANY = 4, 8  # labels of a time axis in a narrow container, and in others
 
 def stretched(marks: Markup, *, top: float, height: float) -> Markup:
     """Marks with x from 0 to ACROSS, stretched to the width of the picture."""
-    return element(
-        "svg",
-        marks,
-        y=top,
-        width="100%",
-        height=height,
-        viewBox=f"0 0 {number(ACROSS)} {number(height)}",
-        preserveAspectRatio="none",
-        overflow="visible",
-    )
+    size = {"y": top, "width": "100%", "height": height, "viewBox": f"0 0 {number(ACROSS)} {number(height)}"}
+    return element("svg", marks, **size, preserveAspectRatio="none", overflow="visible")
 
 
 def line(points: Sequence[tuple[float, float]], class_: str) -> Markup:
@@ -55,21 +47,8 @@ def upright(share: float, top: float, bottom: float, class_: str) -> Markup:
 
 def note(share: float, down: float, words: str, class_: str = "chart-note") -> Markup:
     """Words centred at a share of the width; near the edges they are aligned so that they stay inside the picture."""
-    return element(
-        "text",
-        words,
-        x=percent(share),
-        y=down,
-        text_anchor=anchor(share),
-        font_size=SMALL,
-        class_=class_,
-    )
-
-
-def anchor(share: float, near: float = 0.07) -> str:
-    if share < near:
-        return "start"
-    return "end" if share > 1 - near else "middle"
+    anchor = "start" if share < 0.07 else "end" if share > 1 - 0.07 else "middle"
+    return element("text", words, x=percent(share), y=down, text_anchor=anchor, font_size=SMALL, class_=class_)
 
 
 def time_axis(since: datetime, until: datetime, *, top: float, down: float) -> Markup:

@@ -37,7 +37,7 @@ def element(name: str, /, *children: str | None, **attributes: str | float | Non
     Markup('<text x="1.5" text-anchor="end" class="chart-note">a &lt; b</text>')
     """
     told = "".join(
-        f' {key.removesuffix("_").replace("_", "-")}="{_value(value)}"'
+        f' {key.removesuffix("_").replace("_", "-")}="{text(value) if isinstance(value, str) else number(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -76,10 +76,6 @@ def percent(share: float) -> str:
     '12.5%'
     """
     return f"{number(share * 100)}%"
-
-
-def _value(value: str | float) -> Markup:
-    return text(value) if isinstance(value, str) else Markup(number(value))  # noqa: S704  digits
 
 
 def text_width(content: str, size: float = FONT) -> float:

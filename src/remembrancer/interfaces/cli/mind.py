@@ -240,7 +240,8 @@ def _jobs(answer: JobsOut, now: datetime) -> Renderables:
     for job in answer.jobs:
         waits = "" if job.backlog is None else f"{job.backlog:,}{'+' if job.backlog >= MOST_COUNTED else ''}"
         last = Text("never", style="dim") if job.last is None else Text(spoken_age(now - job.last.started_at))
-        table.add_row(job.job, last, _next(job, now), waits, _did(job.last))
+        later = None if job.next_run is None or job.next_run <= now else Text(minute(job.next_run))
+        table.add_row(job.job, last, later or Text("due", style="green"), waits, _did(job.last))
     yield table
     for job in answer.jobs:
         yield from _trouble(job)
@@ -256,12 +257,6 @@ def _did(run: RunOut | None) -> Text:
     if not told:
         return Text(one_line(run.reason) or "nothing to do", style="dim")
     return Text.assemble(told, (f" ({one_line(run.reason)})" if run.reason else "", "dim"))
-
-
-def _next(job: JobOut, now: datetime) -> Text:
-    if job.next_run is None or job.next_run <= now:
-        return Text("due", style="green")
-    return Text(minute(job.next_run))
 
 
 def _trouble(job: JobOut) -> Renderables:

@@ -147,7 +147,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     parameters = [option.parameter for option in options]
     run.__name__ = function.__name__
-    run.__doc__ = _unwrapped(function.__doc__ or "")
+    # Each paragraph on one line, to be wrapped at the width of the terminal.
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    run.__doc__ = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__dict__["__signature__"] = inspect.Signature(parameters)
     return run
@@ -164,8 +166,3 @@ def _declared(made: Callable[..., object]) -> Sequence[inspect.Parameter]:
 def _taken(group: type[Any], given: dict[str, Any]) -> dict[str, Any]:
     """The values of the fields of a group, which are removed from `given`."""
     return {field.name: given.pop(field.name) for field in fields(group)}
-
-
-def _unwrapped(text: str) -> str:
-    """Each paragraph on one line, to be wrapped at the width of the terminal."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))

@@ -19,7 +19,7 @@ from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, ind
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.text import minute, one_line
-from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut, PresetOut, PresetsOut
+from remembrancer.interfaces.wire.comparison import ComparisonOut, PlaceOut, PresetOut, PresetsOut
 from remembrancer.presets.text import text_of
 from remembrancer.values import dataclass
 
@@ -181,7 +181,9 @@ def _compared(answer: ComparisonOut) -> Renderables:
     yield ""
     yield Text("Why they differ", style="bold")
     for number, one in enumerate(answer.memories):
-        yield from _why(letters(number), one)
+        yield Shorter(said(one), lead=Text(f"{letters(number):<2} ", style="bold"))
+        yield indented(Text(one_line(one.why)), 3)
+        yield indented(Text(str(one.memory.id), style="dim"), 3)
     yield ""
     yield Text("Overlap: of what either returns, the share that both do", style="bold")
     yield _overlaps(answer)
@@ -245,12 +247,6 @@ def _cell(place: PlaceOut) -> Text:
     return Text(f"{place.rank:>2} ", style="bold green" if place.rank == 1 else "bold").append(
         f"{place.score:.2f}", style="not bold default"
     )
-
-
-def _why(letter: str, one: ComparedOut) -> Renderables:
-    yield Shorter(said(one), lead=Text(f"{letter:<2} ", style="bold"))
-    yield indented(Text(one_line(one.why)), 3)
-    yield indented(Text(str(one.memory.id), style="dim"), 3)
 
 
 def _overlaps(answer: ComparisonOut) -> Table:

@@ -60,13 +60,15 @@ class Resources:
         context: Context[Any, Any],
         task: Annotated[str, Field(description="The task, in your own words.")],
         max_chars: Annotated[
-            str,
-            Field(description="The maximum length of the block, 500 to 100000 characters; default: 4000."),
+            str, Field(description="The maximum length of the block, 500 to 100000 characters; default: 4000.")
         ] = str(BLOCK_CHARS),
     ) -> str:
         """A task, preceded by the memories that are relevant to it."""
         with refusing("context_for_task"):
-            room = _whole("max_chars", max_chars)
+            if not max_chars.isascii() or not max_chars.isdigit():  # the protocol passes arguments of prompts as texts
+                allowed = f"a whole number from {MIN_BLOCK_CHARS} to {MAX_BLOCK_CHARS}"
+                raise InvalidInput("max_chars", max_chars, allowed)
+            room = validation.whole("max_chars", int(max_chars[:10]), MIN_BLOCK_CHARS, MAX_BLOCK_CHARS)
             memory = await self.memory_of(context, Right.READ)
             found = await memory.recall(task)
             known = recalled_text(found, found.block(max_chars=room), room)
@@ -175,10 +177,3 @@ class MemoryPrompt(Prompt):
                 if argument.required and argument.name not in (arguments or {}):
                     raise InvalidInput(argument.name, None, "a text")
             return await super().render(arguments, context)
-
-
-def _whole(argument: str, given: str) -> int:
-    """A whole number given as text. The protocol passes all arguments of prompts as texts."""
-    if not given.isascii() or not given.isdigit():
-        raise InvalidInput(argument, given, f"a whole number from {MIN_BLOCK_CHARS} to {MAX_BLOCK_CHARS}")
-    return validation.whole(argument, int(given[:10]), MIN_BLOCK_CHARS, MAX_BLOCK_CHARS)

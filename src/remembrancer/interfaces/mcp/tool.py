@@ -121,8 +121,11 @@ def told(error: BaseException | None, doing: str) -> str:
     """
     if isinstance(error, RemembrancerError):
         return one_line(str(error))
-    kind = type(error).__name__
-    _log.error("unforeseen %s in %s%s", kind, doing, _place(error))
+    kind, trace = type(error).__name__, None if error is None else error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next  # where the error was raised
+    place = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+    _log.error("unforeseen %s in %s%s", kind, doing, place)
     return f"unexpected, please report it: {kind}"
 
 
@@ -143,11 +146,3 @@ def _allowed(schema: JsonSchema) -> str:
             return f"a text of {schema.get('minLength', 0)} to {schema['maxLength']:,} characters"
         case _:
             return f"a list of at most {schema['maxItems']}, each {allowed(schema['items'])}"
-
-
-def _place(error: BaseException | None) -> str:
-    """The file and line where an error was raised."""
-    trace = None if error is None else error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
