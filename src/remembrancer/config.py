@@ -30,16 +30,7 @@ RESIDENT: Final = "resident"
 LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Each provider's usual environment variable for its API key. It provides `llm_key` where ours is not set."""
 
-_SWITCHES: Final = {
-    "true": True,
-    "1": True,
-    "yes": True,
-    "on": True,
-    "false": False,
-    "0": False,
-    "no": False,
-    "off": False,
-}
+_SWITCHES: Final = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
 
 T = TypeVar("T")

@@ -93,8 +93,8 @@ class Mnemosyne:
             limit=top_k,
             session=session_id,
             source=source,
-            since=_start("from_date", from_date),
-            until=_end("to_date", to_date),
+            since=_bound("from_date", from_date),
+            until=_bound("to_date", to_date, days=1),
         )
         if found:
             memory.mark(found, "retrieved")
@@ -137,15 +137,12 @@ def _result(hit: Hit, at: datetime) -> dict[str, Any]:
     }
 
 
-def _start(argument: str, value: date | datetime | str | None) -> datetime | None:
+def _bound(argument: str, value: date | datetime | str | None, *, days: int = 0) -> datetime | None:
+    """The exact time; of a day the beginning, or with `days` that of a later one."""
     day = _day(argument, value)
-    return _moment(argument, value) if day is None else datetime.combine(day, time(), tzinfo=UTC)
-
-
-def _end(argument: str, value: date | datetime | str | None) -> datetime | None:
-    """The end of the given day, or the exact time."""
-    day = _day(argument, value)
-    return _moment(argument, value) if day is None else datetime.combine(day + timedelta(days=1), time(), tzinfo=UTC)
+    if day is None:
+        return _moment(argument, value)
+    return datetime.combine(day + timedelta(days=days), time(), tzinfo=UTC)
 
 
 def _day(argument: str, value: date | datetime | str | None) -> date | None:

@@ -79,13 +79,9 @@ async def authenticate(
 ) -> Principal:
     """The principal of a request. It is kept in the request's scope, so that a request is authenticated once."""
     known = request.scope.get("remembrancer.principal")
-    if isinstance(known, Principal):
-        return known
-    authenticator: Authenticator = request.app.state.authenticator
-    token = None if credentials is None else credentials.credentials
-    found = await authenticator.authenticate(request, token)
-    request.scope["remembrancer.principal"] = found
-    return found
+    if not isinstance(known, Principal):
+        known = request.scope["remembrancer.principal"] = await (await reauthenticate(request, credentials))()
+    return known
 
 
 Authenticated = Annotated[Principal, Depends(authenticate)]

@@ -143,27 +143,25 @@ class CrewshipHealthOut(Wire):
     @classmethod
     def of(cls, workspace: str, crew: str | None, snapshot: HealthSnapshot | None) -> Self:
         if snapshot is None:
-            nothing = CrewshipMetricsOut(**dict.fromkeys((metric.value for metric in Metric), None))
+            measured: dict[Metric, float | None] = dict.fromkeys(Metric)
             reason = "no snapshot has been taken yet: `remembrancer maintain` does, and so does a worker, once a day"
             details = CrewshipHealthDetailsOut(snapshot_date=None, weights={}, absent={}, advice="", reason=reason)
-            return cls(
-                workspace_id=workspace, crew_id=crew, computed_at=None, overall=None, metrics=nothing, details=details
+        else:
+            metrics, measured = snapshot.metrics, dict(values(snapshot.metrics))
+            details = CrewshipHealthDetailsOut(
+                snapshot_date=snapshot.day.isoformat(),
+                weights=shares(metrics),
+                absent={metric: why for metric in Metric if (why := why_absent(metrics, metric))},
+                advice=advice(metrics),
+                reason="",
             )
-        metrics = snapshot.metrics
-        absent = {metric: why for metric in Metric if (why := why_absent(metrics, metric))}
         return cls(
             workspace_id=workspace,
             crew_id=crew,
-            computed_at=snapshot.taken_at,
-            overall=snapshot.score,
-            metrics=CrewshipMetricsOut(**{metric.value: value for metric, value in values(metrics).items()}),
-            details=CrewshipHealthDetailsOut(
-                snapshot_date=snapshot.day.isoformat(),
-                weights=shares(metrics),
-                absent=absent,
-                advice=advice(metrics),
-                reason="",
-            ),
+            computed_at=None if snapshot is None else snapshot.taken_at,
+            overall=None if snapshot is None else snapshot.score,
+            metrics=CrewshipMetricsOut(**{metric.value: value for metric, value in measured.items()}),
+            details=details,
         )
 
 

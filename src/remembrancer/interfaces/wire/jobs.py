@@ -121,10 +121,7 @@ class SpendingOut(Wire):
 
     @classmethod
     def of(cls, spent: Sequence[Spent], since: datetime | None) -> Self:
-        return cls(
-            since=since,
-            spent=[SpentOut.of(one) for one in spent],
-        )
+        return cls(since=since, spent=[SpentOut.of(one) for one in spent])
 
 
 class CandidateOut(Wire, Of["Candidate"]):

@@ -8,7 +8,7 @@ import pytest
 from requests_made import Answer, Client, with_client
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.http.strict_json import parse
+from remembrancer.interfaces.http.v1 import parse
 
 
 @pytest.mark.parametrize(

@@ -64,13 +64,7 @@ async def memories(
     `next` is the cursor of the next page. Memories kept or forgotten in the meantime do not shift the pages. Episodes
     are listed beside their turns only if `kinds` names them.
     """
-    page = await memory.memories(
-        after=after,
-        limit=limit,
-        oldest_first=oldest_first,
-        **filters,
-    )
-    return MemoryPageOut.of(page)
+    return MemoryPageOut.of(await memory.memories(after=after, limit=limit, oldest_first=oldest_first, **filters))
 
 
 @router.get("/v1/memories/{memory_id}", summary="Read a memory", responses=MISSING)
