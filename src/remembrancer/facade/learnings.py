@@ -48,9 +48,7 @@ class AsyncLearningsApi(View):
         """
         level = to if isinstance(to, Level) else Level[validation.choice("to", to, _Wider).name]
         identifier = validation.identifier("memory_id", memory_id)
-        memory, _ = await engine.promote.promote(self._ctx, self._scope, identifier, to=level)
-        self._wake_indexer()
-        return memory
+        return self._indexed((await engine.promote.promote(self._ctx, self._scope, identifier, to=level))[0])
 
     async def enter_stage(self, intent: str) -> StageReport:
         """Read from the text of an INTENT.md which stage the project is in. Where that is a new stage, what was learned

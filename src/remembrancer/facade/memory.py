@@ -258,8 +258,7 @@ class AsyncRemembrancer(View):
             metadata={} if metadata is None else metadata,
         )
         memory, _ = await engine.record.remember(self._ctx, self.scope, draft, identifiers("events", events))
-        self._wake_indexer()
-        return memory
+        return self._indexed(memory)
 
     async def learn(
         self, learnings: Iterable[Learning], *, source: str, tags: Sequence[str] = ()
@@ -288,17 +287,11 @@ class AsyncRemembrancer(View):
         `expected_revision`: the `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict where
         the memory is at another revision, or superseded.
         """
-        memory = await engine.record.update(
-            self._ctx,
-            self._reader(),
-            validation.identifier("memory_id", memory_id),
-            changes,
-            expected_revision=None
-            if expected_revision is None
-            else validation.whole("expected_revision", expected_revision, 1, 2**63 - 1),
-        )
-        self._wake_indexer()
-        return memory
+        expected = expected_revision
+        if expected is not None:
+            expected = validation.whole("expected_revision", expected, 1, 2**63 - 1)
+        edited, reader = validation.identifier("memory_id", memory_id), self._reader()
+        return self._indexed(await engine.record.update(self._ctx, reader, edited, changes, expected_revision=expected))
 
     async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its strength afterwards. Raises NotFound."""
@@ -482,18 +475,14 @@ class AsyncRemembrancer(View):
         named = validation.optional_name("session", session) or self.scope.session
         if named is None:
             raise InvalidInput("session", None, "the name of a session, here or in the scope")
-        report = await engine.end_session.end_session(self._ctx, self.scope, named)
-        self._wake_indexer()
-        return report
+        return self._indexed(await engine.end_session.end_session(self._ctx, self.scope, named))
 
     async def sleep(self, dry_run: bool = False) -> SleepReport:
         """Promote memories that have been in working memory for half of their time, summarised by source.
 
         `dry_run` only reports what would be done. Without a language model, the summaries are extracts, and say so.
         """
-        report = await engine.sleep.sleep(self._ctx, self.scope, dry_run=dry_run)
-        self._wake_indexer()
-        return report
+        return self._indexed(await engine.sleep.sleep(self._ctx, self.scope, dry_run=dry_run))
 
     async def consolidate(
         self, since: datetime | None = None, limit: int = 50, *, crew: str | None = None
@@ -557,9 +546,7 @@ class AsyncRemembrancer(View):
         Conflict where others keep forming memories of it meanwhile.
         """
         choice = from_arguments(ErasureSelection, locals(), ids=_ids("ids", ids), events=_ids("events", events))
-        receipt = await engine.erase.erase(self._ctx, self._caller, choice, dry_run=dry_run)
-        self._wake_indexer()
-        return receipt
+        return self._indexed(await engine.erase.erase(self._ctx, self._caller, choice, dry_run=dry_run))
 
     async def erasures(self, limit: int = 100) -> tuple[Erasure, ...]:
         """The receipts of this workspace's erasures, newest first. `limit`: 1 to 10,000."""
@@ -571,9 +558,9 @@ class AsyncRemembrancer(View):
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none of them. `dry_run`, the default, only reports what would be added."""
-        result = await engine.exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
-        self._wake_indexer()
-        return result
+        return self._indexed(
+            await engine.exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
+        )
 
 
 def _ids(argument: str, values: object) -> frozenset[UUID]:

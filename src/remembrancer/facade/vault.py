@@ -23,21 +23,15 @@ class AsyncVaultApi(View):
         `name`: what the vault's memories are filed under; None: the folder's name. A file that changes meanwhile is not
         overwritten: it is among `conflicts`, and the next sync merges it. Raises InvalidInput where there is no folder.
         """
-        report = await engine.vault.sync(self._ctx, self._scope, await _files(folder, name))
-        self._wake_indexer()
-        return report
+        return self._indexed(await engine.vault.sync(self._ctx, self._scope, await _files(folder, name)))
 
     async def check(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
         """What is wrong in a vault's files, and what `sync` would do. Writes nothing. Raises as `sync` does."""
-        report = await engine.vault.check(self._ctx, self._scope, await _files(folder, name))
-        self._wake_indexer()
-        return report
+        return self._indexed(await engine.vault.check(self._ctx, self._scope, await _files(folder, name)))
 
     async def rebuild(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
         """Make a vault's memories anew from its files alone; no file is written. Raises as `sync` does."""
-        report = await engine.vault.rebuild(self._ctx, self._scope, await _files(folder, name))
-        self._wake_indexer()
-        return report
+        return self._indexed(await engine.vault.rebuild(self._ctx, self._scope, await _files(folder, name)))
 
 
 async def _files(folder: str | Path, name: str | None) -> VaultFiles:

@@ -94,6 +94,11 @@ class View:
         if self._ctx.embedder is not None:
             self._indexer.wake()
 
+    def _indexed(self, written: R) -> R:
+        """Have new cues indexed in the background, and return what was written."""
+        self._wake_indexer()
+        return written
+
     def _reader(self, reach: Reach | str | None = None, *, asking: bool = False) -> Reader:
         asked = None if reach is None else validation.choice("reach", reach, Reach)
         return engine.context.reader_of(self._ctx, self._caller, asked, asking=asking)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import Field
 
 from remembrancer.interfaces.wire.journal import EventOut
-from remembrancer.interfaces.wire.shape import Of, Wire
+from remembrancer.interfaces.wire.shape import Derived, Of, Wire
 from remembrancer.interfaces.wire.state import IndexReportOut
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ImportedOut(Wire, Of["Imported"]):
     dry_run: bool
 
 
-class ImportProblemOut(Wire):
+class ImportProblemOut(Derived):
     """One record that was not imported."""
 
     path: str
@@ -52,10 +52,7 @@ class ObservedOut(Wire):
 
     @classmethod
     def of(cls, events: Iterable[Event], problems: Iterable[Problem]) -> Self:
-        return cls(
-            events=[EventOut.of(event) for event in events],
-            problems=[ImportProblemOut.of(problem) for problem in problems],
-        )
+        return cls.model_validate({"events": tuple(events), "problems": tuple(problems)})
 
 
 class IngestedFileOut(Wire):

@@ -215,15 +215,12 @@ class _Run:
 def _told(report: Consolidation) -> tuple[str, dict[str, JsonValue]]:
     """The status, and the counts of each kind of work."""
     told: dict[str, JsonValue] = {}
-    failed, reasons = 0, [report.reason]
     if report.rules is not None:
         rules: list[JsonValue] = [str(one) for one in report.rules.learned]
         told |= {"rules_count": len(rules), "rules": rules, "entries_scanned": report.rules.entries}
-    for part in (report.rules, report.facts, report.clusters, report.compaction):
-        if part is not None:
-            reasons.append(part.reason)
-    for part in (report.rules, report.facts, report.clusters):
-        failed += 0 if part is None else part.failed
+    parts = (report.rules, report.facts, report.clusters, report.compaction)
+    reasons = [report.reason, *(part.reason for part in parts if part is not None)]
+    failed = any(part.failed for part in parts[:3] if part is not None)
     reason = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
     if reason:
         told["reason"] = reason
