@@ -16,7 +16,7 @@ from remembrancer.interfaces.cli.main import run
 def test_the_demo_says_that_it_goes_by_words_only(cli: Cli, folder: Path) -> None:
     ran = cli.done("demo")
     assert "question 6 of 6" in ran.out
-    assert "no embedder: found by words only" in ran.out
+    assert "no embedder: lexical search only" in ran.out
     assert ran.err.startswith("degraded: dense: no embedder")
     assert list(folder.iterdir()) == []
 

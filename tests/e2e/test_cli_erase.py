@@ -28,7 +28,7 @@ def test_a_session_is_erased_and_the_receipt_printed(talk: Cli) -> None:
     ran = talk.done("erase", "--in-session", "monday", "--yes")
     assert "Erased by AGENT" in ran.out
     assert "session monday" in ran.out
-    assert "hold nothing of it since" in ran.out
+    assert "contain nothing of it since" in ran.out
     assert texts(talk) == ["There is cake"]
 
 
@@ -39,7 +39,7 @@ def test_a_receipt_as_json_is_whole(talk: Cli) -> None:
 
 
 def test_a_dry_run_erases_nothing(talk: Cli) -> None:
-    assert "This would go:" in talk.done("erase", "--in-session", "monday", "--dry-run").out
+    assert "Would be erased:" in talk.done("erase", "--in-session", "monday", "--dry-run").out
     assert len(texts(talk)) == 2
     assert talk.done("erasures", "--json").json == {"erasures": []}
 
@@ -69,7 +69,7 @@ def test_what_is_chosen_by_nothing_is_refused(talk: Cli) -> None:
 
 
 def test_what_nobody_has_is_not_asked_about(talk: Cli) -> None:
-    assert "Nothing here is like that." in talk.done("erase", "--in-session", "friday").out
+    assert "Nothing matches." in talk.done("erase", "--in-session", "friday").out
 
 
 def test_a_file_that_is_not_there_is_not_made(cli: Cli, folder: Path) -> None:
@@ -99,5 +99,5 @@ def test_on_a_terminal_it_shows_what_would_go_and_asks(
     monkeypatch.setattr(commands, "has_somebody_to_ask", _always)
     ran: Ran = talk("erase", "--in-session", "monday", stdin=said.encode())
     assert ran.code == code
-    assert "This would go:" in ran.err
+    assert "Would be erased:" in ran.err
     assert len(texts(talk)) == left

@@ -76,7 +76,7 @@ def test_fading_says_how_many_have_faded_where_no_other_will(cli: Cli, ids: dict
 
 
 def test_an_empty_store_has_nothing_that_fades(cli: Cli, ids: dict[str, str]) -> None:
-    assert cli.done("decay", "--workspace", "empty").out == "Nothing is remembered there.\n"
+    assert cli.done("decay", "--workspace", "empty").out == "No memories.\n"
     assert ids
 
 

@@ -57,9 +57,7 @@ def test_list_goes_on_behind_the_cursor_of_the_page_before(cli: Cli, recorded: l
 
 def test_a_page_says_how_to_get_the_next(cli: Cli, recorded: list[str]) -> None:
     cursor = cli.done("journal", "list", "-n", "1", "--json").json["next"]
-    assert f"There is more: the same with --after {cursor}" in " ".join(
-        cli.done("journal", "list", "-n", "1").out.split()
-    )
+    assert f"For more, add --after {cursor}" in " ".join(cli.done("journal", "list", "-n", "1").out.split())
 
 
 @pytest.mark.parametrize(
@@ -90,7 +88,7 @@ def test_list_and_count_choose_by_the_same_options(
 
 
 def test_an_empty_list_says_so(cli: Cli, recorded: list[str]) -> None:
-    assert cli.done("journal", "list", "--actor", "Bo").out == "Nothing in the journal is like that.\n"
+    assert cli.done("journal", "list", "--actor", "Bo").out == "No entry matches.\n"
 
 
 def test_count_counts(cli: Cli, recorded: list[str]) -> None:

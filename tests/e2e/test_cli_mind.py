@@ -309,7 +309,7 @@ def test_what_failed_is_shown_with_its_reason_and_when_it_is_tried_again(cli: Cl
 
 def test_without_a_model_nothing_was_spent(cli: Cli) -> None:
     cli.done("remember", "anything")
-    assert cli.done("spending").out == "No language model was asked anything.\n"
+    assert cli.done("spending").out == "No request to a language model.\n"
     assert cli.done("spending", "--json").json == {"since": None, "spent": []}
 
 

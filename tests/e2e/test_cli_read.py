@@ -104,7 +104,7 @@ def test_recent_lists_the_newest_first(cli: Cli, ids: dict[str, str]) -> None:
     assert [line.strip() for line in ran.out.splitlines()[1::2]] == [ids["lunch"], ids["deploy"], ids["memory"]]
     assert [memory["id"] for memory in cli.done("recent", "-n", "1", "--json").json["memories"]] == [ids["lunch"]]
     assert [memory["id"] for memory in cli.done("recent", "--days", "2", "--json").json["memories"]] == [ids["lunch"]]
-    assert "Nothing is remembered there." in cli.done("recent", "--workspace", "empty").out
+    assert "No memories." in cli.done("recent", "--workspace", "empty").out
 
 
 def test_timeline_tells_it_by_day_and_session(cli: Cli, ids: dict[str, str]) -> None:
@@ -114,7 +114,7 @@ def test_timeline_tells_it_by_day_and_session(cli: Cli, ids: dict[str, str]) -> 
     assert "  09:30  note  Deploys of checkout are on Monday" in ran.out
     within = ("timeline", "--since", "2026-03-05", "--until", "2026-03-06", "--limit", "5", "--json")
     assert [memory["id"] for memory in cli.done(*within).json["memories"]] == [ids["deploy"]]
-    assert "Nothing is remembered of that time." in cli.done("timeline", "--until", "2020-01-01").out
+    assert "No memories of that time." in cli.done("timeline", "--until", "2020-01-01").out
 
 
 def test_show_has_all_there_is(cli: Cli, ids: dict[str, str]) -> None:

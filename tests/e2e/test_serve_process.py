@@ -243,7 +243,7 @@ def test_a_person_is_told_where_it_is_and_who_may_come(tmp_path: Path) -> None:
         assert running.wait(PATIENCE) == 0
     assert first.startswith("http://127.0.0.1:")
     assert first.endswith(
-        "(API, and dashboard in a browser) of default; no keys: this machine only, whoever is on it\n"
+        "(API, and dashboard in a browser) of default; no keys: every program on this machine has access, no other\n"
     )
 
 

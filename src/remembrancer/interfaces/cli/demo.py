@@ -183,7 +183,7 @@ def _summary(demo: DemoOut) -> Renderables:
     asked = len(demo.answers)
     yield Text(
         f"{counted(demo.turns, 'turn')}, {counted(demo.memories, 'memory')}; "
-        f"{demo.median_ms:.1f} ms a recall (median); {demo.embedder or 'no embedder: found by words only'}"
+        f"{demo.median_ms:.1f} ms a recall (median); {demo.embedder or 'no embedder: lexical search only'}"
     )
     yield Text(
         f"A turn that holds the answer came first for {demo.at_first} of {asked} questions, "

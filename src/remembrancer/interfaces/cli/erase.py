@@ -25,19 +25,19 @@ _KINDS: Final = {
     "memories": "memories",
     "events": "entries of the journal",
     "archived": "entries of the archive",
-    "cues": "cues, and the words they are found by",
+    "cues": "indexed passages (cues) and their terms",
     "vectors": "vectors",
-    "word_vectors": "vectors of words",
-    "revisions": "texts from before",
+    "word_vectors": "token vectors",
+    "revisions": "earlier texts",
     "relations": "relations",
-    "exposures": "lines on what was shown",
+    "exposures": "records of use",
     "reviews": "reviews",
-    "audit": "lines of audit",
+    "audit": "lines of the audit log",
     "priority_changes": "changes of priority",
-    "streams": "streams, now empty",
-    "deferrals": "pieces of waiting work",
-    "replies": "kept answers to requests",
-    "quotations": "lines of logs that quoted it",
+    "streams": "streams that are empty now",
+    "deferrals": "postponed work items",
+    "replies": "stored replies to requests",
+    "quotations": "log lines that quoted it",
 }
 """The names of the receipt's counts."""
 
@@ -108,22 +108,24 @@ def _receipt(answer: ErasureOut) -> Renderables:
     """What was erased, its consequences, and what has to be done elsewhere."""
     if answer.dry_run:
         gone = any(answer.counts.values())
-        yield Text("This would go:" if gone else "Nothing here is like that.", style="bold")
+        yield Text("Would be erased:" if gone else "Nothing matches.", style="bold")
     else:
         yield Text(f"Erased by {one_line(answer.by)} on {minute(answer.at)} UTC: {_asked(answer.asked)}", style="bold")
         yield Text(f"  {answer.id}", style="dim")
     yield facts([(_KINDS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
-    yield from _ids("Drawn from it, and gone with it", answer.derived)
-    yield from _ids("Told anew, without it", answer.retold)
-    yield from _ids("Back in recall: what had taken their place is gone", answer.restored)
-    yield from _ids("To be drawn from again", answer.redrawn)
-    yield from _ids("Stays: it was drawn from these, and they say something else", answer.apart)
-    yield from _ids("Stays, and holds one of the texts word for word; erase it too if it is meant", answer.repeated)
+    yield from _ids("Derived from it, and erased too", answer.derived)
+    yield from _ids("Rewritten without it", answer.retold)
+    yield from _ids("Recalled again: what had replaced them is erased", answer.restored)
+    yield from _ids("To be processed again", answer.redrawn)
+    yield from _ids("Kept: derived from the erased ones, but with other content", answer.apart)
+    yield from _ids(
+        "Kept, although it contains one of the texts word for word: erase it too if you mean it", answer.repeated
+    )
     if not answer.dry_run and answer.purged_at is not None:
-        yield Text(f"The database's files hold nothing of it since {minute(answer.purged_at)} UTC.", style="green")
+        yield Text(f"The database's files contain nothing of it since {minute(answer.purged_at)} UTC.", style="green")
     if answer.left:
         yield ""
-        yield Text("What cannot be reached from here", style="bold")
+        yield Text("What is left to do elsewhere", style="bold")
     for one in answer.left:
         yield indented(Text.assemble(one_line(one.what), (f": {one_line(one.why)}", "dim")), 2)
         yield indented(Text(one_line(one.do)), 4)
@@ -134,7 +136,7 @@ def _receipts(answer: ErasuresOut) -> Renderables:
     if not answer.erasures:
         yield Text("Nothing was erased.", style="dim")
     for one in answer.erasures:
-        done = "" if one.purged_at is not None else ", traces may still be in the files"
+        done = "" if one.purged_at is not None else ", the database's files may still contain traces"
         went = f"{counted(one.counts['memories'], 'memory')}, {counted(one.counts['events'], 'event')}"
         yield Text.assemble(
             (f"{minute(one.at)}  ", "dim"), f"{one_line(one.by)}: {_asked(one.asked)}: {went}", (done, "yellow")

@@ -58,7 +58,7 @@ def fading(
 def _weakest(answer: DecayForecastsOut, *, now: datetime) -> Renderables:
     """Weakest first, each with the time when it falls below the threshold."""
     if not answer.memories:
-        yield Text("Nothing is remembered there.", style="dim")
+        yield Text("No memories.", style="dim")
     yield from _listed(answer, now)
 
 

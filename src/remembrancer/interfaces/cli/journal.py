@@ -154,20 +154,18 @@ def tail(
 def _page(found: JournalPageOut) -> Renderables:
     """Each entry with its id, and how to get the next page."""
     if not found.events:
-        yield Text("Nothing in the journal is like that.", style="dim")
+        yield Text("No entry matches.", style="dim")
     for event in found.events:
         yield from _listed(event)
     if found.next is not None:
-        yield Text(f"There is more: the same with --after {found.next}", style="dim")
+        yield Text(f"For more, add --after {found.next}", style="dim")
 
 
 def _stretch(found: StretchOut) -> Renderables:
     """Each entry with its id, and the position to continue from."""
     for one in found.entries:
         yield from _recorded(one)
-    yield Text(
-        f"Recorded so far: {found.position:,}. What comes: the same with --after {found.position} or -f", style="dim"
-    )
+    yield Text(f"Recorded so far: {found.position:,}. To continue, add --after {found.position} or -f", style="dim")
 
 
 def _recorded(one: RecordedOut) -> Renderables:

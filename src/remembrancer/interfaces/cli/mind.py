@@ -278,7 +278,7 @@ def _trouble(job: JobOut) -> Renderables:
 
 def _spending(answer: SpendingOut) -> Renderables:
     if not answer.spent:
-        yield Text("No language model was asked anything.", style="dim")
+        yield Text("No request to a language model.", style="dim")
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("purpose")

@@ -176,7 +176,7 @@ def _compared(answer: ComparisonOut) -> Renderables:
         return
     yield _Ranks(answer)
     yield Text(
-        "(n): ranked there, and not returned. -: no search brought it, or it stands in every answer.", style="dim"
+        "(n): ranked there, and not returned. -: no search found it, or it is pinned to every answer.", style="dim"
     )
     yield ""
     yield Text("Why they differ", style="bold")

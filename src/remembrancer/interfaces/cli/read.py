@@ -205,7 +205,7 @@ def _reasons(hit: HitOut) -> RenderableType:
 def _listed(found: MemoriesOut) -> Renderables:
     """Newest first, each with its id."""
     if not found.memories:
-        yield Text("Nothing is remembered there.", style="dim")
+        yield Text("No memories.", style="dim")
     for memory in found.memories:
         yield memory_line(minute(memory.occurred_to), memory)
         yield Text(f"  {memory.id}", style="dim")
@@ -214,7 +214,7 @@ def _listed(found: MemoriesOut) -> Renderables:
 def _told(found: MemoriesOut) -> Renderables:
     """Oldest first, grouped by day and session."""
     if not found.memories:
-        yield Text("Nothing is remembered of that time.", style="dim")
+        yield Text("No memories of that time.", style="dim")
     for (when, session), memories in groupby(
         found.memories, lambda memory: (day(memory.occurred_to), memory.scope.session)
     ):

@@ -122,5 +122,5 @@ def _say(call: Invocation, memory: AsyncRemembrancer, address: str, *, keyed: bo
     if call.as_json:
         call.write(json.dumps({"url": address, "pid": os.getpid()}))
         return
-    access = "a key is needed" if keyed else "no keys: this machine only, whoever is on it"
+    access = "a key is required" if keyed else "no keys: every program on this machine has access, no other"
     call.write(f"{address} (API, and dashboard in a browser) of {one_line(memory.scope.workspace)}; {access}")

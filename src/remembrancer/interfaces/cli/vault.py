@@ -143,7 +143,7 @@ def _synced(out: VaultOut) -> Renderables:
     else:
         yield Text(", ".join(done) if done else "nothing had to change")
     if out.waiting:
-        yield Text(f"{counted(out.waiting, 'learning')} formed here stand in no file yet: `vault sync` writes them.")
+        yield Text(f"{counted(out.waiting, 'learning')} formed here are in no file yet: `vault sync` writes them.")
     for what, several in (("finding", out.findings), ("conflict", out.conflicts), ("thing", out.left)):
         if several:
             left = " left for the next time" if what == "thing" else ""
