@@ -77,6 +77,7 @@ class Columns(Generic[T]):
         columns: Sequence[Column],
         inner: Mapping[str, Callable[..., object]] | None = None,
     ) -> None:
+        self.alias: Final = alias
         self.names: Final = tuple(column.name for column in columns if "." not in column.name)
         """Of its own table."""
         self._own = itemgetter(*(place for place, column in enumerate(columns) if "." not in column.name))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
-from remembrancer.adapters.relational.columns import Row, as_written
+from remembrancer.adapters.relational.columns import Columns, Row, as_written
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain.instants import micros
 from remembrancer.errors import NotFound
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.scope import Reader, Scope
+
+T = TypeVar("T")
 
 _CHUNK: Final = 500
 """Ids in one statement."""
@@ -104,11 +106,19 @@ def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | N
 
 
 def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
-    conditions = _memory(reader, memory_id)
-    return REVISIONS.all(
+    return of_memory(connection, reader, memory_id, REVISIONS, "revisions", "r.number")
+
+
+def of_memory(
+    connection: Connection, reader: Reader, memory_id: UUID, columns: Columns[T], table: str, order: str
+) -> tuple[T, ...]:
+    """The rows of a table that belong to a memory which the reader may see; empty if not. `order`: columns."""
+    conditions = seen_by(reader, "m", visibility=True)
+    return columns.all(
         connection,
-        f"revisions r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} ORDER BY r.number",
-        conditions.bindings,
+        f"{table} {columns.alias} JOIN memories m ON m.n = {columns.alias}.memory"
+        f" WHERE {conditions.sql} AND m.id = ? ORDER BY {order}",
+        (*conditions.bindings, memory_id.bytes),
     )
 
 
@@ -148,12 +158,6 @@ def hubs(connection: Connection, reader: Reader, where: Filter, *, limit: int) -
     )
     with as_written():
         return {UUID(bytes=identifier): edges for identifier, edges in rows}
-
-
-def _memory(reader: Reader, memory_id: UUID) -> Where:
-    conditions = seen_by(reader, "m", visibility=True)
-    conditions.add("m.id = ?", memory_id.bytes)
-    return conditions
 
 
 def by_ids(

@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
-from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import Columns, assigned, insert_into
-from remembrancer.adapters.relational.lookup import by_topic, get, with_value
+from remembrancer.adapters.relational.lookup import by_topic, get, of_memory, with_value
 from remembrancer.adapters.relational.rows import AUDIT, EXPOSURES, MEMORIES, STRENGTH
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
@@ -21,7 +20,7 @@ from remembrancer.ports.changes import packed_terms
 from remembrancer.ports.memories import Audited
 
 if TYPE_CHECKING:
-    from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.adapters.relational.connection import Binding, Connection
     from remembrancer.domain.scope import Reader, Scope
 
 L = TypeVar("L", Exposed, Audited)
@@ -44,6 +43,14 @@ def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mappin
     _add_provenance(connection, number, [numbers[event] for event in write.event_ids])
     for indexed in write.cues:
         add_cue(connection, write.memory.scope.workspace, number, indexed, numbers)
+
+
+def set_columns(connection: Connection, scope: Scope, memory_id: UUID, **columns: Binding) -> None:
+    """Set columns of a memory, and give it the next number of the change sequence."""
+    connection.execute(
+        f"UPDATE memories SET {assigned(*columns, 'change')} WHERE workspace = ? AND id = ?",
+        (*columns.values(), next_change(connection, scope.workspace), scope.workspace, memory_id.bytes),
+    )
 
 
 def insert_row(connection: Connection, memory: Memory) -> int:
@@ -154,10 +161,7 @@ def adjust(
     at: datetime,
     exposed: Sequence[Exposed] = (),
 ) -> dict[UUID, Strength]:
-    found = get(connection, reader, [*ids, *(one.memory_id for one in exposed)])
-    for identifier in (*ids, *(one.memory_id for one in exposed)):
-        if identifier not in found:
-            raise NotFound("memory", identifier)
+    found = _seen(connection, reader, [*ids, *(one.memory_id for one in exposed)])
     number = next_change(connection, reader.scope.workspace)
     adjusted = {
         identifier: adjust_one(connection, reader.scope, found[identifier], change, at, number)
@@ -165,6 +169,15 @@ def adjust(
     }
     _log(connection, reader.scope, "exposures", EXPOSURES, exposed)
     return adjusted
+
+
+def _seen(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+    """The memories of these ids. Raises NotFound for one that the reader cannot see."""
+    found = get(connection, reader, ids)
+    for identifier in ids:
+        if identifier not in found:
+            raise NotFound("memory", identifier)
+    return found
 
 
 def adjust_one(
@@ -211,21 +224,11 @@ def _log(connection: Connection, scope: Scope, table: str, columns: Columns[L], 
 
 
 def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
-    conditions = seen_by(reader, "m", visibility=True)
-    return AUDIT.all(
-        connection,
-        f"audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
-        " AND m.id = ? ORDER BY a.at, a.action, a.reason",
-        (*conditions.bindings, memory_id.bytes),
-    )
+    return of_memory(connection, reader, memory_id, AUDIT, "audit", "a.at, a.action, a.reason")
 
 
 def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
-    ends = [old] if new is None else [old, new]
-    found = get(connection, reader, ends)
-    for end in ends:
-        if end not in found:
-            raise NotFound("memory", end)
+    found = _seen(connection, reader, [old] if new is None else [old, new])
     if new is None:
         invalidate(connection, reader.scope, found[old], at)
     else:
@@ -244,10 +247,7 @@ def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor
         raise Conflict(f"memory {new} holds no more itself: neither would be left")
     if old in _successors(connection, scope, new):
         raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
-    connection.execute(
-        "UPDATE memories SET superseded_by = ?, superseded_at = ?, change = ? WHERE workspace = ? AND id = ?",
-        (new.bytes, micros(at), next_change(connection, scope.workspace), scope.workspace, old.bytes),
-    )
+    set_columns(connection, scope, old, superseded_by=new.bytes, superseded_at=micros(at))
     add_relation(connection, scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
     note(connection, scope, old, "superseded", f"by {new}", at)
 
@@ -258,10 +258,7 @@ def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetim
         return
     # A memory that becomes valid later ends just after that, for an interval cannot end before it begins.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
-    connection.execute(
-        "UPDATE memories SET valid_until = ?, change = ? WHERE workspace = ? AND id = ?",
-        (micros(until), next_change(connection, scope.workspace), scope.workspace, memory.id.bytes),
-    )
+    set_columns(connection, scope, memory.id, valid_until=micros(until))
     note(connection, scope, memory.id, "invalidated", "", at)
 
 
@@ -277,11 +274,7 @@ def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[U
 
 
 def relate(connection: Connection, reader: Reader, relations: Sequence[Relation]) -> int:
-    ends = [end for edge in relations for end in (edge.source, edge.target)]
-    found = get(connection, reader, ends)
-    for end in ends:
-        if end not in found:
-            raise NotFound("memory", end)
+    _seen(connection, reader, [end for edge in relations for end in (edge.source, edge.target)])
     return sum(add_relation(connection, reader.scope, edge, replace_weight=True) for edge in relations)
 
 
@@ -305,10 +298,7 @@ def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replac
 
 
 def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
-    memory = get(connection, reader, [memory_id]).get(memory_id)
-    if memory is None:
-        raise NotFound("memory", memory_id)
-    move(connection, reader.scope, memory, status, at)
+    move(connection, reader.scope, _seen(connection, reader, [memory_id])[memory_id], status, at)
     return get(connection, reader, [memory_id])[memory_id]
 
 
@@ -323,11 +313,8 @@ def move(connection: Connection, scope: Scope, memory: Memory, status: Status, a
         current = by_topic(connection, memory.scope, memory.topic_key)
         if current is not None:
             raise Conflict(f"topic key {memory.topic_key!r}: memory {current.id} has it now")
-    retired = None if status is Status.ACTIVE else micros(at)
-    connection.execute(
-        "UPDATE memories SET status = ?, retired_at = ?, change = ? WHERE workspace = ? AND id = ?",
-        (status, retired, next_change(connection, scope.workspace), scope.workspace, memory.id.bytes),
-    )
+    retired_at = None if status is Status.ACTIVE else micros(at)
+    set_columns(connection, scope, memory.id, status=status, retired_at=retired_at)
     return True
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from remembrancer.adapters.relational.columns import Row, encoded
 from remembrancer.adapters.relational.connection import Connection, DatabaseCursor
 from remembrancer.adapters.relational.lookup import by_topic, there
-from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change
+from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change, set_columns
 from remembrancer.adapters.relational.quotations import repeated, silence
 from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
@@ -229,29 +229,23 @@ def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal
             ended = max(ended, memory.valid_from + MICROSECOND)
         if memory.valid_until is not None:
             ended = min(ended, memory.valid_until)
-        connection.execute(
-            "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_until = ?, topic_key = NULL,"
-            " change = ? WHERE workspace = ? AND id = ?",
-            (micros(ended), next_change(connection, scope.workspace), scope.workspace, identifier),
-        )
+        gone = {"superseded_by": None, "superseded_at": None, "topic_key": None}
+        set_columns(connection, scope, memory.id, **gone, valid_until=micros(ended))
 
 
 def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None:
     """Give the memory the text, cues and events of the write, and keep nothing of the old ones."""
     memory = write.memory
-    number: int = connection.execute(
-        "UPDATE memories SET title = ?, text = ?, metadata = ?, revision = ?, change = ? WHERE workspace = ? AND id = ?"
-        " RETURNING n",
-        (
-            memory.title,
-            memory.text,
-            encoded(memory.metadata),
-            memory.revision,
-            next_change(connection, scope.workspace),
-            scope.workspace,
-            memory.id.bytes,
-        ),
-    ).get
+    set_columns(
+        connection,
+        scope,
+        memory.id,
+        title=memory.title,
+        text=memory.text,
+        metadata=encoded(memory.metadata),
+        revision=memory.revision,
+    )
+    [number] = _found(connection, scope, "memories", [memory.id])
     for table in ("revisions", "cues", "memory_events"):
         connection.execute(f"DELETE FROM {table} WHERE memory = ?", (number,))
     events = {
@@ -275,16 +269,8 @@ def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:
     """Make the memory active again; without its topic if another active memory has it by now."""
     memory = there(connection, scope, identifier)
     held = None if memory.topic_key is None else by_topic(connection, memory.scope, memory.topic_key)
-    connection.execute(
-        "UPDATE memories SET status = ?, retired_at = NULL, topic_key = ?, change = ? WHERE workspace = ? AND id = ?",
-        (
-            Status.ACTIVE,
-            None if held is not None and held.id != identifier else memory.topic_key,
-            next_change(connection, scope.workspace),
-            scope.workspace,
-            identifier.bytes,
-        ),
-    )
+    topic = memory.topic_key if held is None or held.id == identifier else None
+    set_columns(connection, scope, identifier, status=Status.ACTIVE, retired_at=None, topic_key=topic)
 
 
 def _streams(connection: Connection, numbers: _Numbers) -> list[Row]:

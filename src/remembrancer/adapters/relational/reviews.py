@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import add_row, as_written
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.lookup import of_memory
 from remembrancer.adapters.relational.memories import next_change
 from remembrancer.adapters.relational.rows import REVIEWS
 from remembrancer.domain.instants import micros, moment
@@ -57,12 +57,7 @@ def exposed_in(connection: Connection, scope: Scope, session: str, exposure: Exp
 
 
 def reviews(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
-    conditions = seen_by(reader, "m", visibility=True)
-    return REVIEWS.all(
-        connection,
-        f"reviews r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} AND m.id = ? ORDER BY r.at",
-        (*conditions.bindings, memory_id.bytes),
-    )
+    return of_memory(connection, reader, memory_id, REVIEWS, "reviews", "r.at")
 
 
 def add_review(connection: Connection, scope: Scope, review: Review) -> None:

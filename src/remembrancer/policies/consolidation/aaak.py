@@ -11,93 +11,29 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-CONNECTIVES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "and": "+",
-        "or": "/",
-        "to": "→",
-        "from": "←",
-        "because": "∵",
-        "therefore": "∴",
-        "with": "w/",
-        "without": "w/o",
-        "instead of": "!>",
-        "at least": "≥",
-        "at most": "≤",
-        "more than": ">",
-        "less than": "<",
-        "approximately": "≈",
-        "for example": "e.g.",
-        "and so on": "etc.",
-    }
+
+def _codes(table: str) -> Mapping[str, str]:
+    return MappingProxyType(dict(pair.rsplit("=", 1) for pair in table.split(", ")))
+
+
+CONNECTIVES: Final = _codes(
+    "and=+, or=/, to=→, from=←, because=∵, therefore=∴, with=w/, without=w/o, instead of=!>, at least=≥, "
+    "at most=≤, more than=>, less than=<, approximately=≈, for example=e.g., and so on=etc."
 )
 """Matched only between blanks, so that words never merge."""
 
-ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "user prefers": "U.pref",
-        "user wants": "U.want",
-        "user likes": "U.like",
-        "user dislikes": "U.dislike",
-        "user": "U.",
-        "Monday": "Mon",
-        "Tuesday": "Tue",
-        "Wednesday": "Wed",
-        "Thursday": "Thu",
-        "Friday": "Fri",
-        "Saturday": "Sat",
-        "Sunday": "Sun",
-        "January": "Jan",
-        "February": "Feb",
-        "April": "Apr",
-        "August": "Aug",
-        "September": "Sep",
-        "October": "Oct",
-        "November": "Nov",
-        "December": "Dec",
-        "administrator": "admin",
-        "application": "app",
-        "authentication": "authn",
-        "authorization": "authz",
-        "automation": "autom",
-        "configuration": "config",
-        "continuous integration": "CI",
-        "database": "DB",
-        "databases": "DBs",
-        "deployment": "depl",
-        "development": "devel",
-        "directory": "dir",
-        "documentation": "docs",
-        "environment": "env",
-        "implementation": "impl",
-        "information": "info",
-        "infrastructure": "infra",
-        "maximum": "max",
-        "message": "msg",
-        "messages": "msgs",
-        "minimum": "min",
-        "parameter": "param",
-        "parameters": "params",
-        "performance": "perf",
-        "production": "prod",
-        "pull request": "PR",
-        "real-time": "RT",
-        "repository": "repo",
-        "requirement": "req",
-        "requirements": "reqs",
-        "response": "resp",
-        "specification": "spec",
-        "temporary": "temp",
-        "PREFERENCE": "PREF",
-        "INSTRUCTION": "INST",
-        "PROJECT": "PROJ",
-        "LOCATION": "LOC",
-        "FAMILY": "FAM",
-        "OCCUPATION": "OCC",
-        "DECISION": "DEC",
-        "EVENT": "EVT",
-        "OPINION": "OPN",
-    }
+ABBREVIATIONS: Final = _codes(
+    "user prefers=U.pref, user wants=U.want, user likes=U.like, user dislikes=U.dislike, user=U., "
+    "Monday=Mon, Tuesday=Tue, Wednesday=Wed, Thursday=Thu, Friday=Fri, Saturday=Sat, Sunday=Sun, "
+    "January=Jan, February=Feb, April=Apr, August=Aug, September=Sep, October=Oct, November=Nov, "
+    "December=Dec, administrator=admin, application=app, authentication=authn, authorization=authz, "
+    "automation=autom, configuration=config, continuous integration=CI, database=DB, databases=DBs, "
+    "deployment=depl, development=devel, directory=dir, documentation=docs, environment=env, "
+    "implementation=impl, information=info, infrastructure=infra, maximum=max, message=msg, messages=msgs, "
+    "minimum=min, parameter=param, parameters=params, performance=perf, production=prod, pull request=PR, "
+    "real-time=RT, repository=repo, requirement=req, requirements=reqs, response=resp, specification=spec, "
+    "temporary=temp, PREFERENCE=PREF, INSTRUCTION=INST, PROJECT=PROJ, LOCATION=LOC, FAMILY=FAM, "
+    "OCCUPATION=OCC, DECISION=DEC, EVENT=EVT, OPINION=OPN"
 )
 """Matched as whole words, also before a comma, full stop or colon."""
 
