@@ -28,6 +28,7 @@ from remembrancer.testing.contract.base import (
     remember,
     spread,
     stored,
+    unchanged,
 )
 from remembrancer.testing.contract.finding import (
     BM25_TOLERANCE,
@@ -539,12 +540,11 @@ class FreshnessContract(IndexSuite):
 
     async def test_finding_writes_nothing(self, finder: Finder) -> None:
         await populate(finder.store, SCOPE)
-        before = await exported(finder.store)
-        await finder.search(READER, request("deploy", vector=a_vector(1, 0, 0), context_features=True))
-        await finder.search(READER, request(phrase=("the", "deploy")))
-        await finder.participants(READER, EVERYTHING, model=MODEL)
-        await finder.token_embeddings_of({OLD: 0}, model=OTHER_MODEL)
-        assert await exported(finder.store) == before
+        async with unchanged(finder.store):
+            await finder.search(READER, request("deploy", vector=a_vector(1, 0, 0), context_features=True))
+            await finder.search(READER, request(phrase=("the", "deploy")))
+            await finder.participants(READER, EVERYTHING, model=MODEL)
+            await finder.token_embeddings_of({OLD: 0}, model=OTHER_MODEL)
 
 
 class FoundAfterImportContract(IndexSuite):
