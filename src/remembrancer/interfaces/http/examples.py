@@ -25,54 +25,10 @@ from remembrancer.engine.fading import DecayForecast, FadingCurve
 from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.search_state import SearchMode
-from remembrancer.interfaces.wire.comparison import (
-    AnswerOut,
-    ComparedOut,
-    ComparisonOut,
-    OverlapOut,
-    PlaceOut,
-    PresetLineOut,
-    PresetsOut,
-)
-from remembrancer.interfaces.wire.crewship import (
-    CrewshipConsolidationOut,
-    CrewshipCountOut,
-    CrewshipEntryOut,
-    CrewshipEpisodeOut,
-    CrewshipHealthOut,
-    CrewshipHitOut,
-    CrewshipHybridOut,
-    CrewshipJournalOut,
-    CrewshipPriorityOut,
-)
+from remembrancer.interfaces.wire import comparison, crewship, journal, memories, plastmem
 from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
 from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, MaintenanceOut, PromotableOut, SpendingOut
-from remembrancer.interfaces.wire.journal import (
-    EventsOut,
-    JournalCountOut,
-    JournalEntryOut,
-    JournalPageOut,
-    PriorityChangeOut,
-)
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
-from remembrancer.interfaces.wire.memories import (
-    CueOut,
-    CurveOut,
-    DecayForecastsOut,
-    FeedbackOut,
-    MemoriesOut,
-    MemoryDetailsOut,
-    MemoryOut,
-    MemoryPageOut,
-    RelationOut,
-)
-from remembrancer.interfaces.wire.plastmem import (
-    PlastmemAcceptedOut,
-    PlastmemEpisodeOut,
-    PlastmemFactOut,
-    PlastmemMessageOut,
-    PlastmemRetrievedOut,
-)
 from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, RecallOut, WhyNotOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
 from remembrancer.interfaces.wire.state import AliveOut, HealthOut, MemoryHealthOut, ReadyOut, StatsOut
@@ -156,8 +112,8 @@ _HIT: Final = HitOut(
     rank=1,
     score=0.74,
     age=AgeOut.of(_LATER - _AT),
-    memory=MemoryOut.of(_MEMORY),
-    cue=CueOut.of(_CUE),
+    memory=memories.MemoryOut.of(_MEMORY),
+    cue=memories.CueOut.of(_CUE),
     turns=[],
     via=None,
     explanation=ExplanationOut(
@@ -219,10 +175,12 @@ _ENTRY: Final = replace(
 _PRIORITY: Final = replace(_CHANGE, priority=Priority.HIGH, by="LEAD", reason="post-mortem", at=_AT)
 _CREW_METRICS: Final = replace(_METRICS, freshness=92.0, reachability=40.0)
 _CONVERSATION: Final = "11111111-2222-4333-8444-555555555555"
-_EPISODE: Final = PlastmemEpisodeOut(
+_EPISODE: Final = plastmem.PlastmemEpisodeOut(
     id=UUID("01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"),
     conversation_id=_CONVERSATION,
-    messages=[PlastmemMessageOut(role="user", content="I moved to Lisbon last week", timestamp=1_772_615_550_000)],
+    messages=[
+        plastmem.PlastmemMessageOut(role="user", content="I moved to Lisbon last week", timestamp=1_772_615_550_000)
+    ],
     title="The user has moved to Lisbon",
     summary="The user tells that they moved to Lisbon the week before.",
     stability=2.998,
@@ -235,7 +193,7 @@ _EPISODE: Final = PlastmemEpisodeOut(
     consolidated_at=None,
     score=0.71,
 )
-_FACT: Final = PlastmemFactOut(
+_FACT: Final = plastmem.PlastmemFactOut(
     id=UUID("01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a"),
     conversation_id=_CONVERSATION,
     category="identity",
@@ -246,10 +204,10 @@ _FACT: Final = PlastmemFactOut(
     invalid_at=None,
     score=0.83,
 )
-_CREWSHIP_HIT: Final = CrewshipHitOut(
+_CREWSHIP_HIT: Final = crewship.CrewshipHitOut(
     source="episodic",
     score=0.93,
-    episodic=CrewshipEpisodeOut(
+    episodic=crewship.CrewshipEpisodeOut(
         entry_id=str(_ENTRY.id),
         score=0.81,
         age=172_800.0,
@@ -261,8 +219,8 @@ _CREWSHIP_HIT: Final = CrewshipHitOut(
 )
 
 
-def _place(preset: str, rank: int, returned: bool) -> PlaceOut:
-    return PlaceOut(
+def _place(preset: str, rank: int, returned: bool) -> comparison.PlaceOut:
+    return comparison.PlaceOut(
         preset=preset,
         returned=returned,
         rank=rank,
@@ -275,15 +233,15 @@ def _place(preset: str, rank: int, returned: bool) -> PlaceOut:
 
 
 _SHAPES: Final[tuple[Wire, ...]] = (
-    EventsOut.of([_EVENT]),
-    JournalPageOut.of(JournalPage(events=(_EVENT,), next=ListingPosition.of(_EVENT).cursor)),
-    JournalCountOut(total=1204),
-    JournalEntryOut.of(_EVENT, [_CHANGE]),
-    PriorityChangeOut.of(_CHANGE),
-    MemoryOut.of(_MEMORY),
-    MemoriesOut.of([_OTHER, _MEMORY]),
-    MemoryPageOut.of(MemoryPage(memories=(_MEMORY, _OTHER), next=MemoryPlace.of(_OTHER).cursor)),
-    MemoryDetailsOut.of(
+    journal.EventsOut.of([_EVENT]),
+    journal.JournalPageOut.of(JournalPage(events=(_EVENT,), next=ListingPosition.of(_EVENT).cursor)),
+    journal.JournalCountOut(total=1204),
+    journal.JournalEntryOut.of(_EVENT, [_CHANGE]),
+    journal.PriorityChangeOut.of(_CHANGE),
+    memories.MemoryOut.of(_MEMORY),
+    memories.MemoriesOut.of([_OTHER, _MEMORY]),
+    memories.MemoryPageOut.of(MemoryPage(memories=(_MEMORY, _OTHER), next=MemoryPlace.of(_OTHER).cursor)),
+    memories.MemoryDetailsOut.of(
         MemoryDetails(
             memory=_MEMORY,
             cues=(_CUE,),
@@ -302,9 +260,9 @@ _SHAPES: Final[tuple[Wire, ...]] = (
             reviews=(),
         )
     ),
-    FeedbackOut.of(_MEMORY.id, _MEMORY.strength, _MEMORY.status),
-    RelationOut.of(_RELATION),
-    CurveOut.of(
+    memories.FeedbackOut.of(_MEMORY.id, _MEMORY.strength, _MEMORY.status),
+    memories.RelationOut.of(_RELATION),
+    memories.CurveOut.of(
         FadingCurve(
             outlook=_FORECAST, now=_LATER, points=((_AT, 0.9), (_LATER, 0.81), (_LATER + timedelta(days=2), 0.76))
         )
@@ -333,24 +291,24 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         rendered=None,
         rendered_standing=None,
     ),
-    ComparisonOut(
+    comparison.ComparisonOut(
         query=_QUESTION,
         asked_at=_LATER,
         answers=[
-            AnswerOut(preset="default", limit=5, hits=[_MEMORY.id], degraded={}),
-            AnswerOut(preset="ours", limit=5, hits=[], degraded={}),
+            comparison.AnswerOut(preset="default", limit=5, hits=[_MEMORY.id], degraded={}),
+            comparison.AnswerOut(preset="ours", limit=5, hits=[], degraded={}),
         ],
         memories=[
-            ComparedOut(
-                memory=MemoryOut.of(_MEMORY),
-                cue=CueOut.of(_CUE),
+            comparison.ComparedOut(
+                memory=memories.MemoryOut.of(_MEMORY),
+                cue=memories.CueOut.of(_CUE),
                 places=[_place("default", 1, True), _place("ours", 6, False)],
                 why="ours weighs importance, default the words",
             )
         ],
-        overlaps=[OverlapOut(presets=("default", "ours"), share=0.0)],
+        overlaps=[comparison.OverlapOut(presets=("default", "ours"), share=0.0)],
     ),
-    DecayForecastsOut.of([_FORECAST]),
+    memories.DecayForecastsOut.of([_FORECAST]),
     StatsOut.of(
         Stats(
             events=1204,
@@ -392,8 +350,12 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         ],
         _AT,
     ),
-    PresetsOut(
-        presets=[PresetLineOut(name="default", description="Finds what answers, by words and meaning.", in_use=True)]
+    comparison.PresetsOut(
+        presets=[
+            comparison.PresetLineOut(
+                name="default", description="Finds what answers, by words and meaning.", in_use=True
+            )
+        ]
     ),
     DoneOut(details={"session": "monday", "segmented": None}),
     MaintenanceOut(jobs={"compact": _MERGED}),
@@ -405,24 +367,24 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     NewKeyOut(key=_KEY, token=f"rem_{'x' * 43}"),
     AliveOut(status="ok", version="1.0.0", episodic=SearchMode.VECTOR, degraded={}),
     ReadyOut(status="ready", reasons=[]),
-    CrewshipEntryOut.of(_ENTRY),
-    CrewshipJournalOut.of(JournalPage(events=(_ENTRY,), next=ListingPosition.of(_ENTRY).cursor)),
-    CrewshipCountOut(total=1_204),
-    CrewshipPriorityOut.of(_PRIORITY),
-    CrewshipHealthOut.of(
+    crewship.CrewshipEntryOut.of(_ENTRY),
+    crewship.CrewshipJournalOut.of(JournalPage(events=(_ENTRY,), next=ListingPosition.of(_ENTRY).cursor)),
+    crewship.CrewshipCountOut(total=1_204),
+    crewship.CrewshipPriorityOut.of(_PRIORITY),
+    crewship.CrewshipHealthOut.of(
         "acme",
         "platform",
         HealthSnapshot(
             crew="platform", day=_AT.date(), taken_at=_AT, metrics=_CREW_METRICS, score=score(_CREW_METRICS)
         ),
     ),
-    CrewshipConsolidationOut(accepted=True, triggered=True, worker_id="csd_9f1c2a7b30d4e586"),
+    crewship.CrewshipConsolidationOut(accepted=True, triggered=True, worker_id="csd_9f1c2a7b30d4e586"),
     _CREWSHIP_HIT,
-    CrewshipHybridOut.of("OOM in checkout", [_CREWSHIP_HIT]),
-    PlastmemAcceptedOut(accepted=True),
+    crewship.CrewshipHybridOut.of("OOM in checkout", [_CREWSHIP_HIT]),
+    plastmem.PlastmemAcceptedOut(accepted=True),
     _EPISODE,
     _FACT,
-    PlastmemRetrievedOut(semantic=[_FACT], episodic=[_EPISODE]),
+    plastmem.PlastmemRetrievedOut(semantic=[_FACT], episodic=[_EPISODE]),
 )
 EXAMPLES: Final[Mapping[str, dict[str, Any]]] = {
     type(shape).__name__: shape.model_dump(mode="json", exclude_unset=True) for shape in _SHAPES

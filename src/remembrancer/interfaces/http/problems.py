@@ -14,31 +14,21 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 from starlette.exceptions import HTTPException
 
-from remembrancer.errors import (
-    Conflict,
-    EmbedderMismatch,
-    InvalidInput,
-    ModelUnavailable,
-    NotFound,
-    PermissionDenied,
-    RemembrancerError,
-    StoreUnavailable,
-    Unsupported,
-)
+from remembrancer import errors
 from remembrancer.interfaces.wire.shape import Wire
 
 MEDIA_TYPE: Final = "application/problem+json"
 URN: Final = "urn:remembrancer:problem:"
 
-STATUS: Final[Mapping[type[RemembrancerError], HTTPStatus]] = {
-    InvalidInput: HTTPStatus.BAD_REQUEST,
-    PermissionDenied: HTTPStatus.FORBIDDEN,
-    NotFound: HTTPStatus.NOT_FOUND,
-    Conflict: HTTPStatus.CONFLICT,
-    Unsupported: HTTPStatus.NOT_IMPLEMENTED,
-    EmbedderMismatch: HTTPStatus.SERVICE_UNAVAILABLE,
-    StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
-    ModelUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+STATUS: Final[Mapping[type[errors.RemembrancerError], HTTPStatus]] = {
+    errors.InvalidInput: HTTPStatus.BAD_REQUEST,
+    errors.PermissionDenied: HTTPStatus.FORBIDDEN,
+    errors.NotFound: HTTPStatus.NOT_FOUND,
+    errors.Conflict: HTTPStatus.CONFLICT,
+    errors.Unsupported: HTTPStatus.NOT_IMPLEMENTED,
+    errors.EmbedderMismatch: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.ModelUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 """The status of each error of the package."""
 
@@ -86,26 +76,26 @@ def described(answers: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ProblemOut, "description": description} for status, description in answers.items()}
 
 
-def problem_of(error: RemembrancerError) -> JSONResponse:
+def problem_of(error: errors.RemembrancerError) -> JSONResponse:
     status = next(
         (status for kind, status in STATUS.items() if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR
     )
     # A busy or restarting store answers again soon; clients need not guess when to ask.
     headers = {"Retry-After": "1"} if status is HTTPStatus.SERVICE_UNAVAILABLE else None
-    if isinstance(error, InvalidInput):
+    if isinstance(error, errors.InvalidInput):
         return problem(error.code, status, str(error), argument=error.argument, allowed=error.allowed)
     return problem(error.code, status, str(error), headers=headers)
 
 
 def install(app: FastAPI) -> None:
     """Answer every expected error of the app with problem details. `Unforeseen` handles all others."""
-    app.add_exception_handler(RemembrancerError, _ours)
+    app.add_exception_handler(errors.RemembrancerError, _ours)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(HTTPException, _of_the_framework)
 
 
 async def _ours(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RemembrancerError)  # noqa: S101  it is what this handler is installed for
+    assert isinstance(error, errors.RemembrancerError)  # noqa: S101  it is what this handler is installed for
     return problem_of(error)
 
 
@@ -137,20 +127,20 @@ def without_words(error: Exception) -> RuntimeError:
     return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
 
 
-def _invalid(error: Mapping[str, Any]) -> InvalidInput:
+def _invalid(error: Mapping[str, Any]) -> errors.InvalidInput:
     """An error of FastAPI's validation as InvalidInput. For a missing or unknown field the surrounding value is left
     out: it may be a batch of texts.
     """
     place, kind = _named(error["loc"]), error["type"]
     match kind:
         case "missing":
-            return InvalidInput(place, None, "a value")
+            return errors.InvalidInput(place, None, "a value")
         case "extra_forbidden":
-            return InvalidInput(place, "it", "no field of that name")
+            return errors.InvalidInput(place, "it", "no field of that name")
         case "json_invalid":
-            return InvalidInput("body", "it", "JSON")
+            return errors.InvalidInput("body", "it", "JSON")
         case _:
-            return InvalidInput(place, error.get("input"), _LED_IN.sub("", str(error["msg"])))
+            return errors.InvalidInput(place, error.get("input"), _LED_IN.sub("", str(error["msg"])))
 
 
 def _named(location: Sequence[str | int]) -> str:

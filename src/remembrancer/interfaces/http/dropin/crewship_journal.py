@@ -30,14 +30,7 @@ from remembrancer.interfaces.http.streams import (
     stream_slot,
 )
 from remembrancer.interfaces.http.v1 import MISSING
-from remembrancer.interfaces.wire.crewship import (
-    ACTOR_TYPES,
-    ActorType,
-    CrewshipCountOut,
-    CrewshipEntryOut,
-    CrewshipJournalOut,
-    CrewshipPriorityOut,
-)
+from remembrancer.interfaces.wire import crewship
 
 MAX_QUERY_CHARS: Final = 200
 SEED: Final = 50
@@ -59,7 +52,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 
-_ActorType = StrEnum("_ActorType", get_args(ActorType))
+_ActorType = StrEnum("_ActorType", get_args(crewship.ActorType))
 
 
 class CrewshipPriorityIn(ForeignBody):
@@ -129,18 +122,20 @@ async def journal(
     limit: Annotated[int, Query(ge=1, le=500, description="ChosenEntries per page.")] = 100,
     cursor: Annotated[str | None, Query(description="The `next_cursor` of the previous page.")] = None,
     include_archive: Archive = False,
-) -> CrewshipJournalOut:
+) -> crewship.CrewshipJournalOut:
     """Entries by when they happened, newest first, a page at a time."""
     with in_its_words(_THEIR_WORDS):
         page = await memory.journal.page(after=cursor or None, limit=limit, **{**entries, "archived": include_archive})
-    return CrewshipJournalOut.of(page)
+    return crewship.CrewshipJournalOut.of(page)
 
 
 @router.get("/api/v1/journal/count", summary="Count entries of the journal")
-async def count(memory: ReadableMemory, entries: ChosenEntries, include_archive: Archive = False) -> CrewshipCountOut:
+async def count(
+    memory: ReadableMemory, entries: ChosenEntries, include_archive: Archive = False
+) -> crewship.CrewshipCountOut:
     """The number of entries that match the filters."""
     with in_its_words(_THEIR_WORDS):
-        return CrewshipCountOut(total=await memory.journal.count(**{**entries, "archived": include_archive}))
+        return crewship.CrewshipCountOut(total=await memory.journal.count(**{**entries, "archived": include_archive}))
 
 
 @router.get(
@@ -166,13 +161,13 @@ async def stream(
 
 
 @router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)
-async def entry(memory: ReadableMemory, id: EventId) -> CrewshipEntryOut:  # noqa: A002  the field's own name
+async def entry(memory: ReadableMemory, id: EventId) -> crewship.CrewshipEntryOut:  # noqa: A002  the field's own name
     """One entry, also from the archive."""
-    return CrewshipEntryOut.of(await memory.journal.get(id))
+    return crewship.CrewshipEntryOut.of(await memory.journal.get(id))
 
 
 @router.post("/api/v1/journal/{id}/priority", summary="Set an entry's priority", responses=MISSING)
-async def set_priority(memory: Administering, id: EventId, body: CrewshipPriorityIn) -> CrewshipPriorityOut:  # noqa: A002
+async def set_priority(memory: Administering, id: EventId, body: CrewshipPriorityIn) -> crewship.CrewshipPriorityOut:  # noqa: A002
     """Change the priority of an entry. Only for operators, which are keys with the right to administer.
 
     The change is also recorded in the journal, as an entry of the type `memory.priority_changed`.
@@ -180,7 +175,7 @@ async def set_priority(memory: Administering, id: EventId, body: CrewshipPriorit
     change = await _as_operator(memory).journal.set_priority(id, body.priority, body.reason.strip())
     if change.is_change:
         await _tell_of(memory, change)
-    return CrewshipPriorityOut.of(change)
+    return crewship.CrewshipPriorityOut.of(change)
 
 
 def _as_operator(memory: AsyncRemembrancer) -> AsyncRemembrancer:
@@ -207,7 +202,7 @@ async def _tell_of(memory: AsyncRemembrancer, change: PriorityChange) -> None:
 
 
 def _told(one: Recorded) -> str:
-    return message(data=CrewshipEntryOut.of(one.event).model_dump_json(), position=one.position)
+    return message(data=crewship.CrewshipEntryOut.of(one.event).model_dump_json(), position=one.position)
 
 
 def _parts(argument: str, value: str | None, check: Callable[[str, object], T]) -> list[T] | None:
@@ -223,4 +218,4 @@ def _choice(options: type[E]) -> Callable[[str, object], E]:
 def _roles(actor_type: str | None) -> list[Role] | None:
     """The roles of those actor types. Keepers and orchestrators have none, because no entry is by them."""
     named = _parts("actor_type", actor_type, _choice(_ActorType))
-    return None if named is None else [role for role, known in ACTOR_TYPES.items() if known in named]
+    return None if named is None else [role for role, known in crewship.ACTOR_TYPES.items() if known in named]

@@ -23,12 +23,7 @@ from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
 from remembrancer.interfaces.http.v1 import MISSING
-from remembrancer.interfaces.wire.crewship import (
-    CrewshipConsolidationOut,
-    CrewshipHealthOut,
-    CrewshipHitOut,
-    CrewshipHybridOut,
-)
+from remembrancer.interfaces.wire import crewship
 from remembrancer.values import dataclass
 
 LONGEST_BACK: Final = timedelta(days=36_500)
@@ -94,16 +89,16 @@ class CrewshipConsolidateIn(ForeignBody):
 async def health(
     memory: ReadableMemory,
     crew_id: Annotated[str | None, Query(description="The crew. Default: the whole workspace.")] = None,
-) -> CrewshipHealthOut:
+) -> crewship.CrewshipHealthOut:
     """The latest daily snapshot. Nothing is measured by this request."""
     crew = validation.optional_name("crew_id", crew_id or None)
-    return CrewshipHealthOut.of(memory.scope.workspace, crew, await memory.health.latest(crew))
+    return crewship.CrewshipHealthOut.of(memory.scope.workspace, crew, await memory.health.latest(crew))
 
 
 @router.post(
     "/api/v1/memory/search/hybrid", summary="Search by meaning and by words", response_model_exclude_unset=True
 )
-async def hybrid(memory: ReadableMemory, body: HybridIn) -> CrewshipHybridOut:
+async def hybrid(memory: ReadableMemory, body: HybridIn) -> crewship.CrewshipHybridOut:
     """The memories that answer, best first: those formed from the journal (`episodic`), and others (`fts`)."""
     crew = validation.optional_name("crew_id", body.crew_id or None)
     of_crew = memory if crew is None else memory.scoped(crew=crew)
@@ -114,8 +109,8 @@ async def hybrid(memory: ReadableMemory, body: HybridIn) -> CrewshipHybridOut:
             reach=body.scope or None,
             ranking=HYBRID if HYBRID in memory.presets.in_use.rankings else None,
         )
-    hits = [CrewshipHitOut.of(hit, await _entry(of_crew, hit)) for hit in found]
-    return CrewshipHybridOut.of(body.query, hits)
+    hits = [crewship.CrewshipHitOut.of(hit, await _entry(of_crew, hit)) for hit in found]
+    return crewship.CrewshipHybridOut.of(body.query, hits)
 
 
 @router.post(
@@ -129,7 +124,7 @@ async def consolidate(
     memory: WritableMemory,
     working: Annotated[Background, Depends(background)],
     body: CrewshipConsolidateIn | None = None,
-) -> CrewshipConsolidationOut:
+) -> crewship.CrewshipConsolidationOut:
     """Learn rules from recent events, in the background, for at most ten minutes.
 
     The journal records the start and the result (`system.consolidation_triggered`, `system.consolidation_completed`).
@@ -151,10 +146,10 @@ async def consolidate(
     if idle:
         await run.tell_begin()
         await run.tell_end("skipped-no-summarizer", {"reason": idle})
-        return CrewshipConsolidationOut(accepted=True, triggered=False, note=idle)
+        return crewship.CrewshipConsolidationOut(accepted=True, triggered=False, note=idle)
     # Begun before it is told of: nobody else may begin one meanwhile.
     working.begin(name, run.whole())
-    return CrewshipConsolidationOut(accepted=True, triggered=True, worker_id=run.worker_id)
+    return crewship.CrewshipConsolidationOut(accepted=True, triggered=True, worker_id=run.worker_id)
 
 
 @dataclass(frozen=True, slots=True)
