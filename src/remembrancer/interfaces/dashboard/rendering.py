@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -66,8 +66,8 @@ def environment() -> Environment:
         "iso": _iso,
         "minute": _minute,
         "one_line": one_line,
-        "pretty": _pretty,
-        "shares": _share,
+        "pretty": partial(json.dumps, ensure_ascii=False, indent=2, default=str),
+        "shares": "{:.2f}".format,
         "size": size,
         "title_of": title_of,
     }
@@ -119,10 +119,6 @@ def _harmless(value: object) -> object:
     return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _pretty(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
-
-
 def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
@@ -133,12 +129,3 @@ def _minute(moment: datetime) -> str:
 
 def _ago(moment: datetime, now: datetime) -> str:
     return spoken_age(now - moment)
-
-
-def _share(value: float) -> str:
-    """A number in [0, 1] with two decimals.
-
-    >>> _share(0.5)
-    '0.50'
-    """
-    return f"{value:.2f}"

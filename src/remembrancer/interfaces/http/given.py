@@ -10,17 +10,11 @@ from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from remembrancer.domain import validation
 from remembrancer.domain.event import Priority, Role, Severity
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.query import Filters
 from remembrancer.domain.scope import Reach, Visibility
-from remembrancer.domain.validation import (
-    MAX_NAME_CHARS,
-    MAX_TAGS,
-    MAX_TEXT_BYTES,
-    MAX_TITLE_CHARS,
-    parse_moment,
-)
 from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import MAX_LISTED
@@ -40,7 +34,7 @@ def _moment(value: object) -> datetime:
     if not isinstance(value, str):
         raise PydanticCustomError("moment", allowed)
     try:
-        return parse_moment("time", value)
+        return validation.parse_moment("time", value)
     except InvalidInput as error:
         raise PydanticCustomError("moment", "{allowed}", {"allowed": error.allowed}) from None
 
@@ -54,13 +48,13 @@ Moment = Annotated[
 _NAMED: Final[dict[str, JsonValue]] = {
     "pattern": r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 }
-Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_BYTES)]
+Text = Annotated[str, Field(min_length=1, max_length=validation.MAX_TEXT_BYTES)]
 """At most 64 KiB as UTF-8, which the memory checks; therefore at most that many characters."""
-Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS, json_schema_extra=_NAMED)]
-Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS, json_schema_extra=_NAMED)]
+Name = Annotated[str, Field(min_length=1, max_length=validation.MAX_NAME_CHARS, json_schema_extra=_NAMED)]
+Title = Annotated[str, Field(min_length=1, max_length=validation.MAX_TITLE_CHARS, json_schema_extra=_NAMED)]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, json_schema_extra=_NAMED)]
 Slug = Annotated[str, Field(pattern=SLUG)]
-Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
+Tags = Annotated[list[Tag], Field(max_length=validation.MAX_TAGS)]
 Json = dict[str, JsonValue]
 JsonOfScalars = dict[str, Annotated[str | int | float | bool | None, Field(union_mode="smart")]]
 Flag = Annotated[bool, Field(strict=True)]

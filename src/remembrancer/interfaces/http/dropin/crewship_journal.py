@@ -16,19 +16,11 @@ from remembrancer.domain.journal import PriorityChange, Recorded
 from remembrancer.engine.journal import MAX_REASON_BYTES, EventFilters
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http import streams
 from remembrancer.interfaces.http.access import Administering, ReadableMemory
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
 from remembrancer.interfaces.http.given import EventId, SinceQuery, UntilQuery
 from remembrancer.interfaces.http.routes.events import streamed
-from remembrancer.interfaces.http.streams import (
-    EventStream,
-    LastEventId,
-    StreamSlot,
-    followed,
-    message,
-    position_of,
-    stream_slot,
-)
 from remembrancer.interfaces.http.v1 import MISSING
 from remembrancer.interfaces.wire import crewship
 
@@ -142,22 +134,22 @@ async def count(
     "/api/v1/journal/stream",
     summary="Follow the journal",
     status_code=HTTPStatus.OK,
-    response_class=EventStream,
+    response_class=streams.EventStream,
     response_model=None,
     responses=streamed("`data`: one line of CrewshipEntryOut as JSON. `id`: its position in the order of recording."),
 )
 async def stream(
     memory: ReadableMemory,
     entries: ChosenEntries,
-    slot: Annotated[StreamSlot, Depends(stream_slot)],
+    slot: Annotated[streams.StreamSlot, Depends(streams.stream_slot)],
     last_event_id: Annotated[
-        LastEventId | None, Header(alias="Last-Event-ID", description="The last `id` received.")
+        streams.LastEventId | None, Header(alias="Last-Event-ID", description="The last `id` received.")
     ] = None,
-) -> EventStream:
+) -> streams.EventStream:
     """The last 50 entries, or all after `Last-Event-ID`, and then each new one as it is recorded."""
-    after = position_of(last_event_id)
+    after = streams.position_of(last_event_id)
     with in_its_words(_THEIR_WORDS):
-        return await followed(memory, slot, _told, entries, after=after, last=SEED)
+        return await streams.followed(memory, slot, _told, entries, after=after, last=SEED)
 
 
 @router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)
@@ -202,7 +194,7 @@ async def _tell_of(memory: AsyncRemembrancer, change: PriorityChange) -> None:
 
 
 def _told(one: Recorded) -> str:
-    return message(data=crewship.CrewshipEntryOut.of(one.event).model_dump_json(), position=one.position)
+    return streams.message(data=crewship.CrewshipEntryOut.of(one.event).model_dump_json(), position=one.position)
 
 
 def _parts(argument: str, value: str | None, check: Callable[[str, object], T]) -> list[T] | None:

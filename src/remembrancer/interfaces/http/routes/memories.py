@@ -19,14 +19,7 @@ from remembrancer.interfaces.http.bodies import (
 from remembrancer.interfaces.http.given import After, HowFar, Limit, MemoryFilters, MemoryId, Name, Text
 from remembrancer.interfaces.http.idempotency import DerivedKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
-from remembrancer.interfaces.wire.memories import (
-    CurveOut,
-    FeedbackOut,
-    MemoryDetailsOut,
-    MemoryOut,
-    MemoryPageOut,
-    RelationOut,
-)
+from remembrancer.interfaces.wire import memories as wire
 from remembrancer.interfaces.wire.recall import WhyNotOut
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.presets.spec import MAX_LIMIT
@@ -40,14 +33,14 @@ router = router_of("memories")
     summary="Keep a memory",
     responses=MISSING | LOCATED,
 )
-async def remember(memory: WritableMemory, body: MemoryIn, written: DerivedKey, response: Response) -> MemoryOut:
+async def remember(memory: WritableMemory, body: MemoryIn, written: DerivedKey, response: Response) -> wire.MemoryOut:
     """Keep a memory. With a `topic_key` it replaces the text of this scope's memory of that topic; the previous text is
     kept as a revision. With a `key` that is known, the existing memory is returned; 409 if it differs.
     """
     offered: dict[str, Any] = {"key": written, **body.given()}
     kept = await memory.remember(**offered)
     response.headers["Location"] = f"/v1/memories/{kept.id}"
-    return MemoryOut.of(kept)
+    return wire.MemoryOut.of(kept)
 
 
 @router.get("/v1/memories", summary="List memories")
@@ -58,25 +51,25 @@ async def memories(
     limit: Limit = 100,
     after: After = None,
     oldest_first: Annotated[bool, Query(description="Oldest first instead of newest first.")] = False,
-) -> MemoryPageOut:
+) -> wire.MemoryPageOut:
     """Current memories by when they happened, a page at a time.
 
     `next` is the cursor of the next page. Memories kept or forgotten in the meantime do not shift the pages. Episodes
     are listed beside their turns only if `kinds` names them.
     """
-    return MemoryPageOut.of(await memory.memories(after=after, limit=limit, oldest_first=oldest_first, **filters))
+    return wire.MemoryPageOut.of(await memory.memories(after=after, limit=limit, oldest_first=oldest_first, **filters))
 
 
 @router.get("/v1/memories/{memory_id}", summary="Read a memory", responses=MISSING)
-async def show(memory: ReadableMemory, memory_id: MemoryId) -> MemoryDetailsOut:
+async def show(memory: ReadableMemory, memory_id: MemoryId) -> wire.MemoryDetailsOut:
     """One memory, whatever its status, with everything that belongs to it: the indexed passages, the events it came
     from, its revisions, relations, audit and reviews.
     """
-    return MemoryDetailsOut.of(await memory.show(memory_id))
+    return wire.MemoryDetailsOut.of(await memory.show(memory_id))
 
 
 @router.patch("/v1/memories/{memory_id}", summary="Edit a memory", responses=MISSING)
-async def update(memory: WritableMemory, memory_id: MemoryId, body: MemoryChangesIn) -> MemoryOut:
+async def update(memory: WritableMemory, memory_id: MemoryId, body: MemoryChangesIn) -> wire.MemoryOut:
     """Change the given fields. The previous text is kept as a revision, unless nothing changes. What was formed from
     the memory, such as episodes and facts, stays unchanged, and so does the journal.
 
@@ -84,49 +77,49 @@ async def update(memory: WritableMemory, memory_id: MemoryId, body: MemoryChange
     """
     changes = body.given()
     expected = changes.pop("expected_revision", None)
-    return MemoryOut.of(await memory.update(memory_id, expected_revision=expected, **cast("Changes", changes)))
+    return wire.MemoryOut.of(await memory.update(memory_id, expected_revision=expected, **cast("Changes", changes)))
 
 
 @router.delete("/v1/memories/{memory_id}", summary="Forget a memory", responses=MISSING)
-async def forget(memory: WritableMemory, memory_id: MemoryId) -> MemoryOut:
+async def forget(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
     """Retire a memory: it is kept but not recalled, until `restore` undoes it. `/v1/erasures` removes a memory for
     good.
 
     An episode that contains the memory's turn is formed again without it.
     """
-    return MemoryOut.of(await memory.forget(memory_id))
+    return wire.MemoryOut.of(await memory.forget(memory_id))
 
 
 @router.post("/v1/memories/{memory_id}/restore", summary="Restore a memory", responses=MISSING)
-async def restore(memory: WritableMemory, memory_id: MemoryId) -> MemoryOut:
+async def restore(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
     """Undo `forget`. 409 if another memory has taken its topic since."""
-    return MemoryOut.of(await memory.restore(memory_id))
+    return wire.MemoryOut.of(await memory.restore(memory_id))
 
 
 @router.post("/v1/memories/{memory_id}/supersede", summary="Supersede a memory", responses=MISSING)
-async def supersede(memory: WritableMemory, memory_id: MemoryId, body: SupersedeIn) -> MemoryOut:
+async def supersede(memory: WritableMemory, memory_id: MemoryId, body: SupersedeIn) -> wire.MemoryOut:
     """Replace a memory by another one. It is kept and shown with its successor, but not recalled.
 
     409 if it has another successor, or if it was itself to replace that one. The response is the superseded memory.
     """
-    return MemoryOut.of(await memory.supersede(memory_id, body.by))
+    return wire.MemoryOut.of(await memory.supersede(memory_id, body.by))
 
 
 @router.post("/v1/memories/{memory_id}/invalidate", summary="End a memory's validity", responses=MISSING)
-async def invalidate(memory: WritableMemory, memory_id: MemoryId, body: InvalidateIn) -> MemoryOut:
+async def invalidate(memory: WritableMemory, memory_id: MemoryId, body: InvalidateIn) -> wire.MemoryOut:
     """End a memory's validity now, in favour of a `replacement` if one is given."""
-    return MemoryOut.of(await memory.invalidate(memory_id, body.replacement))
+    return wire.MemoryOut.of(await memory.invalidate(memory_id, body.replacement))
 
 
 @router.post("/v1/memories/{memory_id}/feedback", summary="Give feedback on a memory", responses=MISSING)
-async def feedback(memory: WritableMemory, memory_id: MemoryId, body: FeedbackIn) -> FeedbackOut:
+async def feedback(memory: WritableMemory, memory_id: MemoryId, body: FeedbackIn) -> wire.FeedbackOut:
     """Rate a memory as helpful, unhelpful or harmful. Its confidence changes accordingly, and with it its rank in later
     answers.
 
     The response has its strength and status after that. Repeated bad feedback retires a memory.
     """
     strength = await memory.feedback(memory_id, body.said)
-    return FeedbackOut.of(memory_id, strength, (await memory.get(memory_id)).status)
+    return wire.FeedbackOut.of(memory_id, strength, (await memory.get(memory_id)).status)
 
 
 @router.get("/v1/memories/{memory_id}/curve", summary="Read a memory's strength over time", responses=MISSING)
@@ -135,9 +128,9 @@ async def curve(
     memory_id: MemoryId,
     days: Annotated[float, Query(ge=0.01, le=36_500, description="How many days ahead, and at most back.")] = 180,
     points: Annotated[int, Query(ge=2, le=10_000, description="The number of evenly spaced points.")] = 181,
-) -> CurveOut:
+) -> wire.CurveOut:
     """A memory's strength over time by the preset's curve, and when it falls below the threshold for faded memories."""
-    return CurveOut.of(await memory.health.curve(memory_id, days=days, points=points))
+    return wire.CurveOut.of(await memory.health.curve(memory_id, days=days, points=points))
 
 
 @router.get("/v1/memories/{memory_id}/why-not", summary="Explain why a memory is not returned", responses=MISSING)
@@ -170,9 +163,9 @@ async def why_not(
 
 
 @router.post("/v1/relations", status_code=HTTPStatus.CREATED, summary="Relate two memories", responses=MISSING)
-async def link(memory: WritableMemory, body: RelationIn) -> RelationOut:
+async def link(memory: WritableMemory, body: RelationIn) -> wire.RelationOut:
     """Relate one memory to another. Repeating it sets the weight again.
 
     It does not change which of the two is valid: `supersede` does.
     """
-    return RelationOut.of(await memory.link(body.source, body.target, body.kind, body.weight))
+    return wire.RelationOut.of(await memory.link(body.source, body.target, body.kind, body.weight))
