@@ -117,7 +117,9 @@ def choose_preset(named: str) -> Preset:
 
 
 def choose_presets(in_use: Preset, given: Iterable[object] | None) -> tuple[Preset, ...]:
-    """Those given, each as `choose_preset` takes it or as it is; None: the one in use, then the others shipped."""
+    """The presets to compare. `given`: Presets, or names and files as `choose_preset` takes them; None: `in_use`, then
+    the other shipped presets. Raises InvalidInput.
+    """
     if given is None:
         return (in_use, *(preset for name, preset in PRESETS.items() if name != in_use.name))
     chosen: list[Preset] = []

@@ -32,8 +32,8 @@ UNRATED: Final = "the model left it out"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
-    """`reviews`: those that were written. `failed`: memories without a rating, to be retried. `left`: memories whose
-    evidence waits, or that another worker reviewed first. `reason`: why nothing, or not everything, was done.
+    """`reviews`: those that were written. `failed`: memories without a rating, to be retried. `left`: memories that
+    cannot be rated yet, or that another worker reviewed first. `reason`: why nothing, or not everything, was done.
     """
 
     reviews: tuple[Review, ...] = ()

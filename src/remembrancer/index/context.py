@@ -113,10 +113,10 @@ class CueContext:
 
 
 class Turns:
-    """A turn is an event with a cue, of whatever memory. Cues and turns are numbered from 0 as they are appended.
+    """A turn is an event with a cue of any memory. Cues and turns are numbered from 0 as they are appended.
 
-    Turns mostly come in the order of their streams and are linked as they come; a stream where one did not, or lost
-    one, is linked anew when it is next asked about.
+    Turns are linked as they are appended, which is mostly the order of their streams. A stream with a turn out of
+    order, or one that lost a turn, is linked again when it is next used.
     """
 
     def __init__(self) -> None:

@@ -91,7 +91,7 @@ class WorkspaceIndex:
         return len(self._columns) > 2 * len(self._slot_of_memory)
 
     def holds_erased(self, state: WorkspaceState) -> bool:
-        """Whether something was erased, by whatever process, since it was loaded: it is to be loaded anew."""
+        """Whether any process erased something since this was loaded; then it must be loaded again."""
         return self._change > 0 and state.erasures > self._erasures
 
     def has_all_of(self, state: WorkspaceState) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 
 def branch(leaf: str, parents: Mapping[str, str | None]) -> tuple[list[str], str | None]:
-    """The ids from the root to `leaf`, and what is wrong with the way up, if anything.
+    """The ids from the root to `leaf`, and what is wrong with the path, if anything.
 
-    `parents` names each known id's parent. A cycle, or a parent that is not known, ends the walk where it is.
+    `parents` names each known id's parent. A cycle or an unknown parent ends the walk.
     """
     path: list[str] = []
     seen: set[str] = set()

@@ -178,7 +178,7 @@ class ReadView(ChangeFeed, Protocol):
 
 
 def term_hash(term: str) -> int:
-    """32 bits that stand for a term. Two terms of one question sharing them by chance: 1 in 4 billion a pair."""
+    """A 32-bit hash (CRC-32) of a term. The chance that two given terms have the same one is 1 in 4 billion."""
     return zlib.crc32(term.encode("utf-8"))
 
 

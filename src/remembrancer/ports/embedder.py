@@ -34,7 +34,9 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to embed, and what was said before it: that colours the vectors of its words and is not among them."""
+    """A text to embed, and its context: what was said before it. The context influences the vectors, and gets none of
+    its own.
+    """
 
     text: str
     before: str = ""
@@ -42,9 +44,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPassages:
-    """Vectors of some passages, in their order, as `Embedded` has them: of the text, read after what was before it.
+    """Vectors of passages, in their order, with the fields of `Embedded`: of the text, embedded after its context.
 
-    `words`: for each passage, the vectors of its text's own pieces of words, float32 (pieces, dim), unit rows.
+    `words`: for each passage, the embeddings of its text's own tokens, float32 (tokens, dim), unit rows.
     """
 
     vectors: NDArray[np.float32]
@@ -54,9 +56,9 @@ class EmbeddedPassages:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """A question's vector, float32 (dim,), and those of its pieces of words, float32 (pieces, dim), all of unit length.
+    """A question's vector, float32 (dim,), and the embeddings of its tokens, float32 (tokens, dim), all of unit length.
 
-    `spelled`: the word of the question that each piece is of, as it stands there. `sum_of_bits`: how this embedder's
+    `spelled`: for each token, the word of the question that it is part of. `sum_of_bits`: how this embedder's
     library compares words by their bits, where it does so faster than others.
     """
 
@@ -80,7 +82,7 @@ class Embedder(Protocol):
         ...
 
     def reads(self, text: str) -> bool:
-        """Whether the model was made for such a text. Where it was not, its vectors say nothing of what is meant."""
+        """Whether the model was trained for this text's script. If not, its vectors are meaningless."""
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
@@ -154,5 +156,5 @@ class WordEmbedder(Embedder, Protocol):
         ...
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
-        """The vector is the one that `embed_query` gives. Raises ModelUnavailable."""
+        """Embed a question, with its tokens. The vector is the same as from `embed_query`. Raises ModelUnavailable."""
         ...

@@ -14,11 +14,11 @@ JsonObject = Mapping[str, JsonValue]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a model is to do. `purpose`: a word for the ledger ("summarise"). `instructions`: ours; `material`: what it
-    is to read, untrusted text fenced in. `schema`: the JSON schema of the object it answers with.
+    """A task for a model. `purpose`: a word for the ledger ("summarise"). `instructions`: trusted; `material`: fenced,
+    untrusted text to read. `schema`: the JSON schema of the answer.
 
-    `check`: what is wrong with an answer of that shape, in words the model is told when it is asked again; empty: it
-    will do. `max_tokens`: of one answer, at most.
+    `check`: returns what is wrong with an answer, in words that the model is given when it is asked again; empty:
+    nothing. `max_tokens`: of one answer, at most.
     """
 
     purpose: str
@@ -41,8 +41,8 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`value`: an object of the task's schema that its check found nothing wrong with. None: there was none within the
-    tries, and `problem` says what was wrong with the last.
+    """`value`: an object of the task's schema that passed its check. None: no attempt gave one, and `problem` says what
+    was wrong with the last.
     """
 
     value: JsonObject | None

@@ -39,7 +39,7 @@ class Store(Journal, Memories, Embeddings, Reviews, Jobs, Access, Erasures, Tran
         ...
 
     async def close(self) -> None:
-        """Finish what is under way. Twice is harmless; any other call raises StoreUnavailable afterwards."""
+        """Finish running calls and close. Closing again does nothing; any other later call raises StoreUnavailable."""
         ...
 
 

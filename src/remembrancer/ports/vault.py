@@ -26,9 +26,9 @@ class Stat:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The markdown files there are, by path, and what was not looked at, with the reason.
+    """The markdown files of a vault, by path, and the files that were skipped, with the reason.
 
-    `indexed_at`: when the index was last written, by the clock the files' times are of; 0: never.
+    `indexed_at`: when the index was last written, by the file system's clock; 0: never.
     """
 
     files: Mapping[str, Stat]
@@ -72,5 +72,5 @@ class VaultFiles(Protocol):
         ...
 
     async def put_index(self, text: str) -> None:
-        """Keep what was found out about the vault. Raises StoreUnavailable."""
+        """Write the index of the vault. Raises StoreUnavailable."""
         ...

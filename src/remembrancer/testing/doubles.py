@@ -120,9 +120,9 @@ class HashEmbedder:
 
 
 class WordHashEmbedder(HashEmbedder):
-    """The same with a vector for each word: a direction of its own, in every text the same.
+    """A HashEmbedder with token embeddings: each word has its own vector, the same in every text.
 
-    What was said before a text moves its vector and those of its words a little.
+    The context of a text changes its vector and its token embeddings a little.
     """
 
     COLOUR: Final = 0.25

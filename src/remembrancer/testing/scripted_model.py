@@ -16,8 +16,8 @@ ONE_REQUEST: Final = ModelUsage(requests=1, input_tokens=100, output_tokens=20)
 class ScriptedModel:
     """Answers from a list, in order, or from a function of the task. Each task counts as one request.
 
-    As with a real model, an object that the task's check finds something wrong with is no answer: its `value` is None.
-    A list that is used up fails the test that asks on.
+    As with a real model, the `value` of an answer that the task's check rejects is None.
+    A test that asks more often than the list has answers fails.
 
     >>> import asyncio
     >>> model = ScriptedModel([{"title": "Deploy"}, "no JSON"])

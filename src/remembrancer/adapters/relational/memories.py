@@ -28,7 +28,7 @@ MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def next_change(connection: Connection, workspace: str) -> int:
-    """The next number of the workspace's change sequence: every index reads again the memories that are given it."""
+    """Take the next number of the workspace's change sequence. Indexes read the memories stamped with it again."""
     return connection.execute(
         "INSERT INTO changes (workspace, last) VALUES (?, 1)"
         " ON CONFLICT (workspace) DO UPDATE SET last = changes.last + 1 RETURNING last",

@@ -55,7 +55,7 @@ def day_of_month(line: Line, at: int) -> int:
 
 
 def year_after(line: Line, at: int) -> tuple[int, int]:
-    """The year that fixes what was just named, and the index behind it: 2023, of 2023, last year; or (0, at)."""
+    """The year named after a date (2023, of 2023, last year), and the index of the next word; (0, at) for none."""
     after = at + 1 if line.words[at] in {"of", ",", "in"} else at
     word = line.words[after]
     if word[:1].isdecimal():

@@ -64,7 +64,7 @@ def ids_told(memories: Iterable[Memory]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condensed:
-    """The result for several memories. `by` says what made its text."""
+    """The memory that replaces several. `by`: what wrote its text, a rule or a model."""
 
     text: str
     title: str | None = None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NoGain:
-    """1, whatever the exposures."""
+    """Exposures add nothing: the factor is always 1."""
 
     def factor(self, exposures: FloatColumn) -> FloatColumn:
         return np.ones_like(exposures)

@@ -35,7 +35,7 @@ def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """One pick: which candidate, what it scores here, and its Jaccard likeness to the nearest pick before it."""
+    """One pick: the candidate, its score, and its Jaccard similarity to the most similar earlier pick."""
 
     candidate: int
     score: float

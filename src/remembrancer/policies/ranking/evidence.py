@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
     """The signals of a weighted sum that are evidence, each with its weight; none of any other expression.
 
-    Those are evidence that say that a memory is about the question: not what sort of text it is, nor what it is worth.
+    Evidence is what says that a memory is about the question, not what sort of text it is or how important.
     """
     if not isinstance(expression, Weighted):
         return ()

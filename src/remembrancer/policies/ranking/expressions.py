@@ -1,8 +1,8 @@
 """A score expression as text and back: `0.4*similarity + 0.5*lexical`, `rrf(dense_leg, lexical_leg, k=60) * retention`.
 
-The text is arithmetic over signals. Python's parser takes it apart; nothing ever runs it.
+The text is arithmetic over signals. Python's parser parses it; it is never executed.
 
-- `0.7*similarity + 0.3*lexical` is a Weighted. Every term begins with its weight, the only term of a sum too.
+- `0.7*similarity + 0.3*lexical` is a Weighted. Every term begins with its weight, also the only one.
 - `similarity * importance` is a Product. One that begins with a Const has it in parentheses, where it is no weight:
   `(0.5) * similarity`. Parentheses count: `(a * b) * c` is a Product inside a Product.
 - `product(x)` is a Product of one factor. The other functions are named as their nodes: `rrf(x, y, k=60)`.
@@ -61,9 +61,10 @@ _TOKEN: Final = re.compile(
 
 
 def parse(argument: str, text: str, *, names: Names = NO_NAMES) -> Expression:
-    """The expression that the text tells; one of `names` stands for what it names.
+    """Parse an expression. A key of `names` stands for the expression that is its value.
 
-    Whether its signals exist is not asked here: `signals.check` does. Raises InvalidInput with the place of the fault.
+    It is not checked that its signals exist: `signals.check` does that. Raises InvalidInput with the position of the
+    error.
     """
     reading = _Reading(argument, " ".join(text.split()), names)
     try:

@@ -11,10 +11,10 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTerms:
-    """A task is searched by the `least` to `most` key terms that a model finds in its first `read_chars` characters;
-    where no model answers, by its first `beginning` characters.
+    """A long question is searched by the `least` to `most` key terms that a model finds in its first `read_chars`
+    characters; where no model answers, by its first `beginning` characters.
 
-    One that has no more terms than `most` is searched as it is: there is nothing to leave out.
+    A question of at most `most` terms is searched unchanged.
     """
 
     least: int = 5

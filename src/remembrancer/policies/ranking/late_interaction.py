@@ -47,7 +47,7 @@ class QuestionTokens:
 
 
 def sum_of_bits(bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
-    """`SumOfBits` pair by pair."""
+    """`SumOfBits`, computed by simsimd one pair at a time."""
     # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
     return np.asarray(cast("Any", simsimd.cdist(bits.view(np.int8), levels, "dot"))).astype(np.int32)
 
@@ -58,10 +58,10 @@ def weighted(
     idf: Mapping[str, float],
     sums: SumOfBits | None = None,
 ) -> QuestionTokens | None:
-    """The words of a question that count, by the idf of their terms; pieces of one word share what it weighs.
+    """The tokens of a question with their weights, by the idf of their terms; the tokens of one word share its weight.
 
-    `spelled`: the word that each vector is of a piece of. `sums`: what they are compared by; None: pair by pair. None
-    when no word counts.
+    `spelled`: for each vector, the word that its token is part of. `sums`: the function that compares; None: pair by
+    pair. Returns None when no token has a weight.
     """
     pieces = {word: spelled.count(word) for word in spelled}
     weights = np.array([_idf(word, idf) / pieces[word] for word in spelled], dtype=np.float32)
@@ -109,10 +109,10 @@ class TokenSimilarities:
         return np.clip(self.weights @ self.nearest, 0.0, 1.0)
 
     def closest_passage(self) -> NDArray[np.float64]:
-        """How close that passage of each text comes that comes closest: shape (texts,), in [0, 1]; NaN without words.
+        """The similarity of each text's closest passage: shape (texts,), in [0, 1]; NaN without token embeddings.
 
-        In a long text some word is near to anything; that all of them stand together says more. A text of no more than
-        two halves is one passage.
+        In a long text some token is similar to any token of the question; that all of them are in one passage says
+        more. A text of at most two half passages is one passage.
         """
         closest = np.full(self.nearest.shape[1], np.nan)
         if not len(self.text_of):
@@ -145,7 +145,7 @@ class TokenSimilarities:
 
 
 def compared(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> TokenSimilarities:
-    """The words of a question with those of texts, as `packed` gave them.
+    """Compare the token embeddings of a question with those of texts, as `packed` stores them.
 
     A cosine is estimated from signs: q · sign(x) / (√dim √(2/π)), which is right on average for normal components.
     """

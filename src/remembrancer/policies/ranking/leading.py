@@ -13,7 +13,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A part of a score, by what it is made of: what it adds, or what it multiplies by."""
+    """A part of a score, named by its signals: what it adds, or the factor that it multiplies by."""
 
     label: str
     value: float

@@ -1,4 +1,4 @@
-"""How candidates become an order: how deep the legs go, what scores, what is too little, what is too much alike."""
+"""How candidates are ranked: the depth of the legs, the score, the relevance threshold, and diversity."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ class Ranking:
         return self.floor.evidence if compared or self.unread is None else self.floor.evidence_unread
 
     def reranked(self, expression: Expression) -> Expression:
-        """What scores once the reranker has judged the best of what `expression` scored.
+        """The expression that scores after the reranker: that of the first ranking, and the reranker's score.
 
-        The terms of a weighted sum stand beside the judgement, so that an explanation has them side by side.
+        The terms of a weighted sum stay separate terms, so that an explanation lists them beside the reranker's score.
         """
         kept = 1 - self.rerank_weight
         terms = expression.terms if isinstance(expression, Weighted) else ((expression, 1.0),)

@@ -72,7 +72,7 @@ class Product:
 class MinMax:
     """The inner value rescaled over the candidates: the least 0, the greatest 1; 1 where all are equal.
 
-    `least`: what counts as the least whatever the candidates; at or below it all are 0, also where nothing is above.
+    `least`: the lower end of the range, regardless of the candidates; values at or below it are 0, even if all are.
     """
 
     inner: Expression
@@ -219,7 +219,7 @@ def signal_names(expression: Expression) -> frozenset[str]:
 
 
 def inner_expressions(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside one."""
+    """The operands of an expression, not those inside of them."""
     match expression:
         case Signal() | Const():
             return ()

@@ -48,10 +48,10 @@ class EvaluationTime:
 
 @dataclass(frozen=True, slots=True)
 class QuestionFeatures:
-    """What of a question is met besides its words and its vector.
+    """The features of a question besides its words and its vector.
 
-    `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks; `by_role`: that it
-    says so by the role, the user's or the assistant's.
+    `spans`: the times it names. `kind`: the type of answer it expects. `speakers`: whether it names whose turns it is
+    about; `by_role`: it does so by role, the user's or the assistant's.
     """
 
     spans: tuple[TimeSpan, ...] = ()
@@ -61,7 +61,9 @@ class QuestionFeatures:
 
     @property
     def no_evidence(self) -> frozenset[str]:
-        """Signals that tell nothing of what is asked about: half of all turns are the user's, a name is one of many."""
+        """Signals that are no evidence for this question. With `by_role` the speaker: half of all turns are the user's,
+        while a name selects few.
+        """
         return frozenset({"speaker"}) if self.by_role else frozenset()
 
 
@@ -82,7 +84,7 @@ class MatchSignal:
 
 @dataclass(frozen=True, slots=True)
 class StateSignal:
-    """A number that a memory has whatever is asked."""
+    """A number that depends on the memory and the time, not on the question."""
 
     meaning: str
     scale: Scale
@@ -264,7 +266,7 @@ def compute_states(states: States, moment: EvaluationTime) -> dict[str, FloatCol
 
 
 def check(argument: str, expression: Expression, *, known: Mapping[str, Scale] = SCALES) -> None:
-    """Every signal is known and stands where its scale counts, so that the whole is in [0, 1].
+    """Check that an expression has known signals only, where their scales are allowed, so that it is in [0, 1].
 
     A raw signal may stand only inside Rrf or MinMax, a factor also inside Clamp or Saturating. Raises InvalidInput
     naming the signal.

@@ -78,7 +78,7 @@ BIAS: Final = 2.5
 
 
 class TailReading:
-    """The turns of a tail, and what was usual before the first of them."""
+    """The turns of a tail, and the averages over the turns before it."""
 
     def __init__(self, turns: Sequence[StreamTurn], usual: Mapping[Measure, Usual]) -> None:
         self.likeness = Likeness(turns)

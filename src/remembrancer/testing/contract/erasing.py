@@ -79,7 +79,7 @@ async def of_two_turns(store: Store, memory: Memory) -> None:
 
 
 async def derive(store: Store, one: Memory, *sources: Memory, compacting: bool = False) -> None:
-    """One more memory, derived from these, which it takes out of recall where it is `compacting` them."""
+    """Insert a memory derived from these. `compacting`: it replaces them, and they are not recalled any more."""
     effect = Effect(
         inserted=(indexed(one),),
         related=tuple(Relation(one.id, source.id, RelationKind.DERIVED_FROM, 1.0, NOW) for source in sources),
