@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from remembrancer.errors import RemembrancerError
-from remembrancer.interfaces.dashboard.rendering import outside
+from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import address
 from remembrancer.interfaces.http import problems
 
@@ -86,7 +86,8 @@ def _page(request: Request, problem: Response) -> Response:
         return RedirectResponse(address("/login", {"next": wanted}), HTTPStatus.SEE_OTHER)
     said = json.loads(bytes(problem.body))
     again = {name: problem.headers[name] for name in ("Retry-After", "Allow") if name in problem.headers}
-    return outside(
+    return page(
+        None,
         "problem.html",
         title=_TITLES.get(status, status.phrase),
         status=status,

@@ -1,25 +1,72 @@
-"""Rendering of templates: every value is escaped and stripped of control characters."""
+"""Rendering of templates, whose values are escaped and stripped of control characters, and the files pages load."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
 from http import HTTPStatus
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from fastapi import APIRouter, HTTPException, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import remembrancer
-from remembrancer.interfaces.dashboard.asset_files import asset_address
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size
 from remembrancer.policies.rendering.telling import spoken_age
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.dashboard.visit import Visit
+
+router = APIRouter()
+
+PATH: Final = "/assets"
+_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    content: bytes
+    media_type: str
+    version: str
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    """By name. `version`: the beginning of the content's SHA-256."""
+    found: dict[str, Asset] = {}
+    for file in files("remembrancer.interfaces.dashboard").joinpath("assets").iterdir():
+        suffix = file.name[file.name.rfind(".") :]
+        if suffix in _TYPES:
+            content = file.read_bytes()
+            found[file.name] = Asset(content, _TYPES[suffix], hashlib.sha256(content).hexdigest()[:16])
+    return found
+
+
+def asset_address(name: str) -> str:
+    """The address of a file, which changes with its content. Raises KeyError for an unknown file."""
+    return f"{PATH}/{name}?v={assets()[name].version}"
+
+
+@router.get(PATH + "/{name}")
+async def asset(name: str, v: str | None = None) -> Response:
+    """Cached forever if the address has the current version, otherwise revalidated."""
+    found = assets().get(name)
+    if found is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"no asset {name!r}")
+    lasting = _FOR_EVER if v == found.version else "no-cache"
+    return Response(found.content, media_type=found.media_type, headers={"Cache-Control": lasting})
 
 
 class NavigationEntry(NamedTuple):
@@ -81,7 +128,7 @@ def prepare() -> None:
 
 
 def page(
-    visit: Visit,
+    visit: Visit | None,
     template: str,
     *,
     title: str,
@@ -90,20 +137,12 @@ def page(
     headers: Mapping[str, str] | None = None,
     **told: Any,
 ) -> HTMLResponse:
-    """A page. `here`: its entry in the navigation."""
-    html = (
-        environment()
-        .get_template(template)
-        .render(visit=visit, link=visit.link, now=visit.memory.now, title=title, here=here, **told)
-    )
-    return HTMLResponse(html, status, headers=None if headers is None else dict(headers))
-
-
-def outside(
-    template: str, *, title: str, status: HTTPStatus, headers: Mapping[str, str] | None = None, **told: Any
-) -> HTMLResponse:
-    """A page without a principal: the login form, or an error."""
-    html = environment().get_template(template).render(visit=None, title=title, here=None, **told)
+    """A page. `visit`: None for the login form or an error, which have no principal. `here`: its entry in the
+    navigation.
+    """
+    if visit is not None:
+        told |= {"link": visit.link, "now": visit.memory.now}
+    html = environment().get_template(template).render(visit=visit, title=title, here=here, **told)
     return HTMLResponse(html, status, headers=None if headers is None else dict(headers))
 
 

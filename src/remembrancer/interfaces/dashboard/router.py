@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from remembrancer.interfaces.dashboard import asset_files
+from remembrancer.interfaces.dashboard import rendering
 from remembrancer.interfaces.dashboard.pages import (
     compare,
     graph,
@@ -20,4 +20,4 @@ from remembrancer.interfaces.dashboard.pages import (
 dashboard = APIRouter(tags=["dashboard"], include_in_schema=False)
 for page in (overview, timeline, search, memory, graph, journal, compare, jobs, login):
     dashboard.include_router(page.router)
-dashboard.include_router(asset_files.router)
+dashboard.include_router(rendering.router)

@@ -11,9 +11,8 @@ from served import Served, asked
 
 from remembrancer.domain.relation import RelationKind
 from remembrancer.errors import StoreUnavailable
-from remembrancer.interfaces.dashboard.asset_files import asset_address, assets
 from remembrancer.interfaces.dashboard.pages.memory import TIED_BY, TIES
-from remembrancer.interfaces.dashboard.rendering import PLACES, environment
+from remembrancer.interfaces.dashboard.rendering import PLACES, asset_address, assets, environment
 from remembrancer.jobs import overview
 from remembrancer.testing.doubles import FailingEmbedder
 

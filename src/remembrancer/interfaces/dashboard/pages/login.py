@@ -13,7 +13,7 @@ from remembrancer.domain.api_key import ApiKey
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import SubmittedForm
-from remembrancer.interfaces.dashboard.rendering import outside
+from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.http.access import COOKIE
 
 router = APIRouter(route_class=PageRoute)
@@ -85,7 +85,7 @@ def _without_key(path: str, request: Request) -> RedirectResponse:
 
 
 def _form(wanted: str, status: HTTPStatus, wrong: str | None = None) -> HTMLResponse:
-    return outside("login.html", title="Log in", status=status, wanted=wanted, wrong=wrong)
+    return page(None, "login.html", title="Log in", status=status, wanted=wanted, wrong=wrong)
 
 
 def _seconds_left(key: ApiKey, memory: AsyncRemembrancer) -> int | None:
