@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -13,7 +14,7 @@ from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, remember, stored
 from remembrancer.testing.contract.finding import Finder, IndexSuite
-from remembrancer.testing.doubles import READER, a_memory, indexed
+from remembrancer.testing.doubles import NOW, READER, a_memory, indexed
 
 WORD: Final = "kestrel"
 
@@ -124,6 +125,11 @@ class FilterContract(StoreSuite):
         for visibility in Visibility:
             await remember(store, replace(a_memory(f"{WORD} {visibility}"), visibility=visibility))
         assert await self.kept(store, visibilities=frozenset({Visibility.OWN, Visibility.CREW})) == {"own", "crew"}
+
+    async def test_a_memory_at_since_is_kept_and_one_at_until_is_not(self, store: Store) -> None:
+        times = [NOW + timedelta(microseconds=n) for n in range(4)]
+        await remember(store, *(a_memory(f"{WORD} {n}", at=at) for n, at in enumerate(times)))
+        assert await self.kept(store, since=times[1], until=times[3]) == {"1", "2"}
 
     async def test_no_visibility_keeps_no_memory(self, store: Store) -> None:
         await remember(store, a_memory(f"{WORD} one"))

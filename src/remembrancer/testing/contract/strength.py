@@ -55,9 +55,8 @@ class StrengthContract(StoreSuite):
     async def test_adjusting_returns_and_keeps_the_new_strength(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory(), strength=FULL.strength))
         expected = Strength(importance=0.25, priority=1, confidence=0.75, surprise=0.5, usage=Usage(harmed=1))
-        assert await store.adjust(READER, [memory.id], lambda _: Adjustment(expected), at=LATER) == {
-            memory.id: expected
-        }
+        adjusted = await store.adjust(READER, [memory.id], lambda _: Adjustment(expected), at=LATER)
+        assert adjusted == {memory.id: expected}
         assert await one(store, memory.id) == replace(memory, strength=expected)
 
     async def test_every_use_is_counted(self, remembered: Store) -> None:

@@ -420,10 +420,8 @@ class WallContract(WorldSuite):
     async def test_a_sibling_s_vectors_bind_no_dimension(self, sibling: Store) -> None:
         await sibling.insert(SCOPE, indexed(a_memory()))
         (cue,) = await sibling.pending(SCOPE, OTHER_MODEL, limit=9, now=NOW)
-        assert (
-            await sibling.put_vectors(SCOPE, OTHER_MODEL, [CueVector(cue.ref, a_vector(1, 2, 3, 4), False)], at=NOW)
-            == 1
-        )
+        given = [CueVector(cue.ref, a_vector(1, 2, 3, 4), False)]
+        assert await sibling.put_vectors(SCOPE, OTHER_MODEL, given, at=NOW) == 1
         vectors = await sibling.vectors(READER, OTHER_MODEL, [a_memory().id])
         np.testing.assert_allclose(vectors[a_memory().id], a_vector(1, 2, 3, 4), rtol=1e-6)
 
