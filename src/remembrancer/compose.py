@@ -101,9 +101,9 @@ def context(
 
 
 def choose_preset(named: str) -> Preset:
-    """The preset of that name; what ends in .toml or has a separator of folders in it is the file of one.
+    """The preset with that name. A name that ends in .toml, or contains a path separator, is a file.
 
-    Raises InvalidInput naming the setting, or the file and the place in it.
+    Raises InvalidInput that names the setting, or the file and the key in it.
     """
     if not named.endswith(".toml") and not {"/", os.sep} & set(named):
         return preset_named(named)
@@ -131,7 +131,7 @@ def choose_presets(in_use: Preset, given: Iterable[object] | None) -> tuple[Pres
 
 
 def choose_embedder(settings: Settings) -> EmbedderChoice:
-    """The embedder that the settings name. Nothing is loaded and nobody is called yet.
+    """The embedder that the settings name. It is not loaded or called yet.
 
     `none`: lexical only. `local`: MiniLM, or ModelUnavailable. `ollama:MODEL`: that model at `ollama_url`, or
     ModelUnavailable where httpx is not installed. `auto`: Ollama's nomic-embed-text where `ollama_url` is set, else
@@ -156,7 +156,7 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
 
 
 def choose_reranker(settings: Settings) -> Reranker | None:
-    """The reranker that the settings name; None where they name none. Nothing is loaded and nobody is called yet.
+    """The reranker that the settings name, or None. It is not loaded or called yet.
 
     Raises InvalidInput for an endpoint without a `reranker_model`, ModelUnavailable where a package, or a file of a
     cross-encoder's folder, is missing.
@@ -169,7 +169,7 @@ def choose_reranker(settings: Settings) -> Reranker | None:
 
 
 def choose_llm(settings: Settings) -> LanguageModel | None:
-    """The language model that the settings name; None where they name none. Nothing is loaded and nobody is called yet.
+    """The language model that the settings name, or None. It is not loaded or called yet.
 
     Raises InvalidInput where a provider has no key for its own address, or one price is set without the other,
     ModelUnavailable where a package is missing.

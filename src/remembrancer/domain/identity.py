@@ -25,5 +25,5 @@ def uuid7(moment: datetime, randomness: bytes) -> UUID:
 
 
 def derived_id(source: UUID, purpose: str) -> UUID:
-    """The id of what is formed from `source` for a `purpose`: the same each time, so it is formed once."""
+    """A deterministic id for what is derived from `source` for a `purpose`, so that it is stored once."""
     return uuid5(source, purpose)

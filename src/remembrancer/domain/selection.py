@@ -1,4 +1,4 @@
-"""Which memories a reader sees and a filter keeps, said once; every store must agree with it."""
+"""Which memories a reader may see and a filter keeps. Every store and index must agree with these functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from remembrancer.domain.validation import JsonScalar, JsonValue
 
 
 def can_see(reader: Reader, owner: Scope, visibility: Visibility, importance: float = 1.0) -> bool:
-    """Whether a row of `owner` with that visibility and importance is within the reader's sight.
+    """Whether the reader may see a row with this owner, visibility and importance.
 
     A reader bound to a project does not see other projects' rows; a row without a project belongs to all of them.
     """

@@ -70,7 +70,7 @@ def ranked_by(
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A candidate, by its index, with its row, all its cues, the best of them, and its score in the answer."""
+    """A chosen candidate: its index, its memory, all its cues, the best of them, and its score."""
 
     candidate: int
     memory: Memory

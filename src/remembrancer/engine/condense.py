@@ -51,7 +51,7 @@ class OrderedMemories:
 
 
 async def current(ctx: Context, scope: Scope, where: Filter) -> list[Memory]:
-    """All memories of the workspace that the filter keeps, in the order of time, whoever may see them."""
+    """All memories of the workspace that the filter keeps, oldest first, regardless of visibility."""
     found: list[Memory] = []
     while True:
         page = await ctx.store.workspace_memories(scope, where, limit=PAGE, after=found[-1] if found else None)

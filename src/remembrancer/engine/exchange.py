@@ -27,7 +27,7 @@ OnRows = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """How many rows the file has, and how many of them were new (or would be, in a dry run)."""
+    """The number of rows in the file, and how many of them were new (in a dry run: would be)."""
 
     rows: int
     new: int

@@ -131,7 +131,7 @@ class MemoryColumns:
         return len(self.ids) - first
 
     def update(self, slot: int, memory: ChangedMemory) -> None:
-        """Take over what may change while a memory says the same: its validity and its strength."""
+        """Update what may change without a new revision: validity and strength."""
         for name in _MOVING:
             self._numbers[name].values[slot] = getattr(memory, name)
 

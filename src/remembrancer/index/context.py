@@ -182,7 +182,7 @@ class Turns:
     def neighbour_coverage(
         self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float], brief: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """For each cue, the idf of the terms that stand around its turn and not in it, shape (cues,).
+        """For each cue, the idf of the terms that are in neighbouring turns but not in its own, shape (cues,).
 
         `holding`: for each term the cues that hold it. `brief`: which cues are context for others.
         """
@@ -206,7 +206,8 @@ class Turns:
     def best_of_session(
         self, cues: NDArray[np.int64], scores: NDArray[np.float32], scored: NDArray[np.int32]
     ) -> NDArray[np.float32]:
-        """For each of `cues`, the greatest score, none below 0, of any cue of its session; its own where it is in none.
+        """For each of `cues`, the greatest score (at least 0) of any cue of its session; without a session its own
+        score.
 
         `scored`: the cues with a score; one may come more than once.
         """

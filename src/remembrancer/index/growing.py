@@ -13,7 +13,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class GrowingArray(Generic[Number]):
-    """Rows appended at the end in amortised constant time; `values` is a view of those there are."""
+    """Rows appended at the end in amortised constant time; `values` is a view of the rows appended so far."""
 
     def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
         self._width: tuple[int, ...] = () if width is None else (width,)

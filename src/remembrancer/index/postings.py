@@ -1,4 +1,4 @@
-"""BM25 over term hashes: immutable segments, merged as they grow alike in size."""
+"""BM25 over term hashes: immutable segments, merged when they reach similar sizes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ of its words common.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexicalScores:
-    """`bm25` and `coverage` per cue, shape (cues,), 0 where nothing matches; `bound`: what no text exceeds.
+    """`bm25` and `coverage` of each cue, shape (cues,), 0 without a match; `bound`: the greatest BM25 that is possible.
 
-    `idf`, and `holding`: the cues that count and hold it, of each term in its order; none of a phrase.
+    For each term, in the query's order: `idf`, and `holding`, the cues that contain it. Both are empty for a phrase.
     """
 
     bm25: NDArray[np.float32]
@@ -79,7 +79,7 @@ class _Segment:
 
 
 class Postings:
-    """Which cue holds which term how often. Cues are numbered from 0 in the order they are appended."""
+    """How often each cue contains each term. Cues are numbered from 0 in the order they are appended."""
 
     def __init__(self) -> None:
         self._segments: list[_Segment] = []

@@ -1,6 +1,6 @@
 """Unit vectors as 8-bit integers with one scale a row: a quarter of the memory, cosine within 0.003.
 
-Beside them stand their signs, one bit a component: an eighth of that to read, where only the nearest are wanted.
+Their signs are stored too, one bit a component: an eighth of the bytes, to select the nearest candidates.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ class VectorTable:
         return products * (sizes * np.float32(scale))
 
     def likely(self, query: NDArray[np.float32], kept: NDArray[np.bool_] | None, count: int) -> NDArray[np.int64]:
-        """The `count` cues, and those as near as the last of them, whose signs differ least from the query's.
+        """The `count` cues whose signs differ least from the query's, and all that tie with the last of them.
 
-        Of `kept` alone, shape (cues,), where that is given. In rising order. Signs that differ in h of d components
-        speak of an angle of about pi h / d. Source: Charikar, "Similarity estimation techniques from rounding
-        algorithms", STOC 2002. Raises EmbedderMismatch for a query of another dimension.
+        `kept`, shape (cues,): only of these; None: of all. In ascending order. Signs that differ in h of d components
+        mean an angle of about pi h / d. Source: Charikar, "Similarity estimation techniques from rounding algorithms",
+        STOC 2002. Raises EmbedderMismatch for a query of another dimension.
         """
         self._require_dim(query)
         signs = self._signs.values

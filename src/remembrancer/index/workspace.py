@@ -56,7 +56,9 @@ class LookedUp:
 
 
 class WorkspaceIndex:
-    """Derived from the rows and never the only copy. Not safe for threads: its owner holds a lock around each call."""
+    """The index of one workspace and model, derived from the records. Not thread-safe: its owner holds a lock around
+    each call.
+    """
 
     def __init__(self, scope: Scope, model: str | None, *, scanned: int) -> None:
         """`scanned`: up to how many cues each one's vector is compared."""
@@ -87,7 +89,7 @@ class WorkspaceIndex:
 
     @property
     def is_mostly_dead(self) -> bool:
-        """Whether more slots were left behind by revisions than are in use: time to load it anew."""
+        """Whether revisions left more unused slots than are in use; then it should be loaded again."""
         return len(self._columns) > 2 * len(self._slot_of_memory)
 
     def holds_erased(self, state: WorkspaceState) -> bool:

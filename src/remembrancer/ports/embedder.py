@@ -69,7 +69,7 @@ class EmbeddedQuestion:
 
 
 class Embedder(Protocol):
-    """A model that places texts in one space. Vectors of different `model_id`s are never compared."""
+    """A model that maps texts to vectors. Vectors of different `model_id`s are never compared."""
 
     @property
     def model_id(self) -> str:
@@ -78,7 +78,7 @@ class Embedder(Protocol):
 
     @property
     def dim(self) -> int | None:
-        """Components of a vector; None until the first answer of a model whose size nobody knew beforehand."""
+        """The number of components of a vector; None until the first answer if it is not known before."""
         ...
 
     def reads(self, text: str) -> bool:
@@ -149,7 +149,7 @@ def _offers(kind: type[Embedder], name: str) -> bool:
 
 
 class WordEmbedder(Embedder, Protocol):
-    """An embedder that also gives the vector of each word, in its context: what late interaction compares."""
+    """An embedder that also gives token embeddings, which late interaction compares."""
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
         """Raises ModelUnavailable when the model does not answer."""

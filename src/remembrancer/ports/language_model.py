@@ -31,7 +31,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUsage:
-    """Of all the tries of one task. `cost` in US dollars, of the answers that came; None: a price is not known."""
+    """The usage of all requests for one task. `cost`: in US dollars, of the answers received; None: the price is
+    unknown.
+    """
 
     requests: int
     input_tokens: int
@@ -51,7 +53,7 @@ class Answer:
 
 
 class NoAnswer(ModelUnavailable):
-    """The tries ended without an answer, good or bad. `usage`: what they used up all the same."""
+    """No request got an answer. `usage`: what the requests used nevertheless."""
 
     def __init__(self, message: str, usage: ModelUsage) -> None:
         self.usage = usage
@@ -65,10 +67,10 @@ class LanguageModel(Protocol):
         ...
 
     async def answer(self, task: Task) -> Answer:
-        """Ask, and ask again a few times where the answer will not do.
+        """Ask the model; ask again, a few times, if the answer is unusable.
 
-        Raises ModelUnavailable when the model does not answer in time, refuses the key or the request, or is out of
-        reach after the tries that may help: NoAnswer where requests were sent.
+        Raises ModelUnavailable when the model does not answer in time, refuses the key or the request, or cannot be
+        reached after some retries; NoAnswer, its subclass, if requests were sent.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""A receipt of an erasure as a JSON object, and back: what a store keeps of it."""
+"""The receipt of an erasure as JSON text, the form in which a store keeps it, and back."""
 
 from __future__ import annotations
 

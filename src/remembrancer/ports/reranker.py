@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Reranker(Protocol):
-    """A model that reads a question and a text side by side: slower than comparing vectors, and a better judge."""
+    """A model that scores a question and a text together: slower than comparing vectors, and more accurate."""
 
     @property
     def model_id(self) -> str:

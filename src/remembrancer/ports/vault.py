@@ -1,4 +1,4 @@
-"""A folder of markdown files that memories are kept in: looking at it, reading, and writing without overwriting.
+"""A folder of markdown files with memories: listing, reading, and writing without overwriting other changes.
 
 Paths are relative to its root, with `/` between their parts.
 """
@@ -48,7 +48,7 @@ class Content:
 class VaultFiles(Protocol):
     @property
     def name(self) -> str:
-        """What its memories are known by as this vault's: another vault of the workspace has another one."""
+        """The name under which the workspace keeps this vault's memories; unique among its vaults."""
         ...
 
     async def scan(self) -> Scan:
@@ -60,15 +60,15 @@ class VaultFiles(Protocol):
         ...
 
     async def replace(self, path: str, text: str, *, expected: str | None) -> Content:
-        """Write a file whole, or not at all: whoever reads it sees the old or the new one.
+        """Replace a file atomically: a reader sees the old or the new content.
 
-        `expected`: the digest it must still have; None: it must not be there. Raises Conflict where that is not so,
+        `expected`: the digest it must still have; None: it must not exist. Raises Conflict if it differs,
         InvalidInput for a path outside the root or a text too large, StoreUnavailable where it cannot be written.
         """
         ...
 
     async def index(self) -> str | None:
-        """What `put_index` kept last; None where there is nothing that can be read."""
+        """The index that `put_index` wrote last; None if there is none that can be read."""
         ...
 
     async def put_index(self, text: str) -> None:

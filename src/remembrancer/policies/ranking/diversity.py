@@ -29,7 +29,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
-    """What both hold over what either holds, in [0, 1]; 0 where neither holds anything."""
+    """The size of the intersection over that of the union, in [0, 1]; 0 for two empty sets."""
     return len(one & other) / len(one | other) if one or other else 0.0
 
 

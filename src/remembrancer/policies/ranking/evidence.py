@@ -29,11 +29,12 @@ def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
 def evidence(
     expression: Expression, table: Mapping[str, FloatColumn], but: AbstractSet[str] = frozenset()
 ) -> FloatColumn | None:
-    """Of each candidate what its evidence adds to the score, over what that could add at most, in [0, 1], shape (n,).
+    """For each candidate, what its evidence adds to the score, divided by the most that it could add: in [0, 1], shape
+    (n,).
 
-    What the question does not ask about (nobody is named, no time) could add nothing: a signal that is absent for every
-    candidate does not count. So the same share means as much for a question of one word as for one that names people
-    and dates. None where nothing could add anything. `but`: signals that are no evidence for this question.
+    A signal that is absent for every candidate (the question names nobody, or no time) is not counted in the most. So
+    a share means the same for a question of one word and for one that names people and dates. Returns None if no
+    signal could add anything. `but`: signals that are no evidence for this question.
     """
     terms = [(name, weight) for name, weight in evidence_terms(expression) if name not in but]
     if not terms:

@@ -1,8 +1,8 @@
-"""Late interaction: a question compared with a text word by word, each word in its context.
+"""Late interaction: a question and a text compared token by token, each token embedded in its context.
 
-Source: Khattab and Zaharia, ColBERT, SIGIR 2020, with the words of the question weighted by their idf. Of a text's word
-vectors only the signs are kept, one bit a component, and compared with the question's whole vectors: 48 bytes a word
-for 384 components.
+Source: Khattab and Zaharia, ColBERT, SIGIR 2020, with the question's tokens weighted by their idf. Of a text's token
+embeddings only the signs are stored, one bit a component: 48 bytes a token for 384 components. They are compared with
+the question's full vectors.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionTokens:
-    """Vectors of a question's words, float32 (words, dim), unit rows; `weights` (words,) sum to 1. `sum_of_bits`: what
-    they are compared with bits by.
+    """A question's token embeddings, float32 (tokens, dim), unit rows; `weights` (tokens,) sum to 1. `sum_of_bits`: the
+    function that compares them with sign bits.
     """
 
     vectors: NDArray[np.float32]
@@ -101,7 +101,7 @@ class TokenSimilarities:
     weights: NDArray[np.float32]
 
     def closeness(self) -> NDArray[np.float64]:
-        """How close each text comes to the question: shape (texts,), in [0, 1]; NaN without words.
+        """The similarity of each text to the question: shape (texts,), in [0, 1]; NaN without token embeddings.
 
         The sum over the question's words of weight x the greatest cosine with any word of the text. Source: Khattab,
         Zaharia, "ColBERT", 2020, with weights.
@@ -126,7 +126,8 @@ class TokenSimilarities:
         return closest
 
     def together(self, groups: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The same for all texts of a group as if they were one, on each of them; a text of group -1 is by itself.
+        """As `closeness`, with all texts of a group taken as one text; each of them has its value. Group -1: on its
+        own.
 
         `groups`: shape (texts,). NaN for a text without words.
         """

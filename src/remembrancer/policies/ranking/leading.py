@@ -1,4 +1,4 @@
-"""What of a score weighs most, and what sets it apart from others: its explanation in a few words."""
+"""The parts of a score that weigh most, and those that differ most from other scores: a short explanation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Parts of a score. `multiplied`: they are its factors; else they are terms that add up.
+    """The parts of a score: its factors if `multiplied`, else terms that are added.
 
     >>> str(Weights((Weight("similarity", 0.62), Weight("retention", 0.1)), multiplied=True))
     'similarity 0.62 × retention 0.10'
@@ -56,7 +56,9 @@ def named(part: Part) -> str:
 
 
 def leading(score: Part, count: int = 2) -> Weights:
-    """The parts that weigh most: the greatest terms, or the factors farthest from 1; none that changes nothing."""
+    """The parts that weigh most: the greatest terms, or the factors farthest from 1. Terms of 0 and factors of 1 are
+    left out.
+    """
     every = weights(score)
     nothing = 1.0 if every.multiplied else 0.0
     telling = [part for part in every.parts if part.value != nothing]

@@ -25,7 +25,8 @@ AFTER: Final = 3.0
 def happened_in(
     times: Sequence[tuple[datetime, datetime]], occurred_from: Moments, occurred_to: Moments
 ) -> NDArray[np.bool_]:
-    """Which memories overlap one of the times [start, end), aware, shape (n,): what begins at the end of one does not.
+    """Which memories overlap one of the times [start, end), aware, shape (n,): a memory that begins at the end of a
+    time does not overlap it.
 
     `occurred_from`, `occurred_to`: as `nearness` takes them.
     """

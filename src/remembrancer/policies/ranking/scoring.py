@@ -110,7 +110,7 @@ class Clamp:
 
 @dataclass(frozen=True, slots=True)
 class Saturating:
-    """x / (1 + x): a value of at least 0 without an upper end, brought below 1 in the same order; below 0 it is 0."""
+    """x / (1 + x): maps values from 0 on into [0, 1), in the same order; negative values become 0."""
 
     inner: Expression
 
@@ -131,7 +131,7 @@ Expression = Signal | Const | Weighted | Product | MinMax | Rrf | Clamp | Satura
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """One node evaluated over all candidates, with its parts: what an explanation is read from.
+    """One node of an expression, evaluated for all candidates, with its parts. Explanations are made from it.
 
     `values`: shape (n,), NaN where absent. `shares`: what each part adds to `values`, in the order of the expression.
     """

@@ -38,8 +38,8 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationTime:
-    """What the numbers of a state depend on besides it: the time of asking, one or one for each memory, and the laws it
-    moves by.
+    """What a state signal depends on besides the state: the time (one, or one for each memory), and the preset's
+    forgetting curve and reinforcement.
     """
 
     at: datetime | Moments
@@ -255,7 +255,7 @@ MEANINGS: Final[Mapping[str, str]] = {
 def compute(
     found: Candidates, moment: EvaluationTime, asked: QuestionFeatures = NOTHING_MORE
 ) -> dict[str, FloatColumn]:
-    """Every signal over the candidates, in their order; NaN where a leg has nothing to say of a row."""
+    """Every signal of the candidates, in their order; NaN where it is absent."""
     matches = {name: signal.compute(found, asked) for name, signal in MATCH_SIGNALS.items()}
     return matches | compute_states(found.states, moment)
 
