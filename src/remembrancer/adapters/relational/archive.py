@@ -43,9 +43,8 @@ def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limi
 
 def put(connection: Connection, event: Event, at: datetime, analyse: Analyse) -> None:
     """Insert an event that is cut to its archived form, and index it by the words that are left."""
-    number: int = connection.execute(
-        f"{insert_into('archive', (*EVENTS.names, 'archived_at'))} RETURNING n", (*EVENTS.bindings(event), micros(at))
-    ).get
+    insertion = insert_into("archive", (*EVENTS.names, "archived_at"))
+    number = connection.number_of(insertion, (*EVENTS.bindings(event), micros(at)))
     add_words(connection, "archive", number, tokens_of(event, analyse))
 
 

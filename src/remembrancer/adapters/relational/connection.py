@@ -49,6 +49,10 @@ class Connection(Protocol):
         """Execute an INSERT, UPDATE or DELETE. Returns how many rows it changed, not counting cascades."""
         ...
 
+    def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
+        """Execute an INSERT of one row. Returns the row's number, its column `n`."""
+        ...
+
     def wait_for_locks(self, seconds: float) -> None:
         """From now on, a statement waits this long for the lock of another connection before it fails."""
         ...

@@ -24,6 +24,7 @@ from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.journal import Appended, Entry, EventFilter
 
+_INSERTION: Final = insert_into("events", (*EVENTS.names, "position"))
 _EPOCH: Final = date(1970, 1, 1)
 _DAY: Final = 86_400_000_000
 """Microseconds."""
@@ -125,9 +126,7 @@ def add_event(connection: Connection, event: Event, tokens: Iterable[str]) -> in
         " ON CONFLICT (workspace) DO UPDATE SET last = positions.last + 1 RETURNING last",
         (event.scope.workspace,),
     ).get
-    number: int = connection.execute(
-        f"{insert_into('events', (*EVENTS.names, 'position'))} RETURNING n", (*EVENTS.bindings(event), position)
-    ).get
+    number = connection.number_of(_INSERTION, (*EVENTS.bindings(event), position))
     add_words(connection, "events", number, tokens)
     return number
 

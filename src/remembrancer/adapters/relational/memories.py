@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.scope import Reader, Scope
 
 L = TypeVar("L", Exposed, Audited)
+_INSERTION: Final = insert_into("memories", (*MEMORIES.names, "change"))
 MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -55,10 +56,8 @@ def set_columns(connection: Connection, scope: Scope, memory_id: UUID, **columns
 
 def insert_row(connection: Connection, memory: Memory) -> int:
     """Insert the memory's own row only. Returns its number."""
-    return connection.execute(
-        f"{insert_into('memories', (*MEMORIES.names, 'change'))} RETURNING n",
-        (*MEMORIES.bindings(memory), next_change(connection, memory.scope.workspace)),
-    ).get
+    change = next_change(connection, memory.scope.workspace)
+    return connection.number_of(_INSERTION, (*MEMORIES.bindings(memory), change))
 
 
 def add_cue(
@@ -70,9 +69,9 @@ def add_cue(
 ) -> None:
     cue = indexed.cue
     event = None if cue.event_id is None else event_numbers[cue.event_id]
-    number: int = connection.execute(
+    number = connection.number_of(
         "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length, marks)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             workspace,
             memory_number,
@@ -84,7 +83,7 @@ def add_cue(
             len(indexed.terms),
             int(indexed.flags),
         ),
-    ).get
+    )
     connection.dialect.add_words(connection, "cues", number, indexed.tokens)
 
 

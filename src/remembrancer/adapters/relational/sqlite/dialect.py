@@ -112,6 +112,10 @@ class _Connection(apsw.Connection):
         cast("Connection", self).execute(statement, bindings)
         return self.changes()
 
+    def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
+        cast("Connection", self).execute(insertion, bindings)
+        return self.last_insert_rowid()  # in half the time of RETURNING
+
     def wait_for_locks(self, seconds: float) -> None:
         self.set_busy_timeout(int(seconds * 1000))
 
