@@ -98,7 +98,9 @@ class PriorityChange:
 
 
 def searchable_text(event: Event) -> str:
-    """What a search of the journal looks through: the event's text, and the names, words and numbers of its payload."""
+    """The text of an event that a search of the journal looks through: its text, and the names, words and numbers of
+    its payload.
+    """
     return "\n".join((event.text, *_told(dict(event.payload))))
 
 

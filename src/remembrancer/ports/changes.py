@@ -183,7 +183,7 @@ def term_hash(term: str) -> int:
 
 
 def packed_terms(terms: Sequence[str]) -> bytes:
-    """Distinct term hashes (little-endian uint32), then how often each stands in the text (uint8, at most 255)."""
+    """Distinct term hashes (little-endian uint32), then how often each occurs in the text (uint8, at most 255)."""
     counts = Counter(map(term_hash, terms))
     hashes = b"".join(value.to_bytes(4, "little") for value in counts)
     return hashes + bytes(min(count, 255) for count in counts.values())

@@ -15,7 +15,7 @@ _LISTS: Final = ("memories", "derived", "events", "retold", "restored", "redrawn
 
 
 def receipt_text(erasure: Erasure) -> str:
-    """All of a receipt but for `purged_at`, which comes later, and `dry_run`: of those none is kept."""
+    """The receipt as JSON, without `purged_at`, which is stored later, and `dry_run`, whose receipts are not stored."""
     asked = erasure.asked
     return json.dumps(
         {

@@ -71,7 +71,7 @@ def sleepers(
 
 
 def stand_in(group: Sequence[Memory]) -> str:
-    """The summary where no model makes one: the texts in AAAK, behind their source; empty where they say nothing of
+    """The summary when no model makes one: the texts in AAAK, after their source; empty if they have no content of
     their own.
     """
     said = [compress(without_recalled(memory.text)) for memory in group]

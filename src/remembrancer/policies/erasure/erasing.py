@@ -49,7 +49,7 @@ def sentences(texts: Iterable[str]) -> tuple[frozenset[str], ...]:
 
 
 def says(text: str, wanted: Collection[frozenset[str]]) -> bool:
-    """Whether a text says one of these sentences, each given by its terms.
+    """Whether a text contains one of these sentences, each given by its terms.
 
     >>> says("My cat is allergic to milk", sentences(["The cat is allergic to milk."]))
     True

@@ -15,10 +15,10 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def same_words(heading: str, title: str | None, text: str) -> str:
-    """Equal for memories that say the same word for word, case and blanks apart, said by the same person on one day.
+    """A key that is equal for memories with the same words (ignoring case and blanks), said by the same person on one
+    day.
 
-    Only the same words count as the same: what differs in a number or a name, be it in the title or in who says it,
-    are different memories.
+    Memories that differ in a number or a name, also in the title or the speaker, have different keys.
     """
     return "\n".join(" ".join(part.casefold().split()) for part in (heading, title or "", text))
 

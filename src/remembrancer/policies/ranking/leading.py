@@ -36,14 +36,14 @@ class Weights:
 
 
 def weights(score: Part) -> Weights:
-    """The terms that a score is the sum of, or the factors it is the product of, with the factors of those."""
+    """The terms of a sum, or the factors of a product, with the factors of those."""
     pieces, multiplied = pieces_of(score)
     parts = [Weight(named(piece), (piece.value or 0.0) if multiplied else piece.contribution) for piece in pieces]
     return Weights(tuple(parts), multiplied=multiplied)
 
 
 def pieces_of(score: Part) -> tuple[tuple[Part, ...], bool]:
-    """The nodes of `weights`, and whether they are multiplied: the first level of the tree that says something."""
+    """The nodes of `weights`, and whether they are multiplied: the first level of the tree with more than one part."""
     node = score
     while not node.is_product and (whole := _whole_of(node)) is not None:
         node = whole
@@ -51,7 +51,7 @@ def pieces_of(score: Part) -> tuple[tuple[Part, ...], bool]:
 
 
 def named(part: Part) -> str:
-    """By all that it is made of."""
+    """The name of a part: the labels of all its leaves, joined by " & "."""
     return " & ".join(dict.fromkeys(leaf.label for leaf in _leaves(part)))
 
 
@@ -67,9 +67,9 @@ def leading(score: Part, count: int = 2) -> Weights:
 
 
 def setting_apart(score: Part, others: Sequence[Part], *, above: bool, count: int = 2) -> tuple[Weight, ...]:
-    """The parts by which a score is most above the median of others of its kind, or below it; it may be among them.
+    """The parts by which a score exceeds the median of `others` most, or falls below it; it may be one of them.
 
-    What does not differ to two decimals is left out: it explains nothing.
+    Parts that are equal to two decimals are left out.
     """
     mine, theirs = weights(score), [weights(other) for other in others]
     telling: list[tuple[float, Weight]] = []
