@@ -98,9 +98,7 @@ class PriorityChange:
 
 
 def searchable_text(event: Event) -> str:
-    """The text of an event that a search of the journal looks through: its text, and the names, words and numbers of
-    its payload.
-    """
+    """The searchable text of an event: its text, and the names, words and numbers of its payload."""
     return "\n".join((event.text, *_told(dict(event.payload))))
 
 

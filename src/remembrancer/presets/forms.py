@@ -108,7 +108,7 @@ def form_of(annotation: Any, names: Names) -> Form:  # noqa: PLR0911  a case for
 
 
 def name_of(kind: type) -> str:
-    """The name of a class in `form`.
+    """The name of a class as the key `form` of a preset file gives it.
 
     >>> from remembrancer.policies.forgetting.decay import HalfLife
     >>> name_of(HalfLife)

@@ -65,7 +65,7 @@ class Buckets:
         return taken
 
     def is_empty(self, name: str) -> bool:
-        """Whether there is no token for that name now."""
+        """Whether the bucket with that name has no token now."""
         bucket = self._buckets.get(name)
         return bucket is not None and filled(bucket, self.rate, timedelta(seconds=self._stopwatch())).tokens < 1
 
