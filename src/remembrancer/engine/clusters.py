@@ -14,17 +14,7 @@ from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.condense import (
-    Instead,
-    OrderedMemories,
-    Summaries,
-    current,
-    found_by,
-    in_place_of,
-    not_undone,
-    summaries,
-    told,
-)
+from remembrancer.engine import condense
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
 from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
@@ -80,7 +70,7 @@ async def consolidate_clusters(
     if rule is None:
         return ClustersReport(reason=f"the preset {ctx.preset.name} makes no clusters", dry_run=dry_run)
     now = ctx.clock()
-    clusters = await not_undone(ctx, await _clusters(ctx, scope, rule, now), JOB)
+    clusters = await condense.not_undone(ctx, await _clusters(ctx, scope, rule, now), JOB)
     idle = "" if clusters else f"no {rule.least} memories say nearly the same"
     stand_in = ctx.without_llm if ctx.llm is None else ""
     taken = clusters[:limit]
@@ -92,11 +82,11 @@ async def consolidate_clusters(
             stand_in=stand_in,
             dry_run=True,
         )
-    asking = await summaries(ctx, scope, JOB)
+    asking = await condense.summaries(ctx, scope, JOB)
     done: list[Consolidated] = []
     lost = 0
     for cluster in taken:
-        found = await found_by(ctx, cluster)
+        found = await condense.found_by(ctx, cluster)
         said = await _said(ctx, rule, cluster, found, asking)
         if said is None:
             continue
@@ -119,7 +109,7 @@ async def consolidate_clusters(
 
 
 async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -> list[tuple[Memory, ...]]:
-    rows = await current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
+    rows = await condense.current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
     # What has a topic key is told anew under it, and has to stay there for that.
     free = [row for row in rows if row.topic_key is None]
     apart = [(_home(ctx, row), row.kind, row.tier) for row in free]
@@ -130,23 +120,23 @@ async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -
 
 
 async def _said(
-    ctx: Context, rule: Clusters, cluster: Sequence[Memory], found: OrderedMemories, asking: Summaries
+    ctx: Context, rule: Clusters, cluster: Sequence[Memory], found: condense.OrderedMemories, asking: condense.Summaries
 ) -> Condensed | None:
     """The text that replaces the cluster; None: try again later."""
-    summary = await asking.of(_item(cluster), CLUSTER, told(found), max_chars=rule.summary_chars)
+    summary = await asking.of(_item(cluster), CLUSTER, condense.told(found), max_chars=rule.summary_chars)
     match summary:
         case Summary(title, text):
             return Condensed(text=text, title=title, by=asking.model)
-        case Instead.STAND_IN:
+        case condense.Instead.STAND_IN:
             texts = [without_recalled(row.text) for row in cluster]
             place = central(texts)
             return Condensed(text=texts[place], title=cluster[place].title, by=CENTRAL)
-        case Instead.LATER:
+        case condense.Instead.LATER:
             return None
 
 
 def _replaced(
-    ctx: Context, cluster: Sequence[Memory], found: OrderedMemories, said: Condensed, now: datetime
+    ctx: Context, cluster: Sequence[Memory], found: condense.OrderedMemories, said: Condensed, now: datetime
 ) -> Effect:
     memory = one_of(
         cluster,
@@ -159,7 +149,7 @@ def _replaced(
     )
     write = MemoryWrite(memory, cues_of(memory, found.cues, own=True), found.event_ids)
     reason = f"{memory.id} says what it and {len(cluster) - 1} others said"
-    return in_place_of(cluster, write, reason, now)
+    return condense.in_place_of(cluster, write, reason, now)
 
 
 def _home(ctx: Context, row: Memory) -> Home:

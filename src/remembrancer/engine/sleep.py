@@ -13,17 +13,7 @@ from remembrancer.domain.effect import Effect
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.condense import (
-    Instead,
-    OrderedMemories,
-    Summaries,
-    current,
-    found_by,
-    in_place_of,
-    not_undone,
-    summaries,
-    told,
-)
+from remembrancer.engine import condense
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
 from remembrancer.language.cues import analysed
@@ -86,7 +76,7 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
     if rule is None:
         return SleepReport(reason=f"the preset {ctx.preset.name} has no sleep", dry_run=dry_run)
     now = ctx.clock()
-    groups = await not_undone(ctx, await _groups(ctx, scope, rule, now), JOB)
+    groups = await condense.not_undone(ctx, await _groups(ctx, scope, rule, now), JOB)
     stand_in_for = ctx.without_llm if ctx.llm is None else ""
     taken = groups[:limit]
     if dry_run:
@@ -97,7 +87,7 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
             stand_in=stand_in_for,
             dry_run=True,
         )
-    asking = await summaries(ctx, scope, JOB)
+    asking = await condense.summaries(ctx, scope, JOB)
     slept: list[Slept] = []
     lost = 0
     for group in taken:
@@ -126,7 +116,7 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
 
 async def _groups(ctx: Context, scope: Scope, rule: Sleep, now: datetime) -> tuple[tuple[Memory, ...], ...]:
     where = Filter(current_at=now, tiers=frozenset({Tier.WORKING}), until=now - rule.ttl / 2)
-    rows = await current(ctx, scope, where)
+    rows = await condense.current(ctx, scope, where)
     return sleepers([row for row in rows if rule.due(row, now)], rule, standing_tag=ctx.preset.standing_tag)
 
 
@@ -144,33 +134,37 @@ def _planned(ctx: Context, group: Sequence[Memory]) -> Slept:
 
 
 async def _said(
-    ctx: Context, rule: Sleep, group: Sequence[Memory], asking: Summaries
-) -> tuple[Condensed, OrderedMemories] | None:
+    ctx: Context, rule: Sleep, group: Sequence[Memory], asking: condense.Summaries
+) -> tuple[Condensed, condense.OrderedMemories] | None:
     """The text and cues of a group from now on; None: try again later."""
-    found = await found_by(ctx, group)
+    found = await condense.found_by(ctx, group)
     short = stand_in(found.sources)
     if not short:
         return Condensed(text="", by=NOTHING), found
     if len(group) == 1:
         return Condensed(text=group[0].text, title=group[0].title, by=AS_IT_IS), found
-    summary = await asking.of(_item(group), SLEEP, told(found), max_chars=rule.summary_chars)
+    summary = await asking.of(_item(group), SLEEP, condense.told(found), max_chars=rule.summary_chars)
     match summary:
         case Summary(title, text):
             return Condensed(text=text, title=title, by=asking.model), found
-        case Instead.STAND_IN:
+        case condense.Instead.STAND_IN:
             return Condensed(text=short, by=AAAK), found
-        case Instead.LATER:
+        case condense.Instead.LATER:
             return None
 
 
 def _laid_down(
-    ctx: Context, rule: Sleep, group: Sequence[Memory], told_of: tuple[Condensed, OrderedMemories], now: datetime
+    ctx: Context,
+    rule: Sleep,
+    group: Sequence[Memory],
+    told_of: tuple[Condensed, condense.OrderedMemories],
+    now: datetime,
 ) -> tuple[Effect, Slept]:
     """The effect for a group, and its report."""
     said, found = told_of
     ids = tuple(row.id for row in group)
     if said.by == NOTHING:
-        effect = in_place_of(group, None, "it says nothing but what was recalled", now)
+        effect = condense.in_place_of(group, None, "it says nothing but what was recalled", now)
         return effect, Slept(memory_id=None, sources=ids, by=NOTHING)
     if said.by == AS_IT_IS:
         return _alone(group[0], found), Slept(memory_id=ids[0], sources=ids, by=AS_IT_IS)
@@ -185,11 +179,11 @@ def _laid_down(
     )
     # A compressed text is told, not searched: the words it was made of are what finds it.
     write = MemoryWrite(memory, cues_of(memory, found.cues, own=said.by != AAAK), found.event_ids)
-    effect = in_place_of(group, write, f"slept, and is part of {memory.id}", now)
+    effect = condense.in_place_of(group, write, f"slept, and is part of {memory.id}", now)
     return effect, Slept(memory_id=memory.id, sources=ids, by=said.by)
 
 
-def _alone(row: Memory, found: OrderedMemories) -> Effect:
+def _alone(row: Memory, found: condense.OrderedMemories) -> Effect:
     """A single row changes its tier; no summary could say it better."""
     promoted = replace(
         row, tier=Tier.EPISODIC, metadata={**row.metadata, SUMMARY_OF: ids_told([row])}, revision=row.revision + 1

@@ -7,22 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from remembrancer.evaluation import views
 from remembrancer.evaluation.abstention import AbstentionCounts, Bin, UnanswerableResult
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.paired import CHANGED_BY, ChangedQuestion, PairedDifference
 from remembrancer.evaluation.sheet import Sheet
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS
-from remembrancer.evaluation.views import (
-    Abstention,
-    AbstentionByThreshold,
-    Calibration,
-    Causes,
-    ChangedMost,
-    Differences,
-    EvidenceFound,
-    EvidenceInBlocks,
-)
 from remembrancer.policies.rendering.safe import one_line
 
 THRESHOLD_STEP: Final = 10
@@ -33,12 +24,12 @@ EVEN: Final = 1e-12
 """A difference of at most this is printed as 0."""
 
 
-def title_of(view: EvidenceFound | EvidenceInBlocks | Abstention) -> str:
+def title_of(view: views.EvidenceFound | views.EvidenceInBlocks | views.Abstention) -> str:
     """The title, with the conversations when the view is not of all of them."""
     return f"{view.title}: {view.where}" if view.where else view.title
 
 
-def causes(view: Causes) -> Sheet:
+def causes(view: views.Causes) -> Sheet:
     """For each reader, the number and share of evidence turns per cause."""
     counts = {cause: [view.missed[reader].get(cause, 0) for reader in READERS] for cause in Cause}
     return Sheet(
@@ -52,7 +43,7 @@ def causes(view: Causes) -> Sheet:
     )
 
 
-def calibration(view: Calibration) -> Sheet:
+def calibration(view: views.Calibration) -> Sheet:
     """For each bin of best scores, how often the first turn is evidence; with extra columns over all questions when
     there are unanswerable ones.
     """
@@ -73,7 +64,7 @@ def calibration(view: Calibration) -> Sheet:
     return Sheet(title=title, columns=columns, rows=tuple(rows))
 
 
-def abstention(view: Abstention) -> Sheet:
+def abstention(view: views.Abstention) -> Sheet:
     """Abstention on answerable and unanswerable questions, and ROC AUC of the best score.
 
     One row for each system and kind of unanswerable questions.
@@ -104,7 +95,7 @@ def _abstention_rows(results: Mapping[str, Mapping[str, UnanswerableResult]]) ->
             )
 
 
-def by_floor(view: AbstentionByThreshold) -> Sheet:
+def by_floor(view: views.AbstentionByThreshold) -> Sheet:
     """Abstention and recall per relevance threshold; abstaining is the positive class. Three columns for each kind of
     unanswerable questions, and the number of abstentions.
     """
@@ -132,7 +123,7 @@ def by_floor(view: AbstentionByThreshold) -> Sheet:
     )
 
 
-def differences(view: Differences) -> Sheet:
+def differences(view: views.Differences) -> Sheet:
     """Both systems' means, their difference with its interval, p-values and counts, per metric."""
     comparison = view.paired
     clustered = comparison.conversations >= ENOUGH_CONVERSATIONS
@@ -153,7 +144,7 @@ def differences(view: Differences) -> Sheet:
     )
 
 
-def changed(view: ChangedMost) -> Sheet:
+def changed(view: views.ChangedMost) -> Sheet:
     """The questions with the largest change, with both systems' values."""
     comparison, shown = view.paired, view.shown
     return Sheet(

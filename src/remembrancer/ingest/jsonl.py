@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,19 +16,7 @@ from remembrancer.ingest.problem import Problem
 from remembrancer.ingest.turn import ContentKeys, Turn, digest
 from remembrancer.ingest.turn import events as drafted
 
-FIELDS = (
-    "text",
-    "role",
-    "type",
-    "severity",
-    "priority",
-    "actor",
-    "occurred_at",
-    "session",
-    "payload",
-    "refs",
-    "key",
-)
+FIELDS = tuple(one.name for one in dataclasses.fields(EventDraft))
 ALIASES = {
     "content": "text",
     "timestamp": "occurred_at",

@@ -8,6 +8,7 @@ from typing import Final, TypeVar, assert_never
 
 from markupsafe import Markup
 
+from remembrancer.evaluation import views
 from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import READERS, Cause
@@ -25,21 +26,6 @@ from remembrancer.evaluation.sheet import Sheet
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
 from remembrancer.evaluation.tables import CATEGORY_METRIC, sheet
-from remembrancer.evaluation.views import (
-    ABSTENTION_TITLE,
-    Abstention,
-    AbstentionByThreshold,
-    Calibration,
-    Categories,
-    Causes,
-    ChangedMost,
-    Differences,
-    EveryMetric,
-    EvidenceFound,
-    EvidenceInBlocks,
-    ReportView,
-    Times,
-)
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.charts.panel import DASHED, DOTTED, Panel, Point, row_panel, sample
@@ -79,16 +65,16 @@ class Drawing:
     told: str = ""
 
 
-def documents(shown: Iterable[ReportView | SegmentationView]) -> dict[str, str]:
+def documents(shown: Iterable[views.ReportView | SegmentationView]) -> dict[str, str]:
     """Documents by the names of their files. A `silence` view also gives a `roc` document, if thresholds were swept."""
     drawn: dict[str, str] = {}
     for view in shown:
         table = segmentation_sheet(view) if isinstance(view, MethodMetrics | MethodDifferences) else sheet(view)
         drawn[view.name] = _titled_as(table, _drawn(view))
-        if isinstance(view, Abstention) and any(
+        if isinstance(view, views.Abstention) and any(
             told.by_floor for kinds in view.results.values() for told in kinds.values()
         ):
-            title = view.title.replace(ABSTENTION_TITLE, "What a least score lets through")
+            title = view.title.replace(views.ABSTENTION_TITLE, "What a least score lets through")
             roc = _operating(view)
             drawn[view.name.replace("silence", "roc")] = _document(title, roc.told, roc)
     return drawn
@@ -106,30 +92,30 @@ def _document(title: str, told: str, drawing: Drawing) -> str:
     return document("evaluation", title, told, [drawing.picture], drawing.legend)
 
 
-def _drawn(view: ReportView | SegmentationView) -> Drawing:  # noqa: C901, PLR0911, PLR0912 - a case for each
+def _drawn(view: views.ReportView | SegmentationView) -> Drawing:  # noqa: C901, PLR0911, PLR0912 - a case for each
     match view:
-        case EvidenceFound():
+        case views.EvidenceFound():
             bars = {system: [_cell(means, metric) for metric in view.metrics] for system, means in view.means.items()}
             return _grouped(view.metrics, bars)
-        case EvidenceInBlocks():
+        case views.EvidenceInBlocks():
             return _blocks(view)
-        case Categories():
+        case views.Categories():
             return _categories(view)
-        case EveryMetric():
+        case views.EveryMetric():
             return _every_metric(view)
-        case Causes():
+        case views.Causes():
             return _causes(view)
-        case Calibration():
+        case views.Calibration():
             return _reliable(view)
-        case Abstention():
+        case views.Abstention():
             return _silent(view)
-        case AbstentionByThreshold():
+        case views.AbstentionByThreshold():
             return _by_floor(view)
-        case Differences():
+        case views.Differences():
             return _differences(view)
-        case ChangedMost():
+        case views.ChangedMost():
             return _changed(view)
-        case Times():
+        case views.Times():
             return _times(view)
         case MethodMetrics():
             return _reached(view.of)
@@ -183,7 +169,7 @@ def _cell(means: Means, metric: str) -> Cell:
     return means.values[metric], means.shown_intervals[metric]
 
 
-def _categories(view: Categories) -> Drawing:
+def _categories(view: views.Categories) -> Drawing:
     """Recall of every system by category, unanswerable questions that name turns included."""
     first, room = next(iter(view.means.values())), 900.0 / len(view.labels)
     labels = [f"{fitted(label, room, SMALL)}\nn={of.questions}" for label, of in zip(view.labels, first, strict=True)]
@@ -191,7 +177,7 @@ def _categories(view: Categories) -> Drawing:
     return _grouped(labels, bars)
 
 
-def _blocks(view: EvidenceInBlocks) -> Drawing:
+def _blocks(view: views.EvidenceInBlocks) -> Drawing:
     """The share of the evidence inside a block, by its length; dashed, the share of questions with all of it."""
     panel = Panel(x=(-0.2, len(BUDGETS) - 0.8))
     marks, legend = panel.levels("share of evidence"), list[tuple[Markup, str]]()
@@ -212,7 +198,7 @@ def _blocks(view: EvidenceInBlocks) -> Drawing:
     return Drawing(panel.picture(marks), legend, f"Dashed: all of a question's evidence.{beside}")
 
 
-def _every_metric(view: EveryMetric) -> Drawing:
+def _every_metric(view: views.EveryMetric) -> Drawing:
     """A _coloured table: a row for each category, a column for each metric."""
     panel = row_panel(len(view.labels), (-0.5, len(METRICS) - 0.5))
     marks = panel.rows([f"{_name(label)} n={of.questions}" for label, of in zip(view.labels, view.means, strict=True)])
@@ -225,7 +211,7 @@ def _every_metric(view: EveryMetric) -> Drawing:
     return Drawing(panel.picture(marks), told="Means by category and together; darker is higher, from 0 to 1.")
 
 
-def _causes(view: Causes) -> Drawing:
+def _causes(view: views.Causes) -> Drawing:
     """The share of the evidence that was found or was lost for each cause: a stacked bar for each reading depth."""
     panel = row_panel(len(READERS), UNIT, row=60.0, left=110.0)
     marks, legend = panel.uprights("share of the turns that answer"), list[tuple[Markup, str]]()
@@ -241,7 +227,7 @@ def _causes(view: Causes) -> Drawing:
     return Drawing(panel.picture(marks), legend)
 
 
-def _reliable(view: Calibration) -> Drawing:
+def _reliable(view: views.Calibration) -> Drawing:
     """A reliability diagram: how often the first turn answers the question, by its score; dashed: calibrated."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share that answers") + panel.uprights("score of the first turn")
@@ -262,7 +248,7 @@ def _reliable(view: Calibration) -> Drawing:
     return Drawing(panel.picture(marks), legend, "Numbers: answers; bars: 95 % intervals (Wilson).")
 
 
-def _silent(view: Abstention) -> Drawing:
+def _silent(view: views.Abstention) -> Drawing:
     """How often unanswerable questions get nothing, and the AUC of the best score, by system and kind."""
     rows = [(system, kind, told) for system, kinds in view.results.items() for kind, told in kinds.items()]
     hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
@@ -284,7 +270,7 @@ def _silent(view: Abstention) -> Drawing:
     return Drawing(panel.picture(marks), told="AUC: area under the ROC curve, 95 % interval.")
 
 
-def _by_floor(view: AbstentionByThreshold) -> Drawing:
+def _by_floor(view: views.AbstentionByThreshold) -> Drawing:
     """Precision, recall and F1 of returning nothing below a threshold, by that threshold."""
     panel = Panel(x=UNIT)
     marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()
@@ -304,7 +290,7 @@ def _by_floor(view: AbstentionByThreshold) -> Drawing:
     return Drawing(panel.picture(marks), legend, "Positive: nothing is returned.")
 
 
-def _operating(view: Abstention) -> Drawing:
+def _operating(view: views.Abstention) -> Drawing:
     """ROC curves of the best score: answerable questions that get an answer, against unanswerable ones that do."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share of the answerable ones that get an answer")
@@ -324,7 +310,7 @@ def _operating(view: Abstention) -> Drawing:
     return Drawing(panel.picture(marks), legend, told)
 
 
-def _differences(view: Differences) -> Drawing:
+def _differences(view: views.Differences) -> Drawing:
     """The difference between two systems in each metric; hollow if the corrected p is 0.05 or more."""
     told = view.paired
     clustered = told.conversations >= ENOUGH_CONVERSATIONS
@@ -342,7 +328,7 @@ def _differences(view: Differences) -> Drawing:
     return Drawing(panel.picture(marks), told="Hollow: p (Holm) 0.05 or more.")
 
 
-def _changed(view: ChangedMost) -> Drawing:
+def _changed(view: views.ChangedMost) -> Drawing:
     """The questions that changed most, with the metric under either system."""
     shown, (first, second) = view.shown, (_name(view.paired.first), _name(view.paired.second))
     panel = row_panel(len(shown), (-0.05, 1.05), left=400.0, row=42.0)
@@ -361,7 +347,7 @@ def _changed(view: ChangedMost) -> Drawing:
     return Drawing(panel.picture(marks), legend, f"Blue: better under {first}. Vermillion: worse.")
 
 
-def _times(view: Times) -> Drawing:
+def _times(view: views.Times) -> Drawing:
     """The median time of an answer and the 95th percentile."""
     every = [value for one in view.latencies.values() for value in (one.p50, one.p95)]
     panel = row_panel(len(view.latencies), (min(every) / 1.6, max(every) * 1.6), row=40.0, log=True)

@@ -30,15 +30,26 @@ class _Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class LinearRamp(_Curve):
-    """max(floor, 1 - age / days)."""
-
+class _WithDays(_Curve):
     days: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.days <= MAX_DAYS:
+            raise InvalidInput("days", self.days, f"a number greater than 0, at most {MAX_DAYS:,.0f} days")
+
+
+@dataclass(frozen=True, slots=True)
+class _WithFloor(_WithDays):
     floor: float = 0.0
 
     def __post_init__(self) -> None:
-        _positive_days(self)
+        _WithDays.__post_init__(self)
         validation.fraction("floor", self.floor)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRamp(_WithFloor):
+    """max(floor, 1 - age / days)."""
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         """`age` and `stability` in days, `exposures` a count; all of shape (n,). So for every curve."""
@@ -46,28 +57,16 @@ class LinearRamp(_Curve):
 
 
 @dataclass(frozen=True, slots=True)
-class HalfLife(_Curve):
+class HalfLife(_WithFloor):
     """max(floor, 0.5^(age / days)): a half is left after `days`."""
-
-    days: float
-    floor: float = 0.0
-
-    def __post_init__(self) -> None:
-        _positive_days(self)
-        validation.fraction("floor", self.floor)
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         return np.maximum(self.floor, np.exp2(-np.maximum(age, 0.0) / self.days))
 
 
 @dataclass(frozen=True, slots=True)
-class Exponential(_Curve):
+class Exponential(_WithDays):
     """exp(-age / days): 1/e (37 %) is left after `days`, the time constant."""
-
-    days: float
-
-    def __post_init__(self) -> None:
-        _positive_days(self)
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         return np.exp(-np.maximum(age, 0.0) / self.days)
@@ -116,8 +115,3 @@ class PowerLaw(_Curve):
 
 
 Curve = LinearRamp | HalfLife | Exponential | Ebbinghaus | PowerLaw
-
-
-def _positive_days(curve: LinearRamp | HalfLife | Exponential) -> None:
-    if not 0 < curve.days <= MAX_DAYS:
-        raise InvalidInput("days", curve.days, f"a number greater than 0, at most {MAX_DAYS:,.0f} days")
