@@ -1,7 +1,7 @@
 """Typed access to the packages of the extra `local`, which are imported on first use.
 
-onnxruntime has no type stubs and onnx's are partial, so the parts used are described by Protocols. Each import takes
-0.1 s, which a process that never embeds locally should not pay.
+onnxruntime has no type stubs and those of tokenizers are partial, so the parts used are described by Protocols. Each
+import takes 0.1 s, which a process that never embeds locally should not pay.
 """
 
 from __future__ import annotations
@@ -77,92 +77,14 @@ class _Tokenizers(Protocol):
     Tokenizer: _TokenizerType
 
 
-class _Hub(Protocol):
-    def hf_hub_download(
-        self,
-        repo_id: str,
-        filename: str,
-        *,
-        revision: str,
-        etag_timeout: float,
-        cache_dir: str | None,
-        endpoint: str | None,
-    ) -> str: ...
-
-
-class _OnnxHelper(Protocol):
-    def make_node(
-        self,
-        op_type: str,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
-        /,
-        *,
-        domain: str,
-        **attributes: object,
-    ) -> object: ...
-
-    def make_tensor_value_info(self, name: str, elem_type: int, shape: Sequence[str | int], /) -> object: ...
-
-    def make_graph(
-        self,
-        nodes: Sequence[object],
-        name: str,
-        inputs: Sequence[object],
-        outputs: Sequence[object],
-        initializer: Sequence[object],
-        /,
-    ) -> object: ...
-
-    def make_opsetid(self, domain: str, version: int, /) -> object: ...
-
-    def make_model(self, graph: object, /, *, opset_imports: Sequence[object], ir_version: int) -> OnnxModel: ...
-
-
-class _OnnxNumpy(Protocol):
-    def from_array(self, array: NDArray[Any], name: str, /) -> object: ...
-
-
-class _OnnxTypes(Protocol):
-    FLOAT: int
-    INT8: int
-    INT32: int
-    INT64: int
-    UINT8: int
-
-
-class OnnxModel(Protocol):
-    """A graph in memory."""
-
-    SerializeToString: Callable[[], bytes]
-
-
-class Onnx(Protocol):
-    """The part of the onnx package that builds graphs."""
-
-    helper: _OnnxHelper
-    numpy_helper: _OnnxNumpy
-    TensorProto: _OnnxTypes
-
-
-def onnx() -> Onnx:
-    """The onnx package. Raises ModelUnavailable when it is not installed."""
-    return cast("Onnx", _imported("onnx"))
-
-
 def tokenizer(definition: str) -> Tokenizer:
     """The tokenizer that a tokenizer.json defines. Raises ModelUnavailable when tokenizers is not installed."""
-    return cast("_Tokenizers", _imported("tokenizers")).Tokenizer.from_str(definition)
-
-
-def hub() -> _Hub:
-    """The huggingface_hub package. Raises ModelUnavailable when it is not installed."""
-    return cast("_Hub", _imported("huggingface_hub"))
+    return cast("_Tokenizers", imported("tokenizers")).Tokenizer.from_str(definition)
 
 
 def hub_errors() -> tuple[type[Exception], ...]:
     """The exceptions that a download may raise: OSError for the hub's own errors, and those of its HTTP client."""
-    client = cast("Any", _imported("huggingface_hub.errors"))
+    client = cast("Any", imported("huggingface_hub.errors"))
     # HfHubHTTPError derives from the base error of the HTTP client that this version of the hub uses. A connection
     # that breaks during a download raises another subclass of that base.
     bases = cast("tuple[type[Exception], ...]", client.HfHubHTTPError.__bases__)
@@ -178,7 +100,7 @@ def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> 
 
     Raises ModelUnavailable when onnxruntime is missing or rejects the graph.
     """
-    runtime = cast("_OnnxRuntime", _imported("onnxruntime"))
+    runtime = cast("_OnnxRuntime", imported("onnxruntime"))
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -198,11 +120,12 @@ def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> 
 
 def session_errors() -> tuple[type[Exception], ...]:
     """The exceptions that onnxruntime raises; their only common base is Exception."""
-    state = _imported("onnxruntime.capi.onnxruntime_pybind11_state")
+    state = imported("onnxruntime.capi.onnxruntime_pybind11_state")
     return tuple(value for value in vars(state).values() if isinstance(value, type) and issubclass(value, Exception))
 
 
-def _imported(name: str) -> ModuleType:
+def imported(name: str) -> ModuleType:
+    """The module. Raises ModelUnavailable when it cannot be imported."""
     try:
         return import_module(name)
     except ImportError as error:

@@ -24,13 +24,16 @@ class Nodes:
 
     def __init__(self) -> None:
         """Raises ModelUnavailable when the package onnx is not installed."""
-        self._onnx = bindings.onnx()
-        self.types = self._onnx.TensorProto
-        self._nodes: list[object] = []
-        self._constants: list[object] = []
+        bindings.imported("onnx")
+        import onnx  # noqa: PLC0415 - on first use, because it takes 0.1 s
+
+        self._onnx = onnx
+        self.types = onnx.TensorProto
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
         self._names = 0
 
-    def add(self, operator: str, *inputs: str, domain: str = "", name: str = "", **attributes: object) -> str:
+    def add(self, operator: str, *inputs: str, domain: str = "", name: str = "", **attributes: Any) -> str:
         """Add an operator with one output, named `name` if given. An input "" stands for an omitted optional input."""
         name = name or self._fresh()
         self._nodes.append(self._onnx.helper.make_node(operator, inputs, [name], domain=domain, **attributes))

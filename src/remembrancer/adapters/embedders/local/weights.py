@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
@@ -95,8 +95,9 @@ def download(name: str, *, folder: Path | None = None, endpoint: str | None = No
     `folder` and `endpoint`: None for the hub client's own settings. Raises ModelUnavailable when the hub does not have
     the file or does not answer; the client waits up to ten seconds per try and half a minute in all.
     """
+    hub = cast("Any", bindings.imported("huggingface_hub"))
     try:
-        path = bindings.hub().hf_hub_download(
+        path: str = hub.hf_hub_download(
             _HUB_REPOSITORY,
             name,
             revision=_HUB_REVISION,
