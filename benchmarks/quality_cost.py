@@ -132,7 +132,7 @@ def _reads(variant: Variant) -> frozenset[str]:
     """The stored data that the variant needs."""
     ranking = variant.preset.ranking
     reads = {"vectors"} if variant.embedder else set[str]()
-    if variant.embedder and ranking.reread:
+    if variant.embedder and ranking.late_interaction:
         reads.add("signs of words")
     if MARK_SIGNALS & signal_names(ranking.expression(with_vector=variant.embedder)):
         reads.add("marks")

@@ -51,14 +51,16 @@ def left_out() -> tuple[Variant, ...]:
 def left_out_together() -> tuple[Variant, ...]:
     """Several signals left out at once, and parts that are not signals."""
     ranking = DEFAULT.ranking
-    assert ranking.unread is not None, "the default preset has weights for embedders that give no vectors of words"
-    unread = replace(ranking, score=ranking.unread, unread=None, reread=0, floor=_floor_unread())
+    assert ranking.first_stage is not None, "the default preset has weights for embedders that give no vectors of words"
+    first_stage = replace(
+        ranking, score=ranking.first_stage, first_stage=None, late_interaction=0, threshold=_first_stage_threshold()
+    )
     return (
         _without("without words compared", "without-compared", COMPARED),
-        Variant(label="without words compared, weights of `unread`", preset=_ranked("unread", unread)),
+        Variant(label="without words compared, weights of `first_stage`", preset=_ranked("first_stage", first_stage)),
         _without("without all surroundings", "without-surroundings", CONTEXT_SIGNALS),
         _without("without surroundings and words compared", "without-both", CONTEXT_SIGNALS | COMPARED),
-        Variant(label="without the floor", preset=_ranked("without-floor", replace(ranking, floor=None))),
+        Variant(label="without the threshold", preset=_ranked("without-threshold", replace(ranking, threshold=None))),
         Variant(
             label="without context at encoding",
             preset=replace(DEFAULT, name="without-context", encoding=NO_CONTEXT),
@@ -91,27 +93,27 @@ def simple() -> tuple[Variant, ...]:
 
 def _without(label: str, name: str, signals: AbstractSet[str]) -> Variant:
     ranking = DEFAULT.ranking
-    assert ranking.unread is not None
-    assert ranking.words_alone is not None
-    reread = 0 if set(signals) >= COMPARED else ranking.reread
+    assert ranking.first_stage is not None
+    assert ranking.lexical_only is not None
+    late_interaction = 0 if set(signals) >= COMPARED else ranking.late_interaction
     less = replace(
         ranking,
         score=_less(ranking.score, signals),
-        unread=_less(ranking.unread, signals) if reread else None,
-        words_alone=_less(ranking.words_alone, signals),
-        reread=reread,
-        floor=ranking.floor if reread else _floor_unread(),
+        first_stage=_less(ranking.first_stage, signals) if late_interaction else None,
+        lexical_only=_less(ranking.lexical_only, signals),
+        late_interaction=late_interaction,
+        threshold=ranking.threshold if late_interaction else _first_stage_threshold(),
     )
     return Variant(label=label, preset=_ranked(name, less))
 
 
-def _floor_unread() -> RelevanceThreshold:
+def _first_stage_threshold() -> RelevanceThreshold:
     """The threshold for a ranking without late interaction: it applies to the score what the full preset applies to
-    `unread`.
+    `first_stage`.
     """
-    floor = DEFAULT.ranking.floor
-    assert floor is not None
-    return replace(floor, evidence=floor.evidence_unread, evidence_unread=0.0)
+    threshold = DEFAULT.ranking.threshold
+    assert threshold is not None
+    return replace(threshold, evidence=threshold.evidence_first_stage, evidence_first_stage=0.0)
 
 
 def _less(expression: Expression, signals: AbstractSet[str]) -> Weighted:

@@ -82,7 +82,7 @@ def context(
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
     preset = preset or choose_preset(settings.preset)
-    preset.sight.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
+    preset.access_policy.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
     choice = EmbedderChoice(embedder) if embedder is not None else choose_embedder(settings)
     reranker = choose_reranker(settings) if reranker is None else reranker
     llm = choose_llm(settings) if llm is None else llm

@@ -400,12 +400,12 @@ def test_no_text_closes_the_block_it_is_shown_in(rem: Remembrancer) -> None:
 # ── thresholds that were never met ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_every_candidate_s_fate_is_told(rem: Remembrancer) -> None:
+def test_every_candidate_s_outcome_is_told(rem: Remembrancer) -> None:
     """[5.18] Stages that did nothing said nothing."""
     for number in range(8):
         rem.remember(f"deploy note {number}")
     rem.jobs.index_now()
     answer = rem.recall("deploy note", limit=3)
-    stages = [fate.stage for fate in answer.trace.outcomes.values()]
+    stages = [outcome.stage for outcome in answer.trace.outcomes.values()]
     assert stages.count(Stage.RETURNED) == 3
-    assert set(stages) <= {Stage.RETURNED, Stage.LIMIT, Stage.FLOOR, Stage.ALIKE}
+    assert set(stages) <= {Stage.RETURNED, Stage.LIMIT, Stage.THRESHOLD, Stage.ALIKE}

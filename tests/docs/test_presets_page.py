@@ -44,7 +44,7 @@ def cell(value: Any, path: str) -> str:
 
 def test_the_presets_stand_side_by_side() -> None:
     assert HEAD in PAGE
-    assert {"ranking.score", "ranking.words_alone", "dynamics.curve", "fading.strength"} < set(SIDE_BY_SIDE)
+    assert {"ranking.score", "ranking.lexical_only", "dynamics.curve", "fading.strength"} < set(SIDE_BY_SIDE)
 
 
 @pytest.mark.parametrize("path", SIDE_BY_SIDE)

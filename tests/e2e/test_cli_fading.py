@@ -146,8 +146,8 @@ def test_a_curve_is_drawn_in_ascii_where_nothing_else_can_be_shown(
 
 def test_a_curve_has_its_points_in_json(cli: Cli, ids: dict[str, str]) -> None:
     curve = cli.done("show", ids["soon"], "--curve", "--days", "10", "--json").json
-    assert curve.keys() == {"outlook", "now", "points"}
-    assert curve["outlook"]["memory"]["id"] == ids["soon"]
+    assert curve.keys() == {"forecast", "now", "points"}
+    assert curve["forecast"]["memory"]["id"] == ids["soon"]
     assert curve["points"][0].keys() == {"at", "strength"}
     strengths = [point["strength"] for point in curve["points"]]
     assert strengths == sorted(strengths, reverse=True)

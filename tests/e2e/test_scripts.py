@@ -156,8 +156,8 @@ def test_the_local_embedder_leaves_other_scripts_to_their_words_and_says_so(scri
             answers = [await memory.recall(question) for question, _ in conversation.asked]
             return [(answer.hits[0].memory.text, answer.degraded["dense"]) for answer in answers]
 
-    unread = "all-MiniLM-L6-v2/int8 does not read the question's script: words only"
-    assert asyncio.run(ask()) == [(conversation.said[place], unread) for _, place in conversation.asked]
+    unsupported = "all-MiniLM-L6-v2/int8 does not read the question's script: words only"
+    assert asyncio.run(ask()) == [(conversation.said[place], unsupported) for _, place in conversation.asked]
 
 
 @needs_the_local_model

@@ -60,8 +60,8 @@ def cases_of(name: str, file: str, with_vectors: By) -> list[pytest.ParameterSet
     parts = groupby(table(file), key=lambda row: (row["ranking"], row["words_alone"]))
     by = {"no": with_vectors, "yes": By.WORDS}
     return [
-        pytest.param(name, ranking, by[words_alone], list(rows), id=f"{name} {ranking} by {by[words_alone]}")
-        for (ranking, words_alone), rows in parts
+        pytest.param(name, ranking, by[lexical_only], list(rows), id=f"{name} {ranking} by {by[lexical_only]}")
+        for (ranking, lexical_only), rows in parts
     ]
 
 
@@ -183,7 +183,9 @@ def test_a_smaller_limit_gives_the_beginning(name: str, ranking: str, by: By, ro
 def test_what_is_not_in_the_order_fell_below_the_floor(name: str, ranking: str, by: By, rows: list[Row]) -> None:
     hits = answer(name, ranking, by)
     outcomes = hits.trace.outcomes
-    assert {fate.stage for key, fate in outcomes.items() if key not in {hit.id for hit in hits}} <= {Stage.FLOOR}
+    assert {outcome.stage for key, outcome in outcomes.items() if key not in {hit.id for hit in hits}} <= {
+        Stage.THRESHOLD
+    }
     assert len(outcomes) == len(searched(by).ids)
 
 
@@ -198,6 +200,6 @@ def test_every_ranking_of_every_preset_has_its_tables() -> None:
         for name, preset in PRESETS.items()
         for ranking in ("", *preset.rankings)
         for by in By
-        if by is not By.WORDS_AND_VECTORS or preset.ranking_named(ranking or None).unread is not None
+        if by is not By.WORDS_AND_VECTORS or preset.ranking_named(ranking or None).first_stage is not None
     }
     assert {case.values[:3] for case in CASES} == known

@@ -388,7 +388,7 @@ def test_something_fades_in_finite_time_and_nothing_at_once(preset: Preset) -> N
 
 
 def test_the_default_s_floor_lets_some_pass_and_some_not() -> None:
-    floor = DEFAULT.ranking.floor
+    floor = DEFAULT.ranking.threshold
     assert floor is not None
     passed = floor.passes(np.array([1.0, 0.0, 0.3, 0.14, math.nan]), np.array([0.0, 1.0, 0.0, 0.0, 0.1]), np.zeros(5))
     assert passed.tolist() == [True, True, True, False, False]
@@ -428,7 +428,7 @@ def _admitted() -> Iterator[tuple[str, float]]:
 
 
 def test_some_rows_of_a_crew_are_shared_with_it_and_some_are_not() -> None:
-    reader = Reader(SCOPE.narrowed(crew="red", agent="ana"), Reach.CREW_SHARED, CREWSHIP.sight.shared_from)
+    reader = Reader(SCOPE.narrowed(crew="red", agent="ana"), Reach.CREW_SHARED, CREWSHIP.access_policy.shared_from)
     owner = SCOPE.narrowed(crew="red", agent="ben")
     shared = {name: can_see(reader, owner, Visibility.WORKSPACE, importance) for name, importance in _admitted()}
     assert {name for name, seen in shared.items() if not seen} == {

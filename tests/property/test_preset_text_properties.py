@@ -62,21 +62,21 @@ plain_scores = expressions([name for name in UNITS if name not in COMPARED])
 strengths = expressions([name for name, signal in STATE_SIGNALS.items() if signal.scale is Scale.UNIT])
 
 
-def ranking_of(score: Expression, reread: int, **others: Any) -> Ranking:
+def ranking_of(score: Expression, late_interaction: int, **others: Any) -> Ranking:
     """Which compares word by word where its score says so."""
-    return Ranking(score=score, reread=reread if COMPARED & signal_names(score) else 0, **others)
+    return Ranking(score=score, late_interaction=late_interaction if COMPARED & signal_names(score) else 0, **others)
 
 
 rankings = st.builds(
     ranking_of,
     score=scores,
-    reread=st.integers(1, MAX_RERANKED),
+    late_interaction=st.integers(1, MAX_RERANKED),
     rerank=st.integers(0, MAX_RERANK),
     rerank_weight=fractions,
-    words_alone=st.none() | plain_scores,
-    unread=st.none() | plain_scores,
+    lexical_only=st.none() | plain_scores,
+    first_stage=st.none() | plain_scores,
     depth=st.builds(Depth, least=st.integers(1, 10_000), per_hit=st.integers(1, 100)),
-    floor=st.none()
+    threshold=st.none()
     | st.builds(
         RelevanceThreshold,
         similarity=st.floats(min_value=0.01, max_value=1),
@@ -90,7 +90,7 @@ def presets(draw: st.DrawFn) -> Preset:
     strength = draw(strengths)
     ranking = draw(rankings)
     if draw(st.booleans()):  # a score that reads the strength
-        ranking = replace(ranking, score=Product((Signal("similarity"), strength)), reread=0)
+        ranking = replace(ranking, score=Product((Signal("similarity"), strength)), late_interaction=0)
     return replace(
         DEFAULT,
         name=draw(slugs),

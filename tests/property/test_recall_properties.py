@@ -78,9 +78,9 @@ def test_a_smaller_limit_gives_the_beginning_of_the_same_answer(said: list[str],
 
 @few
 @given(corpora, texts)
-def test_every_candidate_has_one_fate(said: list[str], asked: str) -> None:
+def test_every_candidate_has_one_outcome(said: list[str], asked: str) -> None:
     found = answer(said, asked)
-    returned = [key for key, fate in found.trace.outcomes.items() if fate.stage is Stage.RETURNED]
+    returned = [key for key, outcome in found.trace.outcomes.items() if outcome.stage is Stage.RETURNED]
     assert returned == [hit.id for hit in found]
 
 

@@ -36,7 +36,7 @@ class Style:
 
     renderer: Renderer
     preamble: str
-    standing_preamble: str
+    pinned_preamble: str
     memory: str
     line: str
 
@@ -254,21 +254,21 @@ def test_an_importer_leaves_a_block_out(style: Style, recall: Recall, more: int,
 
 @in_styles(STYLES, recall=recalls(), more=extra)
 def test_pinned_memories_stay_within_their_budget(style: Style, recall: Recall, more: int) -> None:
-    room = len(f"<{TAG}>\n{style.standing_preamble}\n{CLOSING}") + more
+    room = len(f"<{TAG}>\n{style.pinned_preamble}\n{CLOSING}") + more
     assert len(style.renderer.pinned(recall, max_chars=room)) <= room
 
 
 @in_styles(STYLES, recall=recalls(), more=extra)
 def test_pinned_memories_are_framed_as_a_whole_or_not_there(style: Style, recall: Recall, more: int) -> None:
     text = style.renderer.pinned(recall, max_chars=1000 + more)
-    opening = f"<{TAG}>\n{style.standing_preamble}\n"
+    opening = f"<{TAG}>\n{style.pinned_preamble}\n"
     assert text == "" or (text.startswith(opening) and text.endswith(f"\n{CLOSING}") and text.count("<") == 2)
 
 
 @in_styles(STYLES, recall=recalls())
 def test_with_room_for_all_every_pinned_memory_that_can_be_seen_is_there(style: Style, recall: Recall) -> None:
     visible = [memory for memory in recall.pinned if safe(memory.title or "") or safe(memory.text)]
-    opening = f"<{TAG}>\n{style.standing_preamble}\n"
+    opening = f"<{TAG}>\n{style.pinned_preamble}\n"
     lines = style.renderer.pinned(recall, max_chars=100_000).removeprefix(opening).split("\n")
     mark = "### |- " if isinstance(style.renderer, Markdown) else style.memory
     assert sum(bool(re.match(mark, line)) for line in lines) == len(visible)

@@ -77,7 +77,7 @@ class Stage(StrEnum):
     LIMIT = "below the limit"
     DUPLICATE = "says the same as a better hit"
     ALIKE = "too much like better hits"
-    FLOOR = "below the relevance floor"
+    THRESHOLD = "below the relevance threshold"
     MIN_SCORE = "below the least score asked for"
     ROW_MISSING = "its row has gone since"
 

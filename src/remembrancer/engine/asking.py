@@ -118,7 +118,7 @@ async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVec
     embedder = ctx.embedder
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
-    words = word_embedder(embedder) if ranking.reread else None
+    words = word_embedder(embedder) if ranking.late_interaction else None
     start = ctx.stopwatch()
     try:
         if words is None:
@@ -133,7 +133,7 @@ def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVecto
     embedder = computing(ctx.embedder)
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
-    words = ranking.reread and word_embedder(ctx.embedder) is not None
+    words = ranking.late_interaction and word_embedder(ctx.embedder) is not None
     start = ctx.stopwatch()
     try:
         asked = embedder.question_now(planned.embedded) if words else embedder.query_now(planned.embedded)
@@ -143,8 +143,8 @@ def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVecto
 
 
 def _not_embedded(ctx: Context) -> QuestionVectors:
-    unread = f"{ctx.model} does not read the question's script: words only"
-    return QuestionVectors(degraded={"dense": ctx.without_embedder if ctx.embedder is None else unread})
+    unsupported = f"{ctx.model} does not read the question's script: words only"
+    return QuestionVectors(degraded={"dense": ctx.without_embedder if ctx.embedder is None else unsupported})
 
 
 def _embedded(

@@ -153,7 +153,7 @@ def _replaced(
 
 
 def _home(ctx: Context, row: Memory) -> Home:
-    return home_of(row, sessions_apart=False, standing_tag=ctx.preset.standing_tag)
+    return home_of(row, sessions_apart=False, pinned_tag=ctx.preset.pinned_tag)
 
 
 def _report(cluster: Sequence[Memory], by: str) -> Consolidated:

@@ -58,7 +58,7 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
     now = ctx.clock()
     rows = await current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
     # Of many memories this takes seconds, in which others may want something of the loop.
-    merges = await asyncio.to_thread(merges_of, rows, rule, standing_tag=ctx.preset.standing_tag)
+    merges = await asyncio.to_thread(merges_of, rows, rule, pinned_tag=ctx.preset.pinned_tag)
     merged: list[Merged] = []
     lost = 0
     for merge in merges[:limit]:

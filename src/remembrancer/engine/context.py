@@ -138,11 +138,11 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     Where the reach was asked for explicitly, or for a question (`asking`) under a strict preset, that raises
     InvalidInput.
     """
-    sight = ctx.preset.sight
+    access_policy = ctx.preset.access_policy
     if reach is not None:
-        return Reader(caller.scope, reach, sight.shared_from)
-    usual = sight.reach_of(caller.role)
-    if asking and sight.strict:
-        return Reader(caller.scope, usual, sight.shared_from)
+        return Reader(caller.scope, reach, access_policy.shared_from)
+    usual = access_policy.reach_of(caller.role)
+    if asking and access_policy.strict:
+        return Reader(caller.scope, usual, access_policy.shared_from)
     needed = {Reach.SESSION: caller.scope.session, Reach.OWN: caller.scope.agent, Reach.CREW_SHARED: caller.scope.crew}
-    return Reader(caller.scope, Reach.WORKSPACE if needed.get(usual, "") is None else usual, sight.shared_from)
+    return Reader(caller.scope, Reach.WORKSPACE if needed.get(usual, "") is None else usual, access_policy.shared_from)

@@ -111,7 +111,7 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
 
     def _left_out(self, index: int) -> Stage:
         if not self._ranking.relevant[index]:
-            return Stage.FLOOR
+            return Stage.THRESHOLD
         return Stage.LIMIT if self._ranking.passed[index] else Stage.MIN_SCORE
 
     @cached_property

@@ -50,7 +50,7 @@ class FadingCurve:
     on, such as the last use. The future part assumes no further use.
     """
 
-    outlook: DecayForecast
+    forecast: DecayForecast
     now: datetime
     points: tuple[tuple[datetime, float], ...]
 
@@ -94,8 +94,8 @@ async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around:
     states = states_of([memory])
     settled = moment(law.dynamics.settled(states)[0])
     since = min(now, max(settled, now - around))
-    (outlook,) = _forecasts(ctx, [memory], now)
-    return FadingCurve(outlook=outlook, now=now, points=tuple(curve(states, law, since, now + around, points)))
+    (forecast,) = _forecasts(ctx, [memory], now)
+    return FadingCurve(forecast=forecast, now=now, points=tuple(curve(states, law, since, now + around, points)))
 
 
 def _listed(

@@ -188,8 +188,8 @@ def _in_words(outcome: CandidateOutcome, limit: int, most: int) -> str:  # noqa:
             return f"ranked {outcome.rank}, and says word for word what {outcome.detail} says, which ranks higher"
         case Stage.ALIKE:
             return f"ranked {outcome.rank}, and too much like better hits to be picked before others"
-        case Stage.FLOOR:
-            return f"ranked {outcome.rank}, below the relevance floor"
+        case Stage.THRESHOLD:
+            return f"ranked {outcome.rank}, below the relevance threshold"
         case Stage.MIN_SCORE:
             return f"ranked {outcome.rank}, below the least score asked for"
         case Stage.ROW_MISSING:

@@ -104,7 +104,7 @@ async def set_priority(
 
     Raises PermissionDenied for a role that is not an operator's, NotFound, and Conflict for an archived event.
     """
-    operators = ctx.preset.sight.operators
+    operators = ctx.preset.access_policy.operators
     if caller.role not in operators:
         allowed = " or ".join(operators) or "nobody in this preset"
         raise PermissionDenied(f"a priority is changed by {allowed}: {caller.role} may not")

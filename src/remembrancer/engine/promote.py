@@ -212,7 +212,7 @@ async def _learnings(ctx: Context, scope: Scope, rule: Promotion, now: datetime)
     if ctx.model is not None:
         vectors = await ctx.store.vectors(reader, ctx.model, ids)
     # Of many memories this takes seconds, in which others may want something of the loop.
-    return await asyncio.to_thread(Learnings, rows, vectors, rule, ctx.preset.standing_tag)
+    return await asyncio.to_thread(Learnings, rows, vectors, rule, ctx.preset.pinned_tag)
 
 
 async def _known(

@@ -47,7 +47,7 @@ def searched(ctx: Context, where: Filter) -> Filter:
     Pinned memories are in every answer, so they are not searched for. Neither are the kinds that the preset hides,
     unless the question asks for a kind.
     """
-    tag = ctx.preset.standing_tag
+    tag = ctx.preset.pinned_tag
     return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
 
 
@@ -59,7 +59,7 @@ def shown(ctx: Context, where: Filter) -> Filter:
 
 def pinned(ctx: Context, view: ReadView, reader: Reader, at: datetime) -> tuple[Memory, ...]:
     """The memories that are in every answer, newest first."""
-    tag = ctx.preset.standing_tag
+    tag = ctx.preset.pinned_tag
     if tag is None:
         return ()
     return view.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_PINNED)
@@ -247,17 +247,17 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     if words is not None and recalling.ctx.model is not None:
         first = ranked_by(ranking.expression(with_vector=True, compared=False), found, gathered.table, Acceptance())
         recalling.timer.lap("score")
-        count = max(recalling.limit, ranking.reread)
+        count = max(recalling.limit, ranking.late_interaction)
         try:
-            close = engine.rerank.reread(
+            close = engine.rerank.late_interaction(
                 recalling.ctx, view, recalling.reader, first, recalling.ctx.model, words, count
             )
         except ModelUnavailable as error:
             recalling.degraded[LATE_INTERACTION] = f"words not compared: {error}"
-        recalling.timer.lap("reread")
+        recalling.timer.lap("late_interaction")
     compared = close is not None
     accepts = Acceptance(
-        floor=ranking.floor,
+        threshold=ranking.threshold,
         least_evidence=ranking.least_evidence(with_vector=with_vector, compared=compared),
         then=happened_in(gathered.any_at, found.states.occurred_from, found.states.occurred_at)
         if gathered.any_at

@@ -70,7 +70,7 @@ def _text(cue: Cue) -> str:
     return f"{cue.heading}\n{cue.text}" if cue.heading else cue.text
 
 
-def reread(
+def late_interaction(
     ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionTokens, count: int
 ) -> Mapping[str, FloatColumn] | None:
     """Late-interaction signals of the best `count` candidates, NaN for the others: MaxSim of the whole text, of its

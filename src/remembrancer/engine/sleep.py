@@ -117,7 +117,7 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
 async def _groups(ctx: Context, scope: Scope, rule: Sleep, now: datetime) -> tuple[tuple[Memory, ...], ...]:
     where = Filter(current_at=now, tiers=frozenset({Tier.WORKING}), until=now - rule.ttl / 2)
     rows = await condense.current(ctx, scope, where)
-    return sleepers([row for row in rows if rule.due(row, now)], rule, standing_tag=ctx.preset.standing_tag)
+    return sleepers([row for row in rows if rule.due(row, now)], rule, pinned_tag=ctx.preset.pinned_tag)
 
 
 def _idle(rule: Sleep) -> str:
@@ -172,7 +172,7 @@ def _laid_down(
         group,
         said,
         identifier=id_of(group, JOB),
-        home=home_of(group[0], sessions_apart="session" in rule.by, standing_tag=ctx.preset.standing_tag),
+        home=home_of(group[0], sessions_apart="session" in rule.by, pinned_tag=ctx.preset.pinned_tag),
         tier=Tier.EPISODIC,
         metadata={SUMMARY_OF: ids_told(group)},
         now=now,

@@ -21,7 +21,7 @@ from remembrancer.policies.vault.planning import VaultPlan, planned
 from remembrancer.ports.vault import Content, VaultFiles
 from remembrancer.values import dataclass
 
-STANDING_TAG: Final = "institutional"
+PINNED_TAG: Final = "institutional"
 """The tag of memories from institutional files, where the preset has no tag for pinned memories."""
 
 _CHANGES_AT_ONCE: Final = 500
@@ -86,7 +86,7 @@ def _terms(ctx: Context, scope: Scope, files: VaultFiles, trust: Trust) -> Terms
         workspace=scope.workspace,
         project=scope.project,
         vault=files.name,
-        pinned_tag=ctx.preset.standing_tag or STANDING_TAG,
+        pinned_tag=ctx.preset.pinned_tag or PINNED_TAG,
         now=ctx.clock(),
         trust=trust,
     )

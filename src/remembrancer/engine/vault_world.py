@@ -56,7 +56,7 @@ async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: VaultInde
     formed = await reading.formed()
     targets = new_places(formed, {*reading.parsed, *reading.unchanged}, terms)
     await reading.read({path for path in targets.values() if path in reading.unchanged}, again=True)
-    unclear = {*scan.refused, *(f"{path.removesuffix('/')}/" for path in scan.refused), *reading.unread}
+    unclear = {*scan.refused, *(f"{path.removesuffix('/')}/" for path in scan.refused), *reading.unreadable}
     world = World(
         index=index,
         read={path: reading.as_read(path) for path in sorted(reading.parsed)},
@@ -65,14 +65,14 @@ async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: VaultInde
         memories=reading.memories,
         formed=formed,
     )
-    refused = {**scan.refused, **reading.unread}
+    refused = {**scan.refused, **reading.unreadable}
     findings = tuple(FileProblem(path, None, refused[path]) for path in sorted(refused))
     return VaultContents(world, scan, reading.contents, findings)
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The state of the gathering. `unread`: files that cannot be read, and why."""
+    """The state of the gathering. `unreadable`: files that cannot be read, and why."""
 
     ctx: Context
     files: VaultFiles
@@ -82,7 +82,7 @@ class _Reading:
     contents: dict[str, Content] = field(default_factory=dict[str, Content])
     parsed: dict[str, VaultFile] = field(default_factory=dict[str, VaultFile])
     unchanged: dict[str, Known] = field(default_factory=dict[str, Known])
-    unread: dict[str, str] = field(default_factory=dict[str, str])
+    unreadable: dict[str, str] = field(default_factory=dict[str, str])
     memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])
     looked_up: set[UUID] = field(default_factory=set[UUID])
 
@@ -122,7 +122,7 @@ class _Reading:
     def _take(self, path: str, content: Content | str, *, again: bool) -> None:
         self.unchanged.pop(path, None)
         if isinstance(content, str):
-            self.unread[path] = content
+            self.unreadable[path] = content
             return
         known = self.index.files.get(path)
         if known is not None and known.modified >= 0 and known.digest == content.digest and not again:

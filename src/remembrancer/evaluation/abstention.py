@@ -134,17 +134,19 @@ class AbstentionCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbstentionAtThreshold(AbstentionCounts):
-    """Abstention counts if every turn that scores below `floor` were dropped from the answers.
+    """Abstention counts if every turn that scores below `threshold` were dropped from the answers.
 
     `recall`: mean recall@10 of the answerable questions over the turns that are kept.
     """
 
-    floor: float
+    threshold: float
     recall: float
 
 
-def sweep(asked: Sequence[JudgedQuestion], floors: Sequence[float] = THRESHOLDS) -> tuple[AbstentionAtThreshold, ...]:
-    """Abstention and recall for each threshold in `floors`, computed from one run: an answer keeps the turns whose
+def sweep(
+    asked: Sequence[JudgedQuestion], thresholds: Sequence[float] = THRESHOLDS
+) -> tuple[AbstentionAtThreshold, ...]:
+    """Abstention and recall for each threshold in `thresholds`, computed from one run: an answer keeps the turns whose
     score is at least the threshold.
 
     Scores fall with rank, so the kept turns are the beginning of the answer. The threshold 0 is the system without a
@@ -156,14 +158,14 @@ def sweep(asked: Sequence[JudgedQuestion], floors: Sequence[float] = THRESHOLDS)
     found, shares = _found_scores([one for one in asked if one.answerable])
     return tuple(
         AbstentionAtThreshold(
-            floor=floor,
+            threshold=threshold,
             unanswerable=len(bests[False]),
-            silent_on_unanswerable=int(np.count_nonzero(bests[False] < floor)),
+            silent_on_unanswerable=int(np.count_nonzero(bests[False] < threshold)),
             answerable=len(bests[True]),
-            silent_on_answerable=int(np.count_nonzero(bests[True] < floor)),
-            recall=float(shares[found >= floor].sum() / len(bests[True])),
+            silent_on_answerable=int(np.count_nonzero(bests[True] < threshold)),
+            recall=float(shares[found >= threshold].sum() / len(bests[True])),
         )
-        for floor in floors
+        for threshold in thresholds
     )
 
 
@@ -222,12 +224,12 @@ def _placements(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDA
 class UnanswerableResult:
     """How one system does on one kind of unanswerable questions, compared with the answerable questions.
 
-    `by_floor` is empty when scores are not fractions or there is no such question. `separation` is None when the system
-    gives no scores, or there are fewer than two questions of either kind.
+    `by_threshold` is empty when scores are not fractions or there is no such question. `separation` is None when the
+    system gives no scores, or there are fewer than two questions of either kind.
     """
 
     counts: AbstentionCounts
-    by_floor: tuple[AbstentionAtThreshold, ...]
+    by_threshold: tuple[AbstentionAtThreshold, ...]
     separation: Separation | None
 
     @property
@@ -248,7 +250,7 @@ def unanswerable_result(
             answerable=len(answerable),
             silent_on_answerable=sum(one.abstained for one in answerable),
         ),
-        by_floor=sweep([*answerable, *unanswerable]) if fractions and answerable and unanswerable else (),
+        by_threshold=sweep([*answerable, *unanswerable]) if fractions and answerable and unanswerable else (),
         separation=_separation(answerable, unanswerable),
     )
 

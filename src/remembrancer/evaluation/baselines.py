@@ -195,7 +195,7 @@ class _Ranked:
     def block(self, max_chars: int) -> MeasuredBlock:
         return pack_block(self.ranked, self.texts, max_chars)
 
-    async def fate(self, turn_id: str) -> TurnOutcome:
+    async def outcome(self, turn_id: str) -> TurnOutcome:
         return TurnOutcome.RETURNED if turn_id in self.ranked else TurnOutcome.LIMIT
 
 

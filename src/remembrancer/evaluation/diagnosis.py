@@ -95,12 +95,12 @@ def _abstention_rows(results: Mapping[str, Mapping[str, UnanswerableResult]]) ->
             )
 
 
-def by_floor(view: views.AbstentionByThreshold) -> Sheet:
+def by_threshold(view: views.AbstentionByThreshold) -> Sheet:
     """Abstention and recall per relevance threshold; abstaining is the positive class. Three columns for each kind of
     unanswerable questions, and the number of abstentions.
     """
     kinds = list(view.results.items())
-    every = [result.by_floor[::THRESHOLD_STEP] for _, result in kinds]
+    every = [result.by_threshold[::THRESHOLD_STEP] for _, result in kinds]
     columns = [
         column
         for kind, _ in kinds
@@ -111,7 +111,7 @@ def by_floor(view: views.AbstentionByThreshold) -> Sheet:
         columns=("nothing to\nanswerable", "recall\n@10", *columns),
         rows=tuple(
             (
-                f"{several[0].floor:.2f}",
+                f"{several[0].threshold:.2f}",
                 (
                     f"{several[0].silent_on_answerable:,}",
                     f"{several[0].recall:.3f}",

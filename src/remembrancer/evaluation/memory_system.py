@@ -32,8 +32,8 @@ OUTCOME_OF_STAGE: Final = {
     Stage.LIMIT: TurnOutcome.LIMIT,
     Stage.DUPLICATE: TurnOutcome.DUPLICATE,
     Stage.ALIKE: TurnOutcome.ALIKE,
-    Stage.FLOOR: TurnOutcome.FLOOR,
-    Stage.MIN_SCORE: TurnOutcome.FLOOR,
+    Stage.THRESHOLD: TurnOutcome.THRESHOLD,
+    Stage.MIN_SCORE: TurnOutcome.THRESHOLD,
     Stage.ROW_MISSING: TurnOutcome.GONE,
 }
 
@@ -53,7 +53,7 @@ class MemorySystem:
         self._reranker = reranker
         self._preset = choose_preset(settings.preset)
         # A preset with a strict access policy answers named agents only.
-        self._agent = AGENT if self._preset.sight.strict else None
+        self._agent = AGENT if self._preset.access_policy.strict else None
         self.degraded: dict[str, str] = {}
 
     @property
@@ -166,14 +166,14 @@ class _MemoryAnswer:
         turns = [self.remembered.turn(hit) for hit in rendered.hits]
         return MeasuredBlock(tuple(turn for turn in turns if turn is not None), len(rendered.text))
 
-    async def fate(self, turn_id: str) -> TurnOutcome:
+    async def outcome(self, turn_id: str) -> TurnOutcome:
         if turn_id in self.ranked:
             return TurnOutcome.RETURNED
         memory_id = await self.remembered.of(turn_id)
         if memory_id is None:
             return TurnOutcome.NOT_INGESTED
-        fate = self.recall.trace.outcomes.get(memory_id)
-        return TurnOutcome.NO_CANDIDATE if fate is None else OUTCOME_OF_STAGE[fate.stage]
+        outcome = self.recall.trace.outcomes.get(memory_id)
+        return TurnOutcome.NO_CANDIDATE if outcome is None else OUTCOME_OF_STAGE[outcome.stage]
 
 
 def _draft(turn: DatasetTurn) -> EventDraft:

@@ -27,7 +27,7 @@ class Cause(StrEnum):
     """It is in the answer, but did not fit into the block."""
     DUPLICATE = "duplicate"
     ALIKE = "too alike"
-    FLOOR = "below the floor"
+    THRESHOLD = "below the threshold"
     GONE = "gone since"
     NO_CANDIDATE = "not a candidate"
     NOT_INGESTED = "not ingested"
@@ -37,7 +37,7 @@ _OF_OUTCOME: Final = {
     TurnOutcome.LIMIT: Cause.RANKED_LOW,
     TurnOutcome.DUPLICATE: Cause.DUPLICATE,
     TurnOutcome.ALIKE: Cause.ALIKE,
-    TurnOutcome.FLOOR: Cause.FLOOR,
+    TurnOutcome.THRESHOLD: Cause.THRESHOLD,
     TurnOutcome.GONE: Cause.GONE,
     TurnOutcome.NO_CANDIDATE: Cause.NO_CANDIDATE,
     TurnOutcome.NOT_INGESTED: Cause.NOT_INGESTED,
@@ -51,17 +51,17 @@ class EvidenceTurn:
     """
 
     turn: str
-    fate: TurnOutcome
+    outcome: TurnOutcome
     rank: int | None
     blocks: frozenset[str]
 
     def cause(self, reader: str) -> Cause:
         """Why `reader`, one of READERS, does not see the turn; FOUND if it does."""
         if reader in BUDGETS:
-            return Cause.FOUND if reader in self.blocks else _OF_OUTCOME.get(self.fate, Cause.CUT)
+            return Cause.FOUND if reader in self.blocks else _OF_OUTCOME.get(self.outcome, Cause.CUT)
         if self.rank is not None and self.rank <= FIRST:
             return Cause.FOUND
-        return _OF_OUTCOME.get(self.fate, Cause.RANKED_LOW)
+        return _OF_OUTCOME.get(self.outcome, Cause.RANKED_LOW)
 
     def missed(self) -> dict[str, str]:
         """The cause for each reader that does not see the turn."""

@@ -96,9 +96,9 @@ async def judge_answer(
     evidence_turns: list[EvidenceTurn] = []
     for turn_id, rank in zip(gold, ranks, strict=True):
         if question.answerable:
-            fate = TurnOutcome.RETURNED if rank is not None else await answer.fate(turn_id)
+            outcome = TurnOutcome.RETURNED if rank is not None else await answer.outcome(turn_id)
             held = frozenset(budget for budget, block in blocks.items() if turn_id in block.turns)
-            evidence_turns.append(EvidenceTurn(turn=turn_id, fate=fate, rank=rank, blocks=held))
+            evidence_turns.append(EvidenceTurn(turn=turn_id, outcome=outcome, rank=rank, blocks=held))
     return JudgedQuestion(
         conversation=conversation,
         question=question,

@@ -199,12 +199,12 @@ def _unanswerable(result: UnanswerableResult) -> dict[str, JsonValue]:
         **_abstention_counts(result.counts),
         "auc": None if separation is None else separation.auc,
         "auc_interval": None if separation is None else plain(separation.interval),
-        "by_floor": [_at_floor(one) for one in result.by_floor],
+        "by_threshold": [_at_threshold(one) for one in result.by_threshold],
     }
 
 
-def _at_floor(one: AbstentionAtThreshold) -> JsonValue:
-    return {"floor": one.floor, **_abstention_counts(one), "recall@10": one.recall}
+def _at_threshold(one: AbstentionAtThreshold) -> JsonValue:
+    return {"threshold": one.threshold, **_abstention_counts(one), "recall@10": one.recall}
 
 
 def _abstention_counts(counts: AbstentionCounts) -> dict[str, JsonValue]:

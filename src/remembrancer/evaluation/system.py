@@ -19,7 +19,7 @@ class TurnOutcome(StrEnum):
     """It was found, but ranks below the last turn that is read."""
     DUPLICATE = "says the same as a better hit"
     ALIKE = "too much like better hits"
-    FLOOR = "below the floor"
+    THRESHOLD = "below the threshold"
     GONE = "gone since"
     """It was found, but could no longer be read."""
     NO_CANDIDATE = "not a candidate"
@@ -37,7 +37,7 @@ class MeasuredBlock:
 
 
 class SystemAnswer(Protocol):
-    """A system's answer to one question. Blocks and fates are computed on demand."""
+    """A system's answer to one question. Blocks and outcomes are computed on demand."""
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class SystemAnswer(Protocol):
         """The answer as a prompt block of at most `max_chars` characters."""
         ...
 
-    async def fate(self, turn_id: str) -> TurnOutcome:
+    async def outcome(self, turn_id: str) -> TurnOutcome:
         """What happened to a turn of the transcript."""
         ...
 

@@ -79,7 +79,7 @@ def sheet(view: ReportView) -> Sheet:  # noqa: C901, PLR0911 - a case for each k
         case Abstention():
             return diagnosis.abstention(view)
         case AbstentionByThreshold():
-            return diagnosis.by_floor(view)
+            return diagnosis.by_threshold(view)
         case Differences():
             return diagnosis.differences(view)
         case ChangedMost():

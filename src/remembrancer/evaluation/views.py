@@ -267,7 +267,7 @@ def _diagnosis(report: EvaluationReport) -> Iterator[ReportView]:
     if any(kinds.values()):
         yield Abstention(name="silence", title=ABSTENTION_TITLE, where="", results=kinds)
     for suffix, one in suffixed:
-        swept = {kind: result for kind, result in kinds[one.system].items() if result.by_floor}
+        swept = {kind: result for kind, result in kinds[one.system].items() if result.by_threshold}
         if swept:
             yield AbstentionByThreshold(name=f"abstention{suffix}", system=one.system, results=swept)
     if report.paired is not None:

@@ -149,7 +149,7 @@ class AsyncRemembrancer(View):
         Raises InvalidInput for an unknown part of a scope, or a role that the preset does not know.
         """
         if role is not None:
-            self._ctx.preset.sight.reach_of(role)
+            self._ctx.preset.access_policy.reach_of(role)
         caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)
         return type(self)(self._opened, caller)
 

@@ -19,7 +19,7 @@ _HEADER: Final = re.compile(r"---[ \t]*\r?\n(?P<fields>.*?)^---", re.DOTALL | re
 _OWN_FIELDS: Final = re.compile(
     rf"^(?:type\s*:\s*[\"']?(?:{'|'.join(LearningType)})|reinforcement_count\s*:)", re.MULTILINE
 )
-_STANDING: Final = {"institutional.md": "institutional"}
+_PINNED: Final = {"institutional.md": "institutional"}
 """Files whose learnings are in every answer, and the tag that marks them."""
 
 
@@ -44,7 +44,7 @@ def is_of_learnings(head: str) -> bool:
 
 def tags_of(path: Path) -> tuple[str, ...]:
     """The tags that learnings get from their file."""
-    tag = _STANDING.get(path.name.lower())
+    tag = _PINNED.get(path.name.lower())
     return () if tag is None else (tag,)
 
 

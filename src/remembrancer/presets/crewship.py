@@ -63,7 +63,7 @@ CREWSHIP: Final = Preset(
     ),
     ranking=Ranking(
         score=Product((Signal("similarity"), IMPORTANCE_NOW)),
-        words_alone=Rrf((Signal("lexical_leg"),)),
+        lexical_only=Rrf((Signal("lexical_leg"),)),
         # Importance can lift a row from any similarity rank, so all rows are candidates.
         depth=Depth(least=MAX_DEPTH),
     ),
@@ -71,13 +71,13 @@ CREWSHIP: Final = Preset(
         {
             "hybrid": Ranking(
                 score=Rrf((Signal("dense_leg"), Signal("lexical_leg"))),
-                words_alone=Rrf((Signal("lexical_leg"),)),
+                lexical_only=Rrf((Signal("lexical_leg"),)),
                 depth=Depth(least=20, per_hit=3),
             )
         }
     ),
     limits=Limits(usual=5, most=50),
-    sight=AccessPolicy(shared_from=0.65, strict=True),
+    access_policy=AccessPolicy(shared_from=0.65, strict=True),
     dynamics=Dynamics(
         curve=LinearRamp(days=180, floor=0.1),
         since=Since.OCCURRED,

@@ -64,7 +64,7 @@ DEFAULT: Final = Preset(
                 *STATE,
             )
         ),
-        unread=Weighted(
+        first_stage=Weighted(
             (
                 (Signal("similarity"), 0.25),
                 (Signal("coverage"), 0.17),
@@ -78,7 +78,7 @@ DEFAULT: Final = Preset(
                 *STATE,
             )
         ),
-        words_alone=Weighted(
+        lexical_only=Weighted(
             (
                 (Signal("coverage"), 0.27),
                 (Signal("nearby"), 0.18),
@@ -92,11 +92,11 @@ DEFAULT: Final = Preset(
             )
         ),
         depth=Depth(least=200),
-        reread=100,
+        late_interaction=100,
         # A configured reranker counts for half. Not measured: models differ, and none is shipped.
         rerank=32,
         rerank_weight=0.5,
-        floor=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5),
+        threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5),
     ),
     # Being shown proves nothing: only use restarts forgetting.
     dynamics=Dynamics(

@@ -31,7 +31,7 @@ ENGRAM: Final = Preset(
             )
         ),
         # Without vectors every similarity is absent: lexical scores replace it.
-        words_alone=Weighted(
+        lexical_only=Weighted(
             (
                 (Signal("lexical"), 0.6),
                 (Signal("priority"), 0.2),

@@ -80,10 +80,10 @@ class AccessPolicy:
 
     def __post_init__(self) -> None:
         for role in self.by_role:
-            validation.name("sight.by_role", role)
+            validation.name("access_policy.by_role", role)
         for role in self.operators:
-            validation.name("sight.operators", role)
-        validation.fraction("sight.shared_from", self.shared_from)
+            validation.name("access_policy.operators", role)
+        validation.fraction("access_policy.shared_from", self.shared_from)
 
     def reach_of(self, role: str) -> Reach:
         """The reach of a role. Raises InvalidInput for an unknown role: a typo must not widen access."""
@@ -118,7 +118,7 @@ class Preset:
     - `key_terms`: None searches by the question itself.
     - `sleep`: consolidation of working memory. `clusters`, `compaction`: memories merged into one. `promotion`:
       learnings shared more widely. `retention`: events archived. `schedule`: how often each of these runs.
-    - `standing_tag`: memories with this tag are in every answer, apart from the hits.
+    - `pinned_tag`: memories with this tag are in every answer, apart from the hits.
     - `nudge_after`: how many events of an agent without a `memory.updated` lead to a reminder.
     """
 
@@ -129,7 +129,7 @@ class Preset:
     ranking: Ranking
     rankings: Mapping[str, Ranking] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
-    sight: AccessPolicy = field(default_factory=AccessPolicy)
+    access_policy: AccessPolicy = field(default_factory=AccessPolicy)
     dynamics: Dynamics
     fading: Fading
     feedback: FeedbackSteps = field(default_factory=FeedbackSteps)
@@ -148,7 +148,7 @@ class Preset:
     promotion: Promotion | None = None
     retention: Retention | None = None
     schedule: Schedule = field(default_factory=Schedule)
-    standing_tag: str | None = None
+    pinned_tag: str | None = None
     nudge_after: int = 60
     renderer: Renderer
 
@@ -157,8 +157,8 @@ class Preset:
         validation.name("description", self.description, max_chars=500)
         for name in self.rankings:
             validation.slug("rankings", name)
-        if self.standing_tag is not None:
-            validation.tags("standing_tag", (self.standing_tag,))
+        if self.pinned_tag is not None:
+            validation.tags("pinned_tag", (self.pinned_tag,))
         validation.whole("nudge_after", self.nudge_after, 1, 1_000_000)
 
     def ranking_named(self, name: str | None) -> Ranking:

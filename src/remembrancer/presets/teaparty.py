@@ -36,7 +36,7 @@ TEAPARTY: Final = Preset(
         score=Saturating(
             Product((Weighted(((Signal("similarity"), 0.7), (WORDS, 0.3))), *PROMINENCE, Signal("level")))
         ),
-        words_alone=Saturating(Product((WORDS, *PROMINENCE, Signal("level")))),
+        lexical_only=Saturating(Product((WORDS, *PROMINENCE, Signal("level")))),
         depth=Depth(least=20, per_hit=4),
         diversity=Mmr(balance=0.7),
     ),
@@ -56,7 +56,7 @@ TEAPARTY: Final = Preset(
     key_terms=KeyTerms(),
     compaction=Compaction(),
     promotion=Promotion(),
-    standing_tag="institutional",
+    pinned_tag="institutional",
     # The text limits each kind without naming a number: `kind_chars` stays empty.
     renderer=Sections(),
 )

@@ -44,7 +44,7 @@ T = TypeVar("T")
 SIMILARITY = Signal("similarity")
 PLAIN = Ranking(score=SIMILARITY)
 IN_CONTEXT = Ranking(score=Weighted(((SIMILARITY, 0.5), (Signal("nearby"), 0.5))))
-BY_WORDS = Ranking(score=Signal("late_interaction"), unread=SIMILARITY, reread=9)
+BY_WORDS = Ranking(score=Signal("late_interaction"), first_stage=SIMILARITY, late_interaction=9)
 WHERE = Filter(current_at=NOW)
 DAY = timedelta(days=1)
 TRIP = NOW - 100 * DAY

@@ -144,7 +144,7 @@ def test_what_has_another_home_kind_or_a_topic_is_not_mixed_in(make: Callable[[]
 
 
 def test_what_standing_answers_say_is_not_mixed_with_what_they_do_not(make: Callable[[], Store]) -> None:
-    preset = replace(ENGRAM, standing_tag="always")
+    preset = replace(ENGRAM, pinned_tag="always")
 
     async def steps(life: Life) -> int:
         return len((await consolidate_clusters(life.ctx, SCOPE)).consolidated)

@@ -105,10 +105,10 @@ def test_a_score_comes_with_the_parts_that_made_it(told: Remembrancer) -> None:
     [
         (ranked("short", BY_WORDS.ranking, limits=Limits(usual=1, most=1)), "grave", Stage.LIMIT, "ranked 2"),
         (
-            ranked("strict", replace(BY_WORDS.ranking, floor=RelevanceThreshold(similarity=0.9, coverage=0.9))),
+            ranked("strict", replace(BY_WORDS.ranking, threshold=RelevanceThreshold(similarity=0.9, coverage=0.9))),
             "faint",
-            Stage.FLOOR,
-            "ranked 3, below the relevance floor",
+            Stage.THRESHOLD,
+            "ranked 3, below the relevance threshold",
         ),
         (
             ranked("varied", replace(BY_WORDS.ranking, diversity=Mmr(balance=0.01)), limits=Limits(usual=2, most=2)),
@@ -140,7 +140,7 @@ def test_a_memory_that_no_search_brought_is_said_to_be_so(rem: Remembrancer) -> 
 
 def test_a_pinned_memory_is_said_to_stand_in_every_answer(told: Remembrancer) -> None:
     told.remember("Deploys of checkout fail on Fridays", title="rule", tags=["institutional"], occurred_at=NOW)
-    pinned = ranked("standing", BY_WORDS.ranking, standing_tag="institutional")
+    pinned = ranked("standing", BY_WORDS.ranking, pinned_tag="institutional")
     place = named(told.presets.compare(QUESTION, [BY_WORDS, pinned]), "rule").places[1]
     assert place == RankUnderPreset(
         preset="standing", returned=False, reason="stands in every answer, apart from the hits"
@@ -246,7 +246,7 @@ def test_only_what_the_caller_sees_is_compared(told: Remembrancer) -> None:
 
 
 def test_a_preset_that_is_strict_about_sight_is_compared_like_any(told: Remembrancer) -> None:
-    strict = next(preset for preset in PRESETS.values() if preset.sight.strict)
+    strict = next(preset for preset in PRESETS.values() if preset.access_policy.strict)
     assert titles(told.presets.compare(QUESTION, [strict])) != []
 
 

@@ -169,7 +169,7 @@ def test_a_curve_of_something_to_come_begins_now(ramp: Remembrancer) -> None:
 def test_a_curve_says_now_and_when_it_falls(ramp: Remembrancer) -> None:
     memory = ramp.remember("new", importance=1, occurred_at=NOW)
     curve = ramp.health.curve(memory.id)
-    assert (curve.now, curve.outlook) == (NOW, ramp.health.decay()[0])
+    assert (curve.now, curve.forecast) == (NOW, ramp.health.decay()[0])
 
 
 def test_a_curve_of_an_unknown_memory_is_not_found(ramp: Remembrancer) -> None:

@@ -210,7 +210,7 @@ class TestAMark:
 
     def test_is_for_those_that_the_preset_names(self, make: Make) -> None:
         async def mark(store: Store) -> Priority:
-            ctx = a_context(store, replace(CREWSHIP, sight=AccessPolicy(operators=("AGENT",))))
+            ctx = a_context(store, replace(CREWSHIP, access_policy=AccessPolicy(operators=("AGENT",))))
             (one,) = await observe(ctx, SCOPE, said("all is well"))
             agent = Caller(scope=SCOPE, role="AGENT")
             return (await set_priority(ctx, agent, READER, one.event.id, Priority.PIN, reason="")).priority

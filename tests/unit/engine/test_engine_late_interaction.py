@@ -48,9 +48,9 @@ OLDEST_FIRST = ("kestrel barn", "owl roof", "heron nest", "wall gate")
 """A question about the first two words finds them last where the newest come first."""
 
 
-def ranking(*, reread: int = 100) -> Ranking:
+def ranking(*, late_interaction: int = 100) -> Ranking:
     """By words where they are compared, else the newest first."""
-    return Ranking(score=CLOSE, unread=NEW, words_alone=NEW, reread=reread)
+    return Ranking(score=CLOSE, first_stage=NEW, lexical_only=NEW, late_interaction=late_interaction)
 
 
 def run(steps: Callable[[Context], Awaitable[T]], embedder: Embedder | None, chosen: Ranking, encoding: Encoding) -> T:
@@ -135,20 +135,24 @@ def compared(answer: Recall) -> int:
     return sum(leaf.label == CLOSE.name and leaf.value is not None for leaf in leaves)
 
 
-@pytest.mark.parametrize(("reread", "limit", "expected"), [(2, 1, 2), (1, 1, 1), (1, 3, 3)])
-def test_the_best_are_compared_and_no_fewer_than_are_asked_for(reread: int, limit: int, expected: int) -> None:
+@pytest.mark.parametrize(("late_interaction", "limit", "expected"), [(2, 1, 2), (1, 1, 1), (1, 3, 3)])
+def test_the_best_are_compared_and_no_fewer_than_are_asked_for(
+    late_interaction: int, limit: int, expected: int
+) -> None:
     score = Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5)))
-    answer = answered(embedder=WordHashEmbedder(), chosen=Ranking(score=score, reread=reread), limit=limit)
+    answer = answered(
+        embedder=WordHashEmbedder(), chosen=Ranking(score=score, late_interaction=late_interaction), limit=limit
+    )
     assert compared(answer) == expected
 
 
 def test_the_best_are_told_by_what_scores_before_words_are_compared() -> None:
-    answer = answered(embedder=WordHashEmbedder(), chosen=ranking(reread=2), limit=2)
+    answer = answered(embedder=WordHashEmbedder(), chosen=ranking(late_interaction=2), limit=2)
     assert set(texts(answer)) == set(OLDEST_FIRST[-2:])
 
 
 def test_by_default_the_best_are_told_by_the_score_itself() -> None:
-    chosen = Ranking(score=Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5))), reread=1)
+    chosen = Ranking(score=Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5))), late_interaction=1)
     assert texts(answered(embedder=WordHashEmbedder(), chosen=chosen, limit=1)) == ["kestrel barn"]
 
 
@@ -260,7 +264,7 @@ def test_the_words_of_a_session_count_for_each_of_its_turns() -> None:
         await index_batch(ctx, SCOPE)
         return await asked(ctx, "kestrel barn")
 
-    answer = run(steps, WordHashEmbedder(), Ranking(score=score, reread=9), WORDS)
+    answer = run(steps, WordHashEmbedder(), Ranking(score=score, late_interaction=9), WORDS)
     together = {hit.memory.text: hit.explanation.signals["session_words"] or 0.0 for hit in answer}
     assert together["kestrel"] == together["barn"]
     assert together["kestrel"] > max(value for value in close(answer).values() if value is not None)
@@ -276,7 +280,7 @@ def test_words_that_stand_together_count_more_than_words_far_apart() -> None:
         await index_batch(ctx, SCOPE)
         return await asked(ctx, "kestrel barn")
 
-    answer = run(steps, WordHashEmbedder(), Ranking(score=score, reread=9), WORDS)
+    answer = run(steps, WordHashEmbedder(), Ranking(score=score, late_interaction=9), WORDS)
     passages = {hit.memory.text: hit.explanation.signals["passage_words"] or 0.0 for hit in answer}
     whole = {text: value or 0.0 for text, value in close(answer).items()}
     assert passages["kestrel barn"] == whole["kestrel barn"]

@@ -401,11 +401,11 @@ def test_the_terms_that_matched_are_the_questions_own_in_its_order(answer: Recal
     assert answer[0].explanation.matched == ("deploi", "checkout", "memori")
 
 
-def test_a_trace_tells_the_fate_of_every_candidate(answer: Recall) -> None:
+def test_a_trace_tells_the_outcome_of_every_candidate(answer: Recall) -> None:
     outcomes = answer.trace.outcomes
-    assert [fate.rank for fate in outcomes.values()] == list(range(1, len(outcomes) + 1))
-    assert [key for key, fate in outcomes.items() if fate.stage is Stage.RETURNED] == [hit.id for hit in answer]
-    assert {fate.stage for fate in outcomes.values()} == {Stage.RETURNED, Stage.FLOOR}
+    assert [outcome.rank for outcome in outcomes.values()] == list(range(1, len(outcomes) + 1))
+    assert [key for key, outcome in outcomes.items() if outcome.stage is Stage.RETURNED] == [hit.id for hit in answer]
+    assert {outcome.stage for outcome in outcomes.values()} == {Stage.RETURNED, Stage.THRESHOLD}
 
 
 def test_a_trace_tells_what_was_searched_and_what_each_leg_brought(answer: Recall) -> None:
@@ -427,9 +427,9 @@ def test_an_answer_knows_its_question_and_its_time(answer: Recall) -> None:
 def test_exact_repeats_are_shown_once_and_the_trace_says_of_which(rem: Remembrancer) -> None:
     rem.observe_many([{"text": "The deploy failed"}, {"text": " the DEPLOY  failed "}, {"text": "The deploy failed!"}])
     answer = rem.recall("deploy failed")
-    repeats = [fate for fate in answer.trace.outcomes.values() if fate.stage is Stage.DUPLICATE]
+    repeats = [outcome for outcome in answer.trace.outcomes.values() if outcome.stage is Stage.DUPLICATE]
     assert len(answer) == 2
-    assert [fate.detail in {str(hit.id) for hit in answer} for fate in repeats] == [True]
+    assert [outcome.detail in {str(hit.id) for hit in answer} for outcome in repeats] == [True]
 
 
 def test_repeats_do_not_take_the_place_of_other_hits(rem: Remembrancer) -> None:

@@ -22,80 +22,80 @@ SCORE = Weighted(
 
 
 def told(
-    floor: RelevanceThreshold, *matches: Match, text: str = "what of checkout?", with_vector: bool = True
+    threshold: RelevanceThreshold, *matches: Match, text: str = "what of checkout?", with_vector: bool = True
 ) -> list[str]:
     """The texts that come back, of memories "0", "1" … of today, yesterday …, each met by the question like this."""
     memories = [a_memory(str(place), at=NOW - timedelta(days=place)) for place in range(len(matches))]
-    preset = replace(DEFAULT, name="mine", ranking=Ranking(score=SCORE, words_alone=SCORE, floor=floor))
+    preset = replace(DEFAULT, name="mine", ranking=Ranking(score=SCORE, lexical_only=SCORE, threshold=threshold))
     candidates = found(memories, matches, around=[Around() for _ in matches], idf=(1.0,))
     answer = ask(preset, memories, candidates, text=text, with_vector=with_vector)
     return [hit.memory.text for hit in answer]
 
 
 def test_where_too_little_speaks_for_any_memory_nothing_comes_back() -> None:
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5)
-    assert told(floor, Match(similarity=0.5, coverage=0.25), Match(similarity=0.25)) == []
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5)
+    assert told(threshold, Match(similarity=0.5, coverage=0.25), Match(similarity=0.25)) == []
 
 
 def test_where_enough_speaks_for_one_what_is_near_it_comes_too() -> None:
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     matches = [Match(similarity=0.75, coverage=0.5), Match(similarity=0.5), Match(similarity=0.25)]
-    assert told(floor, *matches) == ["0", "1"]
+    assert told(threshold, *matches) == ["0", "1"]
 
 
 def test_a_memory_without_a_vector_answers_by_its_words_whatever_speaks_for_it() -> None:
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
-    assert told(floor, Match(similarity=0.25), Match(coverage=0.25, bm25=1.0)) == ["1"]
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    assert told(threshold, Match(similarity=0.25), Match(coverage=0.25, bm25=1.0)) == ["1"]
 
 
 def test_where_words_alone_score_the_marks_decide_whether_there_is_an_answer() -> None:
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5)
-    assert told(floor, Match(coverage=0.25, bm25=1.0), with_vector=False) == ["0"]
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5)
+    assert told(threshold, Match(coverage=0.25, bm25=1.0), with_vector=False) == ["0"]
 
 
 def test_where_words_alone_score_what_reaches_the_marks_comes_however_little_it_has() -> None:
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     matches = [Match(coverage=1.0, bm25=3.0), Match(coverage=0.125, bm25=2.0), Match(coverage=0.0625, bm25=1.0)]
-    assert told(floor, *matches, with_vector=False) == ["0", "1"]
+    assert told(threshold, *matches, with_vector=False) == ["0", "1"]
 
 
-@pytest.mark.parametrize(("evidence", "unread", "expected"), [(0.5, 0.0, ["0"]), (0.0, 0.5, [])])
-def test_where_no_words_are_compared_the_share_of_the_unread_is_asked_for(
-    evidence: float, unread: float, expected: list[str]
+@pytest.mark.parametrize(("evidence", "first_stage", "expected"), [(0.5, 0.0, ["0"]), (0.0, 0.5, [])])
+def test_where_no_words_are_compared_the_share_of_the_first_stage_is_asked_for(
+    evidence: float, first_stage: float, expected: list[str]
 ) -> None:
     memories = [a_memory("0")]
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=evidence, evidence_unread=unread)
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=evidence, evidence_first_stage=first_stage)
     compared = Weighted((*SCORE.terms[:2], (Signal("late_interaction"), 0.25)))
-    ranking = Ranking(score=compared, unread=SCORE, reread=9, floor=floor)
+    ranking = Ranking(score=compared, first_stage=SCORE, late_interaction=9, threshold=threshold)
     candidates = found(memories, [Match(similarity=0.25)], around=[Around()], idf=(1.0,))
     answer = ask(replace(DEFAULT, name="mine", ranking=ranking), memories, candidates)
     assert [hit.memory.text for hit in answer] == expected
 
 
 def test_what_happened_when_it_is_asked_about_comes_back_where_nothing_else_is_asked() -> None:
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     unlike = [Match(similarity=0.125)] * 3
-    assert told(floor, *unlike, text="What happened yesterday?") == ["1"]
+    assert told(threshold, *unlike, text="What happened yesterday?") == ["1"]
 
 
 def test_what_begins_when_the_time_asked_about_ends_is_not_of_then() -> None:
     midnight = NOW.replace(hour=0, minute=0, second=0, microsecond=0)
     memories = [a_memory("today", at=midnight), a_memory("yesterday", at=midnight - timedelta(days=1))]
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
-    preset = replace(DEFAULT, name="mine", ranking=Ranking(score=SCORE, floor=floor))
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    preset = replace(DEFAULT, name="mine", ranking=Ranking(score=SCORE, threshold=threshold))
     candidates = found(memories, [Match(similarity=0.125)] * 2, around=[Around()] * 2, idf=(1.0,))
     answer = ask(preset, memories, candidates, text="What happened yesterday?")
     assert [hit.memory.text for hit in answer] == ["yesterday"]
 
 
 def test_what_happened_when_it_is_asked_about_is_not_enough_where_more_is_asked() -> None:
-    floor = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     unlike = [Match(similarity=0.125)] * 3
-    assert told(floor, *unlike, text="What broke yesterday?") == []
+    assert told(threshold, *unlike, text="What broke yesterday?") == []
 
 
-@pytest.mark.parametrize("name", ["evidence", "evidence_unread", "then"])
+@pytest.mark.parametrize("name", ["evidence", "evidence_first_stage", "then"])
 def test_a_share_of_the_evidence_is_refused_where_no_weighted_sum_scores(name: str) -> None:
-    floor = replace(RelevanceThreshold(similarity=0.25, coverage=0.25), **{name: 0.5})
-    with pytest.raises(InvalidInput, match=rf"^floor\.{name}: 0\.5 .*weighted sum"):
-        Ranking(score=Signal("similarity"), floor=floor)
+    threshold = replace(RelevanceThreshold(similarity=0.25, coverage=0.25), **{name: 0.5})
+    with pytest.raises(InvalidInput, match=rf"^threshold\.{name}: 0\.5 .*weighted sum"):
+        Ranking(score=Signal("similarity"), threshold=threshold)

@@ -200,14 +200,14 @@ def test_only_the_best_are_judged() -> None:
 
 def test_what_is_below_the_floor_takes_no_place_among_the_judged() -> None:
     asked = judge(kestrel=1.0)
-    ranking = by_age(rerank=1, floor=RelevanceThreshold(similarity=0.9, coverage=0.9))
+    ranking = by_age(rerank=1, threshold=RelevanceThreshold(similarity=0.9, coverage=0.9))
     answer = answered(asked, ranking, text="kestrel barn")
     assert [len(given) for _, given in asked.asked] == [1]
     assert (texts(answer), answer[0].explanation.signals["rerank"]) == (["kestrel barn"], 1.0)
 
 
 def test_what_was_below_the_floor_stays_there_where_the_judge_alone_scores() -> None:
-    ranking = by_age(rerank_weight=1.0, floor=RelevanceThreshold(similarity=0.9, coverage=0.9))
+    ranking = by_age(rerank_weight=1.0, threshold=RelevanceThreshold(similarity=0.9, coverage=0.9))
     assert texts(answered(judge(kestrel=1.0), ranking, text="kestrel barn")) == ["kestrel barn"]
 
 
@@ -220,7 +220,7 @@ def test_where_nothing_was_found_nobody_is_asked() -> None:
 def test_the_least_score_asked_for_is_that_of_the_judged() -> None:
     answer = answered(judge(kestrel=1.0), min_score=0.7)
     assert texts(answer) == ["kestrel barn"]
-    assert {fate.stage for fate in answer.trace.outcomes.values()} == {Stage.RETURNED, Stage.MIN_SCORE}
+    assert {outcome.stage for outcome in answer.trace.outcomes.values()} == {Stage.RETURNED, Stage.MIN_SCORE}
 
 
 def test_when_it_does_not_answer_the_order_stands_and_the_answer_says_why() -> None:

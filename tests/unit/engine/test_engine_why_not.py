@@ -119,8 +119,8 @@ def test_a_memory_below_the_relevance_floor_is_told_so(rem: Remembrancer) -> Non
     memory = rem.remember("Lunch with penguins in the deploy room of the old zoo")
     rem.jobs.index_now()
     told = rem.why_not(memory.id, "quarterly finance statement numbers")
-    assert (told.returned, told.stage, told.rank) == (False, Stage.FLOOR, 1)
-    assert told.reason == "ranked 1, below the relevance floor"
+    assert (told.returned, told.stage, told.rank) == (False, Stage.THRESHOLD, 1)
+    assert told.reason == "ranked 1, below the relevance threshold"
 
 
 def test_a_memory_below_the_score_asked_for_is_told_so(rem: Remembrancer) -> None:

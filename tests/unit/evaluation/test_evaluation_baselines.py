@@ -124,7 +124,7 @@ def test_a_block_holds_the_texts_in_their_order(system: System) -> None:
 def test_a_turn_that_is_not_returned_stands_beyond_the_depth(system: System) -> None:
     answer = answered(system, transcript("an apple", "a pear", "a plum"), "the pear", limit=2)
     (left,) = {"t1", "t2", "t3"}.difference(answer.ranked)
-    assert asyncio.run(answer.fate(left)) is TurnOutcome.LIMIT
+    assert asyncio.run(answer.outcome(left)) is TurnOutcome.LIMIT
 
 
 @pytest.mark.parametrize("system", [Grep(), Bm25Baseline(), Dense(HashEmbedder())], ids=lambda system: system.name)

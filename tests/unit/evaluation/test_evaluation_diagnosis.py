@@ -27,14 +27,14 @@ def asked(
     ranked: Sequence[str],
     scores: Sequence[float] = (),
     gold: Sequence[str] = (),
-    fates: Mapping[str, TurnOutcome] | None = None,
+    outcomes: Mapping[str, TurnOutcome] | None = None,
     texts: Mapping[str, str] | None = None,
 ) -> JudgedQuestion:
     question = DatasetQuestion(
         id="q", text="?", category="c", asked_at=AT, evidence=tuple(gold), sessions=tuple(gold), answerable=bool(gold)
     )
     several = {turn: turn for turn in (*ranked, *gold)}
-    told = Told(tuple(ranked), tuple(scores), {} if fates is None else fates, several | dict(texts or {}))
+    told = Told(tuple(ranked), tuple(scores), {} if outcomes is None else outcomes, several | dict(texts or {}))
     return asyncio.run(judge_answer("conversation", question, told, several, latency_ms=1))
 
 
@@ -65,14 +65,14 @@ def test_a_token_is_four_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fate", "rank", "blocks", "causes"),
+    ("outcome", "rank", "blocks", "causes"),
     [
         (TurnOutcome.RETURNED, 1, {"1k", "2k", "4k"}, ["found"] * 4),
         (TurnOutcome.RETURNED, 10, {"4k"}, ["found", "cut", "cut", "found"]),
         (TurnOutcome.RETURNED, 11, {"2k", "4k"}, ["ranked low", "cut", "found", "found"]),
         (TurnOutcome.RETURNED, 90, set[str](), ["ranked low", "cut", "cut", "cut"]),
         (TurnOutcome.LIMIT, None, set[str](), ["ranked low"] * 4),
-        (TurnOutcome.FLOOR, None, set[str](), ["below the floor"] * 4),
+        (TurnOutcome.THRESHOLD, None, set[str](), ["below the threshold"] * 4),
         (TurnOutcome.DUPLICATE, None, set[str](), ["duplicate"] * 4),
         (TurnOutcome.ALIKE, None, set[str](), ["too alike"] * 4),
         (TurnOutcome.GONE, None, set[str](), ["gone since"] * 4),
@@ -81,16 +81,16 @@ def test_a_token_is_four_characters() -> None:
     ],
 )
 def test_a_turn_is_missed_for_one_cause_by_each_reader(
-    fate: TurnOutcome, rank: int | None, blocks: set[str], causes: list[str]
+    outcome: TurnOutcome, rank: int | None, blocks: set[str], causes: list[str]
 ) -> None:
-    sought = EvidenceTurn(turn="t", fate=fate, rank=rank, blocks=frozenset(blocks))
+    sought = EvidenceTurn(turn="t", outcome=outcome, rank=rank, blocks=frozenset(blocks))
     assert [sought.cause(reader).value for reader in READERS] == causes
     assert sought.missed() == {reader: cause for reader, cause in zip(READERS, causes, strict=True) if cause != "found"}
 
 
 def test_causes_are_counted_for_each_reader() -> None:
-    found = EvidenceTurn(turn="a", fate=TurnOutcome.RETURNED, rank=12, blocks=frozenset(BUDGETS))
-    never = EvidenceTurn(turn="b", fate=TurnOutcome.NOT_INGESTED, rank=None, blocks=frozenset())
+    found = EvidenceTurn(turn="a", outcome=TurnOutcome.RETURNED, rank=12, blocks=frozenset(BUDGETS))
+    never = EvidenceTurn(turn="b", outcome=TurnOutcome.NOT_INGESTED, rank=None, blocks=frozenset())
     counts = count_causes([found, never])
     assert counts["first 10"] == {Cause.RANKED_LOW: 1, Cause.NOT_INGESTED: 1}
     assert counts["2k"] == {Cause.FOUND: 1, Cause.NOT_INGESTED: 1}
@@ -102,9 +102,9 @@ def test_a_turn_too_long_for_the_block_is_cut() -> None:
     assert one.block["block-recall@1k"] == 0.5
 
 
-def test_the_fate_of_a_turn_that_is_returned_is_not_asked_for() -> None:
-    one = asked(["a"], gold=["a"], fates={"a": TurnOutcome.FLOOR})
-    assert one.evidence_turns[0].fate is TurnOutcome.RETURNED
+def test_the_outcome_of_a_turn_that_is_returned_is_not_asked_for() -> None:
+    one = asked(["a"], gold=["a"], outcomes={"a": TurnOutcome.THRESHOLD})
+    assert one.evidence_turns[0].outcome is TurnOutcome.RETURNED
 
 
 @every_row(table("calibration_error"), cells)
@@ -177,7 +177,7 @@ def test_a_higher_least_score_never_answers_more() -> None:
     rng = np.random.default_rng(3)
     several = [asked(["t"], [float(score)], ["t"] if number % 2 else []) for number, score in enumerate(rng.random(40))]
     told = sweep(several)
-    assert [one.floor for one in told] == list(THRESHOLDS)
+    assert [one.threshold for one in told] == list(THRESHOLDS)
     for before, after in pairwise(told):
         assert before.silent_on_answerable <= after.silent_on_answerable
         assert before.silent_on_unanswerable <= after.silent_on_unanswerable

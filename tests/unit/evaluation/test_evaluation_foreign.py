@@ -143,7 +143,7 @@ def test_json_says_of_each_system_what_it_says_to_foreign_questions(report: Eval
     printed: dict[str, Any] = dict(as_json(report))
     for told in printed["abstention"].values():
         assert (told["foreign"]["unanswerable"], told["foreign"]["answerable"]) == (2, 5)
-    assert printed["abstention"]["default"]["foreign"]["by_floor"][-1]["recall"] == 1.0
+    assert printed["abstention"]["default"]["foreign"]["by_threshold"][-1]["recall"] == 1.0
 
 
 def test_json_without_foreign_questions_says_so() -> None:

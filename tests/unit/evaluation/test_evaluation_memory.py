@@ -86,12 +86,12 @@ def ranked(conversation: Conversation, question: str, database: Path, embedder: 
     return list(answered(conversation, question, database, embedder).ranked)
 
 
-def fate(transcript: Transcript, question: str, turn_id: str, database: Path, **asked: Any) -> TurnOutcome:
+def outcome(transcript: Transcript, question: str, turn_id: str, database: Path, **asked: Any) -> TurnOutcome:
     limit = asked.pop("limit", 100)
 
     async def ask(ranker: Ranker) -> TurnOutcome:
         answer = await ranker.answer(question, asked_at=transcript.ends, limit=limit)
-        return await answer.fate(turn_id)
+        return await answer.outcome(turn_id)
 
     return asking(transcript, ask, database, **asked)
 
@@ -219,7 +219,7 @@ def test_records_hold_the_report_and_a_file_a_system(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "report.json").read_text()) == json.loads(json.dumps(as_json(report)))
 
 
-def test_every_stage_of_a_recall_has_its_fate() -> None:
+def test_every_stage_of_a_recall_has_its_outcome() -> None:
     assert set(OUTCOME_OF_STAGE) == set(Stage)
 
 
@@ -249,10 +249,10 @@ def test_a_block_names_the_turns_that_stand_in_it(tmp_path: Path) -> None:
         (("the green canoe is on the trailer", "the green canoe"), 1, TurnOutcome.LIMIT),
     ],
 )
-def test_the_fate_of_a_turn_is_where_its_way_ended(
+def test_the_outcome_of_a_turn_is_where_its_way_ended(
     texts: tuple[str, ...], limit: int, expected: TurnOutcome, tmp_path: Path
 ) -> None:
-    assert fate(told(*texts), "the green canoe", "t1", tmp_path / "a.db", limit=limit) is expected
+    assert outcome(told(*texts), "the green canoe", "t1", tmp_path / "a.db", limit=limit) is expected
 
 
 def test_a_turn_that_no_search_brings_is_no_candidate(tmp_path: Path) -> None:
@@ -261,14 +261,14 @@ def test_a_turn_that_no_search_brings_is_no_candidate(tmp_path: Path) -> None:
     transcript = Transcript(
         id="c", turns=(long_ago, DatasetTurn(id="t2", text="the green canoe", session="second", occurred_at=NOW))
     )
-    assert fate(transcript, "the green canoe", "t1", tmp_path / "a.db") is TurnOutcome.NO_CANDIDATE
+    assert outcome(transcript, "the green canoe", "t1", tmp_path / "a.db") is TurnOutcome.NO_CANDIDATE
 
 
 def test_a_turn_with_too_little_in_common_is_below_the_floor(tmp_path: Path) -> None:
     question = "Which violin did the zebra play at the lake before breakfast in Lisbon on a yellow bicycle?"
     assert (
-        fate(told("a lake", "a violin", "a zebra", "an admiral"), question, "t1", tmp_path / "a.db")
-        is TurnOutcome.FLOOR
+        outcome(told("a lake", "a violin", "a zebra", "an admiral"), question, "t1", tmp_path / "a.db")
+        is TurnOutcome.THRESHOLD
     )
 
 
@@ -277,14 +277,15 @@ def test_a_turn_that_repeats_a_better_one_is_a_duplicate(tmp_path: Path) -> None
 
     async def ask(ranker: Ranker) -> set[TurnOutcome]:
         answer = await ranker.answer("the green canoe", asked_at=NOW, limit=100)
-        return {await answer.fate(turn.id) for turn in transcript.turns}
+        return {await answer.outcome(turn.id) for turn in transcript.turns}
 
     assert asking(transcript, ask, tmp_path / "a.db") == {TurnOutcome.RETURNED, TurnOutcome.DUPLICATE}
 
 
 def test_a_turn_that_the_preset_does_not_admit_is_not_ingested(tmp_path: Path) -> None:
     assert (
-        fate(told("the green canoe"), "canoe", "t1", tmp_path / "a.db", preset="crewship") is TurnOutcome.NOT_INGESTED
+        outcome(told("the green canoe"), "canoe", "t1", tmp_path / "a.db", preset="crewship")
+        is TurnOutcome.NOT_INGESTED
     )
 
 
@@ -308,7 +309,7 @@ def test_a_question_is_asked_at_its_own_time(tmp_path: Path) -> None:
 def test_more_turns_than_are_taken_in_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("remembrancer.evaluation.memory_system.BATCH", 2)
     transcript = told("one", "two", "three", "four", "the green canoe")
-    assert fate(transcript, "canoe", "t5", tmp_path / "a.db") is TurnOutcome.RETURNED
+    assert outcome(transcript, "canoe", "t5", tmp_path / "a.db") is TurnOutcome.RETURNED
 
 
 def test_two_presets_are_compared_on_the_same_questions(tmp_path: Path) -> None:

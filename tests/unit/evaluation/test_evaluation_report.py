@@ -90,9 +90,9 @@ def test_json_counts_every_turn_that_answers_by_its_cause(printed: Any) -> None:
 
 def test_json_sweeps_the_least_score_of_memories_alone(printed: Any) -> None:
     abstention = printed["abstention"]
-    assert [system for system, one in abstention.items() if one["by_floor"]] == ["default", "mnemosyne"]
-    first, last = abstention["default"]["by_floor"][0], abstention["default"]["by_floor"][-1]
-    assert (first["floor"], last["floor"]) == (0.0, 1.0)
+    assert [system for system, one in abstention.items() if one["by_threshold"]] == ["default", "mnemosyne"]
+    first, last = abstention["default"]["by_threshold"][0], abstention["default"]["by_threshold"][-1]
+    assert (first["threshold"], last["threshold"]) == (0.0, 1.0)
     assert first["silent_on_answerable"] == abstention["default"]["silent_on_answerable"]
     assert last["recall"] == 1.0
 

@@ -154,8 +154,8 @@ def test_progress_counts_every_question_of_every_system() -> None:
 
 def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
     scores = {BEEHIVES: [0.75, 0.5]}
-    fates = {BEEHIVES: {"D2:1": TurnOutcome.FLOOR, "D2:2": TurnOutcome.NOT_INGESTED}}
-    outcomes(Scripted(ANSWERS, scores=scores, fates=fates), folder=tmp_path / "out")
+    turn_outcomes = {BEEHIVES: {"D2:1": TurnOutcome.THRESHOLD, "D2:2": TurnOutcome.NOT_INGESTED}}
+    outcomes(Scripted(ANSWERS, scores=scores, outcomes=turn_outcomes), folder=tmp_path / "out")
     records = [json.loads(line) for line in (tmp_path / "out" / "scripted.jsonl").read_text().splitlines()]
     assert len(records) == 6
     record = records[1]
@@ -163,7 +163,7 @@ def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
     assert set(record.pop("turn")) == set(record.pop("session")) == set(METRICS)
     assert set(record.pop("block")) == set(BLOCK_METRICS)
     below, never = (
-        dict.fromkeys(("first 10", "1k", "2k", "4k"), cause) for cause in ("below the floor", "not ingested")
+        dict.fromkeys(("first 10", "1k", "2k", "4k"), cause) for cause in ("below the threshold", "not ingested")
     )
     assert record == {
         "conversation": "tiny-1",
@@ -185,9 +185,9 @@ def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
 
 
 def test_every_turn_that_answers_is_found_or_has_a_cause() -> None:
-    fates = {BEEHIVES: {"D2:1": TurnOutcome.FLOOR}}
-    result = judged(Scripted(ANSWERS, fates=fates))
-    assert result.missed["first 10"] == {Cause.FOUND: 4, Cause.FLOOR: 1, Cause.NO_CANDIDATE: 2}
+    turn_outcomes = {BEEHIVES: {"D2:1": TurnOutcome.THRESHOLD}}
+    result = judged(Scripted(ANSWERS, outcomes=turn_outcomes))
+    assert result.missed["first 10"] == {Cause.FOUND: 4, Cause.THRESHOLD: 1, Cause.NO_CANDIDATE: 2}
     assert {sum(counts.values()) for counts in result.missed.values()} == {7}
 
 
@@ -205,7 +205,7 @@ def test_nothing_returned_is_counted_by_whether_something_answers() -> None:
 def test_scores_that_are_no_fractions_have_no_reliability_and_are_not_swept() -> None:
     scores = {question: [9.0 - place for place in range(len(turns))] for question, turns in ANSWERS.items()}
     result = judged(Scripted(ANSWERS, scores=scores))
-    assert (result.reliability, result.unanswerable.by_floor) == (None, ())
+    assert (result.reliability, result.unanswerable.by_threshold) == (None, ())
 
 
 def test_records_that_cannot_be_written_are_refused(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
 @pytest.mark.parametrize(
     "shape",
     [
-        WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="r", stage=Stage.FLOOR, score=0.1, rank=9)),
+        WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="r", stage=Stage.THRESHOLD, score=0.1, rank=9)),
         WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="out of reach")),
         StatsOut.of(Stats(1, {"active": 1}, 1, {"m": 1}, 0, 0, AT, AT, 4096)),
         DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without", "export")]),

@@ -55,7 +55,7 @@ def test_a_depth_out_of_range_is_refused(given: dict[str, Any], said: str) -> No
 
 
 def test_without_a_vector_the_words_score_alone_where_that_is_said() -> None:
-    ranking = Ranking(score=SIMILARITY, words_alone=LEXICAL)
+    ranking = Ranking(score=SIMILARITY, lexical_only=LEXICAL)
     assert (ranking.expression(with_vector=True), ranking.expression(with_vector=False)) == (SIMILARITY, LEXICAL)
 
 
@@ -66,58 +66,58 @@ def test_without_a_vector_the_usual_score_stands_where_nothing_is_said() -> None
 def test_a_score_that_could_leave_the_unit_interval_is_refused_by_name() -> None:
     with pytest.raises(InvalidInput, match=r"^score: 'level'"):
         Ranking(score=Signal("level"))
-    with pytest.raises(InvalidInput, match=r"^words_alone: 'bm25'"):
-        Ranking(score=SIMILARITY, words_alone=Product((LEXICAL, Signal("bm25"))))
+    with pytest.raises(InvalidInput, match=r"^lexical_only: 'bm25'"):
+        Ranking(score=SIMILARITY, lexical_only=Product((LEXICAL, Signal("bm25"))))
 
 
 def test_comparing_words_for_a_score_that_does_not_read_it_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"^reread: 5 .*expected 0, where score does not read late_interaction"):
-        Ranking(score=SIMILARITY, reread=5)
+    with pytest.raises(InvalidInput, match=r"^late_interaction: 5 .*expected 0, where score does not read late_inter"):
+        Ranking(score=SIMILARITY, late_interaction=5)
 
 
 @pytest.mark.parametrize("score", [Signal("late_interaction"), BY_WORDS], ids=str)
 def test_a_score_by_words_that_are_never_compared_is_refused(score: Expression) -> None:
-    with pytest.raises(InvalidInput, match=r"^reread: 0 .*1 or more, where score reads late_interaction"):
+    with pytest.raises(InvalidInput, match=r"^late_interaction: 0 .*1 or more, where score reads late_interaction"):
         Ranking(score=score)
 
 
-@pytest.mark.parametrize("name", ["words_alone", "unread"])
+@pytest.mark.parametrize("name", ["lexical_only", "first_stage"])
 def test_what_scores_before_words_are_compared_cannot_read_how_close_they_are(name: str) -> None:
     given: dict[str, Any] = {name: BY_WORDS}
     with pytest.raises(InvalidInput, match=rf"^{name}: 'late_interaction' "):
-        Ranking(score=BY_WORDS, reread=5, **given)
+        Ranking(score=BY_WORDS, late_interaction=5, **given)
 
 
-@pytest.mark.parametrize("reread", [-1, MAX_RERANKED + 1, True, 1.5])
-def test_so_many_are_not_compared_by_words(reread: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"^reread: .*from 0 to 1000"):
-        Ranking(score=BY_WORDS, reread=reread)
+@pytest.mark.parametrize("late_interaction", [-1, MAX_RERANKED + 1, True, 1.5])
+def test_so_many_are_not_compared_by_words(late_interaction: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^late_interaction: .*from 0 to 1000"):
+        Ranking(score=BY_WORDS, late_interaction=late_interaction)
 
 
 def test_before_words_are_compared_what_is_said_for_it_scores() -> None:
-    ranking = Ranking(score=BY_WORDS, unread=SIMILARITY, words_alone=LEXICAL, reread=5)
+    ranking = Ranking(score=BY_WORDS, first_stage=SIMILARITY, lexical_only=LEXICAL, late_interaction=5)
     assert ranking.expression(with_vector=True, compared=False) == SIMILARITY
     assert ranking.expression(with_vector=True, compared=True) == BY_WORDS
     assert ranking.expression(with_vector=False, compared=False) == LEXICAL
 
 
 def test_before_words_are_compared_the_usual_score_stands_where_nothing_is_said() -> None:
-    assert Ranking(score=BY_WORDS, reread=5).expression(with_vector=True, compared=False) == BY_WORDS
+    assert Ranking(score=BY_WORDS, late_interaction=5).expression(with_vector=True, compared=False) == BY_WORDS
 
 
 @pytest.mark.parametrize("name", sorted(CONTEXT_SIGNALS))
 def test_context_features_are_read_where_any_of_its_expressions_reads_one(name: str) -> None:
     one = Product((SIMILARITY, Signal(name)))
-    read = [Ranking(score=one), Ranking(score=LEXICAL, words_alone=one), Ranking(score=LEXICAL, unread=one)]
+    read = [Ranking(score=one), Ranking(score=LEXICAL, lexical_only=one), Ranking(score=LEXICAL, first_stage=one)]
     assert [ranking.reads_context for ranking in read] == [True] * 3
 
 
 def test_context_features_are_read_where_words_are_compared_for_what_they_weigh() -> None:
-    assert Ranking(score=BY_WORDS, reread=5).reads_context
+    assert Ranking(score=BY_WORDS, late_interaction=5).reads_context
 
 
 def test_context_features_are_not_read_otherwise() -> None:
-    assert not Ranking(score=SIMILARITY, words_alone=LEXICAL, unread=Signal("time")).reads_context
+    assert not Ranking(score=SIMILARITY, lexical_only=LEXICAL, first_stage=Signal("time")).reads_context
 
 
 @pytest.mark.parametrize("rerank", [-1, MAX_RERANK + 1, True, 1.5])
@@ -132,7 +132,7 @@ def test_a_judgement_counts_for_a_share(weight: Any) -> None:
         Ranking(score=SIMILARITY, rerank=1, rerank_weight=weight)
 
 
-@pytest.mark.parametrize("name", ["score", "words_alone", "unread"])
+@pytest.mark.parametrize("name", ["score", "lexical_only", "first_stage"])
 def test_what_scores_before_a_reranker_is_asked_cannot_read_its_judgement(name: str) -> None:
     given: dict[str, Any] = {"score": SIMILARITY, name: Rrf((SIMILARITY, Signal("rerank")))}
     with pytest.raises(InvalidInput, match=rf"^{name}: 'rerank' .*rerank_weight"):

@@ -12,11 +12,11 @@ from remembrancer.policies.ranking.relevance import RelevanceThreshold
 
 @every_row(table("relevance_floor"), name=lambda row: " ".join(list(row.values())[:7]))
 def test_candidates_pass_as_worked_out(row: dict[str, str]) -> None:
-    floor = RelevanceThreshold(
+    threshold = RelevanceThreshold(
         similarity=number(row["similarity_mark"]), coverage=number(row["coverage_mark"]), then=number(row["then"])
     )
     shares = None if row["shares"] == "-" else numbers(row["shares"])
-    passed = floor.passes(numbers(row["similarity"]), numbers(row["coverage"]), shares, number(row["least"]))
+    passed = threshold.passes(numbers(row["similarity"]), numbers(row["coverage"]), shares, number(row["least"]))
     assert passed.tolist() == [one == "yes" for one in row["passes"].split()]
 
 
@@ -28,12 +28,12 @@ def test_no_candidates_pass_where_there_are_none() -> None:
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.1, math.nan, math.inf])
 @pytest.mark.parametrize("name", ["similarity", "coverage"])
 def test_a_mark_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
-    with pytest.raises(InvalidInput, match=rf"^floor\.{name}: .*greater than 0, at most 1"):
+    with pytest.raises(InvalidInput, match=rf"^threshold\.{name}: .*greater than 0, at most 1"):
         RelevanceThreshold(**{"similarity": 0.5, "coverage": 0.5, name: value})
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf])
-@pytest.mark.parametrize("name", ["evidence", "evidence_unread", "then"])
+@pytest.mark.parametrize("name", ["evidence", "evidence_first_stage", "then"])
 def test_a_share_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
-    with pytest.raises(InvalidInput, match=rf"^floor\.{name}: .*0 to 1"):
+    with pytest.raises(InvalidInput, match=rf"^threshold\.{name}: .*0 to 1"):
         RelevanceThreshold(**{"similarity": 0.5, "coverage": 0.5, name: value})

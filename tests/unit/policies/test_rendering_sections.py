@@ -14,7 +14,7 @@ from remembrancer.policies.rendering.sections import Sections
 from remembrancer.presets.teaparty import TEAPARTY
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "rendering_sections.txt"
-SECTIONS = Sections(tag="memory", preamble="Learnings.", standing_preamble="Institutional.")
+SECTIONS = Sections(tag="memory", preamble="Learnings.", pinned_preamble="Institutional.")
 OPENING = "<memory>\nLearnings.\n"
 CLOSING = "</memory>"
 WRAPPER = len(OPENING + CLOSING)
@@ -186,5 +186,5 @@ def test_a_preamble_that_is_no_plain_line_is_refused() -> None:
 
 
 def test_a_standing_preamble_that_is_no_plain_line_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"^standing_preamble: "):
-        Sections(standing_preamble="<b>")
+    with pytest.raises(InvalidInput, match=r"^pinned_preamble: "):
+        Sections(pinned_preamble="<b>")

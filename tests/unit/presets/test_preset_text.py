@@ -70,7 +70,7 @@ def test_what_is_printed_begins_with_a_comment_and_the_name(preset: Preset) -> N
         ("ranking.depth.per_hit", 1),
         ("ranking.diversity", False),
         ("rankings", {}),
-        ("sight.by_role.LEAD", "crew_shared"),
+        ("access_policy.by_role.LEAD", "crew_shared"),
         ("dynamics.level_factors", {}),
         ("links", False),
         ("encoding.heading", False),
@@ -148,7 +148,7 @@ def test_another_renderer_has_its_own_defaults() -> None:
 
 
 def test_false_takes_a_choice_away() -> None:
-    assert changed("[ranking]\nfloor = false").ranking.floor is None
+    assert changed("[ranking]\nthreshold = false").ranking.threshold is None
 
 
 def test_false_takes_an_entry_away() -> None:
@@ -214,7 +214,10 @@ def test_a_preset_may_be_based_on_none() -> None:
         (
             '[ranking]\nscoer = "lexical"',
             "ranking.scoer",
-            "one of the keys score, words_alone, unread, reread, rerank, rerank_weight, depth, floor, diversity",
+            (
+                "one of the keys score, lexical_only, first_stage, late_interaction, rerank, rerank_weight, depth, "
+                "threshold, diversity"
+            ),
         ),
         ("[dynamics.gain]\nform = 'linear_gain'\ndivisor = 3", "dynamics.gain.divisor", "no key here"),
         ('[rankings."a.b"]\nscore = "x"', 'rankings."a.b".score', "a signal: one of answer_kind"),
@@ -227,9 +230,13 @@ def test_a_preset_may_be_based_on_none() -> None:
         ("[limits]\nmost = 3", "limits.usual", "a whole number from 1 to 3"),
         ("[limits]\nmost = true", "limits.most", "a whole number"),
         ("[limits]\nmost = 3.0", "limits.most", "a whole number"),
-        ("[sight]\nstrict = 1", "sight.strict", "true or false"),
-        ("[sight]\nshared_from = true", "sight.shared_from", "a number"),
-        ('[sight.by_role]\nLEAD = "all"', "sight.by_role.LEAD", "one of session, own, crew_shared, workspace"),
+        ("[access_policy]\nstrict = 1", "access_policy.strict", "true or false"),
+        ("[access_policy]\nshared_from = true", "access_policy.shared_from", "a number"),
+        (
+            '[access_policy.by_role]\nLEAD = "all"',
+            "access_policy.by_role.LEAD",
+            "one of session, own, crew_shared, workspace",
+        ),
         ("[dynamics.curve]\ndays = 0", "dynamics.curve.days", "a number greater than 0"),
         ('[dynamics.curve]\nform = "linear"', "dynamics.curve.form", "one of linear_ramp, half_life"),
         ('[dynamics.curve]\nform = "exponential"', "dynamics.curve.days", "a value: there is no default"),
@@ -239,7 +246,7 @@ def test_a_preset_may_be_based_on_none() -> None:
         ('[admission.from_severity]\n"A" = "warn"', "admission.from_severity", "lower-case letters"),
         ('[admission]\nnever = "a"', "admission.never", "a list"),
         ("[admission]\nnever = ['a', 1]", "admission.never[1]", "a text"),
-        ("[ranking.floor]\ncoverage = 2", "ranking.floor.coverage", "a number greater than 0"),
+        ("[ranking.threshold]\ncoverage = 2", "ranking.threshold.coverage", "a number greater than 0"),
         ("[links]\nat_most = 3", "links.above", "a value: there is no default"),
         ("links = true", "links", "a table"),
         ("ranking = 3", "ranking", "a table"),
@@ -248,7 +255,7 @@ def test_a_preset_may_be_based_on_none() -> None:
         ("dynamics.level_factors = 3", "dynamics.level_factors", "a table"),
         ('[renderer]\nlabel = "date"', "renderer.label", "one of heading, kind"),
         ('[renderer.freshness]\nform = "half_life"\ndays = 0', "renderer.freshness.days", "a number greater than 0"),
-        ("standing_tag = 3", "standing_tag", "a text"),
+        ("pinned_tag = 3", "pinned_tag", "a text"),
         ("nudge_after = 0", "nudge_after", "a whole number from 1 to"),
     ],
 )

@@ -68,7 +68,7 @@ def test_the_default_keeps_raw_output_out_of_recall() -> None:
 
 
 def test_the_default_lets_an_agent_look_at_its_own_and_a_lead_at_its_crew() -> None:
-    assert DEFAULT.sight.by_role == {"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED}
+    assert DEFAULT.access_policy.by_role == {"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED}
 
 
 @pytest.mark.parametrize("score", [Signal("nearness"), Weighted(((SIMILARITY, 0.5), (Signal("nearness"), 0.5)))])
@@ -78,8 +78,8 @@ def test_an_unknown_signal_is_refused_with_those_there_are(score: Expression) ->
 
 
 def test_the_expression_for_words_alone_is_checked_as_the_score_is() -> None:
-    with pytest.raises(InvalidInput, match=r"^words_alone: 'nearness' "):
-        Ranking(score=SIMILARITY, words_alone=Signal("nearness"))
+    with pytest.raises(InvalidInput, match=r"^lexical_only: 'nearness' "):
+        Ranking(score=SIMILARITY, lexical_only=Signal("nearness"))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_factor_that_is_held_within_the_unit_interval_may_count(score: Express
 
 @pytest.mark.parametrize("name", sorted({name for name, scale in SCALES.items() if scale is Scale.UNIT} - {RERANK}))
 def test_a_calibrated_signal_may_be_a_score(name: str) -> None:
-    assert Ranking(score=Signal(name), reread=int(name in COMPARED)).score == Signal(name)
+    assert Ranking(score=Signal(name), late_interaction=int(name in COMPARED)).score == Signal(name)
 
 
 def test_a_strength_that_depends_on_the_question_is_refused() -> None:
@@ -126,8 +126,8 @@ OUT_OF_RANGE: list[tuple[str, Callable[[], Any]]] = [
     ("depth.per_hit", lambda: Depth(per_hit=0)),
     ("limits.most", lambda: Limits(most=MAX_LIMIT + 1)),
     ("limits.usual", lambda: Limits(usual=11, most=10)),
-    ("sight.shared_from", lambda: AccessPolicy(shared_from=1.5)),
-    ("sight.by_role", lambda: AccessPolicy(by_role={"": Reach.OWN})),
+    ("access_policy.shared_from", lambda: AccessPolicy(shared_from=1.5)),
+    ("access_policy.by_role", lambda: AccessPolicy(by_role={"": Reach.OWN})),
     ("fading.below", lambda: Fading(strength=Signal("retention"), below=-0.1)),
     ("Rrf.k", lambda: Rrf((SIMILARITY,), k=1_000_001)),
     ("admission.never", lambda: Admission(never=("",))),
@@ -136,7 +136,7 @@ OUT_OF_RANGE: list[tuple[str, Callable[[], Any]]] = [
     ("name", lambda: replace(DEFAULT, name="My preset")),
     ("description", lambda: replace(DEFAULT, description="two\nlines")),
     ("rankings", lambda: replace(DEFAULT, rankings=MappingProxyType({"A B": DEFAULT.ranking}))),
-    ("standing_tag", lambda: replace(DEFAULT, standing_tag="")),
+    ("pinned_tag", lambda: replace(DEFAULT, pinned_tag="")),
     ("nudge_after", lambda: replace(DEFAULT, nudge_after=0)),
 ]
 
@@ -181,11 +181,11 @@ def test_plastmem_fuses_a_hundred_candidates_of_each_leg(limit: int) -> None:
 
 
 def test_only_crewship_refuses_a_question_of_a_scope_too_wide_for_the_role() -> None:
-    assert [name for name, preset in PRESETS.items() if preset.sight.strict] == ["crewship"]
+    assert [name for name, preset in PRESETS.items() if preset.access_policy.strict] == ["crewship"]
 
 
 def test_only_crewship_keeps_a_crew_s_rows_of_little_importance_from_it() -> None:
-    shared = {name: preset.sight.shared_from for name, preset in PRESETS.items()}
+    shared = {name: preset.access_policy.shared_from for name, preset in PRESETS.items()}
     assert shared == {**dict.fromkeys(PRESETS, 0.0), "crewship": 0.65}
 
 
@@ -232,11 +232,11 @@ def test_only_engram_strikes_out() -> None:
 
 def test_only_teaparty_is_diverse_and_has_pinned_memories() -> None:
     assert [name for name, preset in PRESETS.items() if preset.ranking.diversity is not None] == ["teaparty"]
-    assert [name for name, preset in PRESETS.items() if preset.standing_tag is not None] == ["teaparty"]
+    assert [name for name, preset in PRESETS.items() if preset.pinned_tag is not None] == ["teaparty"]
 
 
 def test_only_the_default_has_a_relevance_floor() -> None:
-    assert [name for name, preset in PRESETS.items() if preset.ranking.floor is not None] == ["default"]
+    assert [name for name, preset in PRESETS.items() if preset.ranking.threshold is not None] == ["default"]
 
 
 def test_something_counts_as_faded_below_the_mark_of_its_preset() -> None:
@@ -273,6 +273,6 @@ def test_engram_s_feedback_moves_as_its_text_says() -> None:
 
 
 def test_the_default_s_floor_is_where_it_was_measured() -> None:
-    assert DEFAULT.ranking.floor == RelevanceThreshold(
-        similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5
+    assert DEFAULT.ranking.threshold == RelevanceThreshold(
+        similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5
     )

@@ -43,7 +43,7 @@ CAUSES: Final = {
     Cause.CUT: "blue",
     Cause.DUPLICATE: "purple",
     Cause.ALIKE: "yellow",
-    Cause.FLOOR: "orange",
+    Cause.THRESHOLD: "orange",
     Cause.GONE: "faint",
     Cause.NO_CANDIDATE: "vermillion",
     Cause.NOT_INGESTED: "ink",
@@ -72,7 +72,7 @@ def documents(shown: Iterable[views.ReportView | SegmentationView]) -> dict[str,
         table = segmentation_sheet(view) if isinstance(view, MethodMetrics | MethodDifferences) else sheet(view)
         drawn[view.name] = _titled_as(table, _drawn(view))
         if isinstance(view, views.Abstention) and any(
-            told.by_floor for kinds in view.results.values() for told in kinds.values()
+            told.by_threshold for kinds in view.results.values() for told in kinds.values()
         ):
             title = view.title.replace(views.ABSTENTION_TITLE, "What a least score lets through")
             roc = _operating(view)
@@ -110,7 +110,7 @@ def _drawn(view: views.ReportView | SegmentationView) -> Drawing:  # noqa: C901,
         case views.Abstention():
             return _silent(view)
         case views.AbstentionByThreshold():
-            return _by_floor(view)
+            return _by_threshold(view)
         case views.Differences():
             return _differences(view)
         case views.ChangedMost():
@@ -270,21 +270,21 @@ def _silent(view: views.Abstention) -> Drawing:
     return Drawing(panel.picture(marks), told="AUC: area under the ROC curve, 95 % interval.")
 
 
-def _by_floor(view: views.AbstentionByThreshold) -> Drawing:
+def _by_threshold(view: views.AbstentionByThreshold) -> Drawing:
     """Precision, recall and F1 of returning nothing below a threshold, by that threshold."""
     panel = Panel(x=UNIT)
     marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()
-    first = next(iter(view.results.values())).by_floor
-    marks += panel.line([(one.floor, one.recall) for one in first], "green")
+    first = next(iter(view.results.values())).by_threshold
+    marks += panel.line([(one.threshold, one.recall) for one in first], "green")
     for (kind, of), dash in zip(view.results.items(), DASHES, strict=False):
         curves = {
-            "precision": ("blue", [one.precision for one in of.by_floor]),
-            "recall": ("purple", [one.sensitivity for one in of.by_floor]),
-            "F1": ("vermillion", [one.f1 for one in of.by_floor]),
+            "precision": ("blue", [one.precision for one in of.by_threshold]),
+            "recall": ("purple", [one.sensitivity for one in of.by_threshold]),
+            "F1": ("vermillion", [one.f1 for one in of.by_threshold]),
         }
         for metric, (hue, values) in curves.items():
-            floors = [one.floor for one in of.by_floor]
-            marks += panel.line(zip(floors, values, strict=True), hue, dash)
+            thresholds = [one.threshold for one in of.by_threshold]
+            marks += panel.line(zip(thresholds, values, strict=True), hue, dash)
             legend.append((sample(hue, dash=dash), f"{metric}, {kind}"))
     legend.append((sample("green"), "recall@10 where there is an answer"))
     return Drawing(panel.picture(marks), legend, "Positive: nothing is returned.")
@@ -300,7 +300,8 @@ def _operating(view: views.Abstention) -> Drawing:
     for (system, kinds), hue in _coloured(view.results):
         for (kind, told), dash in zip(kinds.items(), DASHES, strict=False):
             points = [
-                (1 - (one.sensitivity or 0.0), 1 - one.silent_on_answerable / one.answerable) for one in told.by_floor
+                (1 - (one.sensitivity or 0.0), 1 - one.silent_on_answerable / one.answerable)
+                for one in told.by_threshold
             ]
             marks += panel.line(points, hue, dash) + joined(panel.dot(point, hue, radius=2.0) for point in points)
             auc = "" if told.separation is None else f", AUC {told.separation.auc:.3f}"

@@ -27,7 +27,7 @@ from remembrancer.interfaces.charts.scale import (
     round_numbers,
     through,
 )
-from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
+from remembrancer.interfaces.charts.strength import StrengthCurve, forecast_text
 from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, percent
 from remembrancer.interfaces.text import counted, minute, titled
 
@@ -54,7 +54,7 @@ def forgetting_curve(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
 
     `reviews` may come in any order. Without a curve to draw, the figure has the forecast in words only.
     """
-    title, _, ahead = forecast(curve.outlook, curve.now).partition(". ")
+    title, _, ahead = forecast_text(curve.forecast, curve.now).partition(". ")
     strength = StrengthCurve.of(curve)
     if strength is None:
         return empty("forgetting", title, f"{ahead} There is no curve to draw.")
@@ -70,7 +70,7 @@ def forgetting_document(curve: CurveOut) -> str:
         picture, told, _ = _drawn(strength, ())
         pictures.append(picture)
     return document(
-        "forgetting", titled(curve.outlook.memory), f"{forecast(curve.outlook, curve.now)} {told}", pictures
+        "forgetting", titled(curve.forecast.memory), f"{forecast_text(curve.forecast, curve.now)} {told}", pictures
     )
 
 

@@ -33,10 +33,10 @@ class StrengthCurve:
     def of(cls, curve: CurveOut) -> Self | None:
         """None unless there are finite values at two different times and a finite limit."""
         points = [(each.at, each.strength) for each in curve.points if math.isfinite(each.strength)]
-        outlook = curve.outlook
-        if len(points) < 2 or not points[0][0] < points[-1][0] or not math.isfinite(outlook.below):
+        forecast = curve.forecast
+        if len(points) < 2 or not points[0][0] < points[-1][0] or not math.isfinite(forecast.below):
             return None
-        return cls(points, outlook.below, curve.now, outlook.falls_at)
+        return cls(points, forecast.below, curve.now, forecast.falls_at)
 
     @property
     def top(self) -> float:
@@ -55,12 +55,12 @@ class StrengthCurve:
         return low + (high - low) * through(moment, before, after)
 
 
-def forecast(outlook: DecayForecastOut, now: datetime) -> str:
+def forecast_text(forecast: DecayForecastOut, now: datetime) -> str:
     """How strong the memory is, and when it falls or fell below the limit, in one or two sentences."""
-    strength, below, falls = f"Strength {outlook.strength:.3g} now", f"{outlook.below:g}", outlook.falls_at
+    strength, below, falls = f"Strength {forecast.strength:.3g} now", f"{forecast.below:g}", forecast.falls_at
     if falls is None:
         return f"{strength}. It does not fall below {below} within a hundred years."
     when = f"on {day(falls)} at {falls:%H:%M} UTC, {spoken_age(now - falls)}"
-    if outlook.faded:
+    if forecast.faded:
         return f"{strength}: faded. It fell below {below} {when}."
     return f"{strength}. It falls below {below} {when}, if nothing else happens to it."

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from rich.text import Text
 
-from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
+from remembrancer.interfaces.charts.strength import StrengthCurve, forecast_text
 from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import LimitOption
@@ -51,7 +51,7 @@ def fading(
         found = memory.health.fading(limit=limit, within=ahead)
         # Asked only where it is told.
         weakest = () if found or call.as_json else memory.health.decay(limit=MAX_LISTED)
-    faded = sum(outlook.has_faded for outlook in weakest)
+    faded = sum(forecast.has_faded for forecast in weakest)
     call.answer(DecayForecastsOut.of(found), partial(_soon, now=call.now, within=ahead, faded=faded))
 
 
@@ -77,30 +77,32 @@ def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded:
 
 def curve(answer: CurveOut) -> Renderables:
     """The curve, and in words when it crosses the threshold."""
-    outlook = answer.outlook
-    yield Shorter(titled(outlook.memory), lines=2)
-    yield Text(f"  {outlook.memory.id}", style="dim")
+    forecast = answer.forecast
+    yield Shorter(titled(forecast.memory), lines=2)
+    yield Text(f"  {forecast.memory.id}", style="dim")
     yield ""
     if (strength := StrengthCurve.of(answer)) is not None:
         yield Plot(strength)
     yield ""
-    yield Text(forecast(outlook, answer.now))
+    yield Text(forecast_text(forecast, answer.now))
     begin = answer.points[0].at
-    if outlook.memory.occurred_to < begin < answer.now and answer.now - begin < answer.points[-1].at - answer.now:
+    if forecast.memory.occurred_to < begin < answer.now and answer.now - begin < answer.points[-1].at - answer.now:
         yield Text(f"Drawn since it was last used or reviewed, on {day(begin)}.", style="dim")
 
 
 def _listed(answer: DecayForecastsOut, now: datetime) -> Renderables:
-    for outlook in answer.memories:
-        head = Text(f"{outlook.strength:.3f}  ", style="yellow" if outlook.faded else "bold")
-        head.append(_when(outlook, now), style="not bold dim")
+    for forecast in answer.memories:
+        head = Text(f"{forecast.strength:.3f}  ", style="yellow" if forecast.faded else "bold")
+        head.append(_when(forecast, now), style="not bold dim")
         yield head
-        yield indented(Shorter(titled(outlook.memory)), 2)
-        yield indented(Text(str(outlook.memory.id), style="dim"), 2)
+        yield indented(Shorter(titled(forecast.memory)), 2)
+        yield indented(Text(str(forecast.memory.id), style="dim"), 2)
 
 
-def _when(outlook: DecayForecastOut, now: datetime) -> str:
-    if outlook.falls_at is None:
-        return f"stays at or above {outlook.below:g}"
-    told = f"{minute(outlook.falls_at)} UTC, {spoken_age(now - outlook.falls_at)}"
-    return f"faded: below {outlook.below:g} since {told}" if outlook.faded else f"below {outlook.below:g} from {told}"
+def _when(forecast: DecayForecastOut, now: datetime) -> str:
+    if forecast.falls_at is None:
+        return f"stays at or above {forecast.below:g}"
+    told = f"{minute(forecast.falls_at)} UTC, {spoken_age(now - forecast.falls_at)}"
+    return (
+        f"faded: below {forecast.below:g} since {told}" if forecast.faded else f"below {forecast.below:g} from {told}"
+    )

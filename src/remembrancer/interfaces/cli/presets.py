@@ -27,7 +27,7 @@ _SCORES: Final = ("ranking", "rankings", "fading")
 """Sections that contain score expressions."""
 _FORM: Final = "form"
 _IN_USE: Final = "in use"
-_ABSENT: Final = {"words_alone": "as score"}
+_ABSENT: Final = {"lexical_only": "as score"}
 """The meaning of `false` for choices where "no" would be unclear."""
 LETTERS: Final = 4
 CELL: Final = 7

@@ -74,7 +74,7 @@ def recall(
     pinned = answer.render_pinned(max_chars=max_chars)
     rendered = answer.render(max_chars=max_chars, detail=detail)
     if call.as_json:
-        shape = RecallOut.of(answer, rendered=rendered, rendered_standing=pinned)
+        shape = RecallOut.of(answer, rendered=rendered, rendered_pinned=pinned)
         call.answer(shape, partial(_recalled, explain=explain))
         return
     for block in (pinned, rendered):
@@ -173,9 +173,9 @@ def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:
             yield indented(part_bars(hit.explanation.parts, recall.hits[0].score))
             yield indented(_reasons(hit))
         yield ""
-    if recall.standing:
-        yield Text(f"In every answer: {counted(len(recall.standing), 'pinned memory')}", style="bold")
-        for memory in recall.standing:
+    if recall.pinned:
+        yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
+        for memory in recall.pinned:
             yield indented(Shorter(titled(memory), lines=2))
             yield indented(Text(str(memory.id), style="dim"))
         yield ""

@@ -264,7 +264,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     memories.RelationOut.of(_RELATION),
     memories.CurveOut.of(
         FadingCurve(
-            outlook=_FORECAST, now=_LATER, points=((_AT, 0.9), (_LATER, 0.81), (_LATER + timedelta(days=2), 0.76))
+            forecast=_FORECAST, now=_LATER, points=((_AT, 0.9), (_LATER, 0.81), (_LATER + timedelta(days=2), 0.76))
         )
     ),
     WhyNotOut.of(
@@ -281,7 +281,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         query=_QUESTION,
         asked_at=_LATER,
         hits=[_HIT],
-        standing=[],
+        pinned=[],
         degraded={},
         timings_ms={"lexical": 1.8, "dense": 2.4, "rank": 0.9},
         searched=_QUESTION,
@@ -289,7 +289,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         terms=["checkout", "run", "memori"],
         legs={"lexical": 14, "dense": 100},
         rendered=None,
-        rendered_standing=None,
+        rendered_pinned=None,
     ),
     comparison.ComparisonOut(
         query=_QUESTION,

@@ -39,7 +39,7 @@ class RequestLine(TypedDict):
     status: int
     ms: float
     bytes: int
-    visitor: str | None
+    principal: str | None
 
 
 class RequestLog(HttpMiddleware):
@@ -71,7 +71,7 @@ class RequestLog(HttpMiddleware):
                 status=status,
                 ms=round((time.perf_counter() - began) * 1000, 1),
                 bytes=sent,
-                visitor=principal.name if isinstance(principal, Principal) else None,
+                principal=principal.name if isinstance(principal, Principal) else None,
             )
             level = logging.ERROR if status >= 500 else logging.INFO
             _log.log(level, "%s %s %d", line["method"], line["route"], status, extra={"request": line})
@@ -102,7 +102,7 @@ class ReadableLines(logging.Formatter):
             line = f"{at} {record.levelname.lower()}: {message}"
             return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
         told = f"{request['method']} {request['route']} {request['status']}"
-        return f"{at} {told} {request['ms']:.1f} ms, {request['bytes']:,} bytes, {request['visitor'] or '-'}"
+        return f"{at} {told} {request['ms']:.1f} ms, {request['bytes']:,} bytes, {request['principal'] or '-'}"
 
 
 @contextmanager

@@ -62,13 +62,13 @@ class RecalledHitOut(Wire):
 
 
 class RecalledOut(Wire):
-    """Hits, best first. `standing`: memories pinned to every answer. `degraded`: what could not be used, and why."""
+    """Hits, best first. `pinned`: memories pinned to every answer. `degraded`: what could not be used, and why."""
 
     caution: str = Field(description="How to treat the texts below.")
     query: str
     asked_at: AwareDatetime
     hits: list[RecalledHitOut]
-    standing: list[BriefOut]
+    pinned: list[BriefOut]
     degraded: dict[str, str]
 
     @classmethod
@@ -78,7 +78,6 @@ class RecalledOut(Wire):
             recall,
             caution=UNTRUSTED,
             hits=[RecalledHitOut.of(hit, in_block=hit.id in placed) for hit in recall.hits],
-            standing=recall.pinned,
         )
 
 

@@ -172,8 +172,8 @@ class DecayForecastOut(Derived):
     falls_at: AwareDatetime | None
 
     @classmethod
-    def of(cls, outlook: DecayForecast) -> Self:
-        return cls.copied(outlook, faded=outlook.has_faded)
+    def of(cls, forecast: DecayForecast) -> Self:
+        return cls.copied(forecast, faded=forecast.has_faded)
 
 
 class DecayForecastsOut(Wire, Many["DecayForecast"]):
@@ -188,7 +188,7 @@ class CurvePointOut(Wire):
 class CurveOut(Wire):
     """`points`: the strength at evenly spaced times, from before `now` to after it."""
 
-    outlook: DecayForecastOut
+    forecast: DecayForecastOut
     now: AwareDatetime
     points: list[CurvePointOut]
 

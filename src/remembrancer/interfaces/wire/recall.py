@@ -74,15 +74,15 @@ class HitOut(Wire, Of["Hit"]):
 class RecallOut(Wire):
     """The result of a recall.
 
-    `standing`: memories pinned to every answer. `degraded`: what could not be used, and why. `legs`: the number of
-    candidates from each search. `rendered`, `rendered_standing`: the prompt blocks of the hits and of the pinned
+    `pinned`: memories pinned to every answer. `degraded`: what could not be used, and why. `legs`: the number of
+    candidates from each search. `rendered`, `rendered_pinned`: the prompt blocks of the hits and of the pinned
     memories, null if not requested, empty if there are none.
     """
 
     query: str
     asked_at: AwareDatetime
     hits: list[HitOut]
-    standing: list[MemoryOut]
+    pinned: list[MemoryOut]
     degraded: dict[str, str]
     timings_ms: dict[str, float]
     searched: str
@@ -90,20 +90,19 @@ class RecallOut(Wire):
     terms: list[str]
     legs: dict[str, int]
     rendered: str | None
-    rendered_standing: str | None
+    rendered_pinned: str | None
 
     @classmethod
-    def of(cls, recall: Recall, *, rendered: str | None = None, rendered_standing: str | None = None) -> Self:
+    def of(cls, recall: Recall, *, rendered: str | None = None, rendered_pinned: str | None = None) -> Self:
         return cls.copied(
             recall,
-            standing=recall.pinned,
             timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
             searched=recall.trace.searched,
             embedded=recall.trace.embedded,
             terms=recall.trace.terms,
             legs=recall.trace.legs,
             rendered=rendered,
-            rendered_standing=rendered_standing,
+            rendered_pinned=rendered_pinned,
         )
 
 

@@ -32,7 +32,7 @@ class Merge:
     revised: Memory
 
 
-def merges_of(memories: Sequence[Memory], rule: Compaction, *, standing_tag: str | None = None) -> tuple[Merge, ...]:
+def merges_of(memories: Sequence[Memory], rule: Compaction, *, pinned_tag: str | None = None) -> tuple[Merge, ...]:
     """The merges among memories given in time order.
 
     The most important of a group is kept, then the one used most, then the oldest. Only memories of the same home,
@@ -44,7 +44,7 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, standing_tag: str
     words = [words_of(memory.text) for memory in several]
     claims = [claim_of(memory.text) for memory in several]
     merged = [_merged_from(memory) for memory in several]
-    blocks = [(_place(memory, rule, standing_tag), claim.fixed) for memory, claim in zip(several, claims, strict=True)]
+    blocks = [(_place(memory, rule, pinned_tag), claim.fixed) for memory, claim in zip(several, claims, strict=True)]
 
     def linked(one: int, other: int) -> bool:
         return (
@@ -59,7 +59,7 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, standing_tag: str
 
     pairs = alike(words, blocks, least=rule.above)
     found = linked_groups({pair: each for pair, each in pairs.items() if linked(*pair)}, linked, most=MOST)
-    return tuple(_merge([several[place] for place in group], rule, standing_tag) for group in found)
+    return tuple(_merge([several[place] for place in group], rule, pinned_tag) for group in found)
 
 
 def with_counts_of(gone: Sequence[Memory], strength: Strength) -> Adjustment:
@@ -67,8 +67,8 @@ def with_counts_of(gone: Sequence[Memory], strength: Strength) -> Adjustment:
     return Adjustment(replace(strength, usage=together((strength, *(memory.strength for memory in gone))).usage))
 
 
-def _place(memory: Memory, rule: Compaction, standing_tag: str | None) -> Hashable:
-    home = home_of(memory, sessions_apart=not rule.across_sessions, standing_tag=standing_tag)
+def _place(memory: Memory, rule: Compaction, pinned_tag: str | None) -> Hashable:
+    home = home_of(memory, sessions_apart=not rule.across_sessions, pinned_tag=pinned_tag)
     return (home, memory.kind, memory.tier, memory.source, memory.title)
 
 
@@ -83,11 +83,11 @@ def _same_order(one: Claim, other: Claim) -> bool:
     return [word for word in one.words if word in other.held] == [word for word in other.words if word in one.held]
 
 
-def _merge(group: Sequence[Memory], rule: Compaction, standing_tag: str | None) -> Merge:
+def _merge(group: Sequence[Memory], rule: Compaction, pinned_tag: str | None) -> Merge:
     kept = max(group, key=lambda memory: (memory.strength.importance, memory.strength.usage.used, -group.index(memory)))
     gone = tuple(memory for memory in group if memory is not kept)
     longest = max(group, key=lambda memory: (len(memory.text), memory is kept))
-    home = home_of(kept, sessions_apart=not rule.across_sessions, standing_tag=standing_tag)
+    home = home_of(kept, sessions_apart=not rule.across_sessions, pinned_tag=pinned_tag)
     sessions = {memory.scope.session for memory in group}
     occurred_from, occurred_to = span(group)
     revised = replace(

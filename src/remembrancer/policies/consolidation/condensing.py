@@ -36,9 +36,9 @@ class Home:
     pinned: bool
 
 
-def home_of(memory: Memory, *, sessions_apart: bool, standing_tag: str | None = None) -> Home:
+def home_of(memory: Memory, *, sessions_apart: bool, pinned_tag: str | None = None) -> Home:
     """The home of a memory. `sessions_apart`: memories of different sessions have different homes; those visible only
-    in their session always do. `standing_tag`: memories with this tag are in every answer, and are not mixed with
+    in their session always do. `pinned_tag`: memories with this tag are in every answer, and are not mixed with
     others.
     """
     apart = sessions_apart or memory.visibility is Visibility.SESSION
@@ -47,7 +47,7 @@ def home_of(memory: Memory, *, sessions_apart: bool, standing_tag: str | None = 
         visibility=memory.visibility,
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
-        pinned=standing_tag in memory.tags,
+        pinned=pinned_tag in memory.tags,
     )
 
 

@@ -52,7 +52,7 @@ class Sleep:
 
 
 def sleepers(
-    memories: Sequence[Memory], rule: Sleep, *, standing_tag: str | None = None
+    memories: Sequence[Memory], rule: Sleep, *, pinned_tag: str | None = None
 ) -> tuple[tuple[Memory, ...], ...]:
     """The memories, given in time order, as groups to consolidate together, ordered by their first.
 
@@ -61,7 +61,7 @@ def sleepers(
     """
     by_traits: dict[Hashable, list[Memory]] = {}
     for memory in memories:
-        home = home_of(memory, sessions_apart="session" in rule.by, standing_tag=standing_tag)
+        home = home_of(memory, sessions_apart="session" in rule.by, pinned_tag=pinned_tag)
         traits = (home, memory.source if "source" in rule.by else None)
         alone = None if memory.topic_key is None else memory.id
         by_traits.setdefault((traits, alone), []).append(memory)

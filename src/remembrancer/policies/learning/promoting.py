@@ -86,13 +86,13 @@ def may_rise(memory: Memory, rule: Promotion) -> bool:
 class Learnings:
     """Memories in time order, with the similarity of each pair."""
 
-    def __init__(self, memories: Sequence[Memory], vectors: Vectors, rule: Promotion, standing_tag: str | None) -> None:
+    def __init__(self, memories: Sequence[Memory], vectors: Vectors, rule: Promotion, pinned_tag: str | None) -> None:
         self._memories = memories
         self._vectors = vectors
         self._rule = rule
         self._words = [words_of(memory.text) for memory in memories]
         self._claims = [claim_of(memory.text) for memory in memories]
-        self._blocks = [_block(memory, standing_tag) for memory in memories]
+        self._blocks = [_block(memory, pinned_tag) for memory in memories]
         self._place_of = {memory.id: place for place, memory in enumerate(memories)}
         self._of_level: defaultdict[Level, defaultdict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
         for place, memory in enumerate(memories):
@@ -162,9 +162,9 @@ def longest(group: Sequence[Memory]) -> Memory:
     return max(group, key=lambda memory: len(memory.text))
 
 
-def _block(memory: Memory, standing_tag: str | None) -> Hashable:
+def _block(memory: Memory, pinned_tag: str | None) -> Hashable:
     """What learnings of one promotion have in common; of the scope only the project."""
-    home = home_of(memory, sessions_apart=False, standing_tag=standing_tag)
+    home = home_of(memory, sessions_apart=False, pinned_tag=pinned_tag)
     return (
         memory.scope.project,
         home.visibility,

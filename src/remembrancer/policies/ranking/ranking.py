@@ -46,27 +46,31 @@ class Depth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """`score`: an expression over signals, in [0, 1]. `words_alone`: the lexical-only score, for a question without a
-    vector; None: the same. `floor`: the relevance threshold; None: everything may be returned. `diversity`: None leaves
-    the order as it is.
+    """`score`: an expression over signals, in [0, 1]. `lexical_only`: the score for a question without a vector; None:
+    the same. `threshold`: the relevance threshold; None: everything may be returned. `diversity`: None leaves the order
+    as it is.
 
-    `reread`: how many of the best candidates late interaction compares, at least as many as are asked for. `unread`:
-    the first-stage score that chooses them, and scores alone where the embedder gives no token embeddings; None:
+    `late_interaction`: how many of the best candidates late interaction compares, at least as many as are asked for.
+    `first_stage`: the score that chooses them, and scores alone where the embedder gives no token embeddings; None:
     `score` does.
     """
 
     score: Expression
-    words_alone: Expression | None = None
-    unread: Expression | None = None
-    reread: int = 0
+    lexical_only: Expression | None = None
+    first_stage: Expression | None = None
+    late_interaction: int = 0
     rerank: int = 0
     rerank_weight: float = 0.5
     depth: Depth = field(default_factory=Depth)
-    floor: RelevanceThreshold | None = None
+    threshold: RelevanceThreshold | None = None
     diversity: Mmr | None = None
 
     def __post_init__(self) -> None:
-        for name, expression in (("score", self.score), ("words_alone", self.words_alone), ("unread", self.unread)):
+        for name, expression in (
+            ("score", self.score),
+            ("lexical_only", self.lexical_only),
+            ("first_stage", self.first_stage),
+        ):
             if expression is None:
                 continue
             signals.check(name, expression)
@@ -74,34 +78,40 @@ class Ranking:
                 raise InvalidInput(name, RERANK, "signals that are there before it: rerank_weight is what it counts")
             for early in COMPARED & signal_names(expression) if name != "score" else ():
                 raise InvalidInput(name, early, "signals that are there before words are compared")
-        validation.whole("reread", self.reread, 0, MAX_RERANKED)
+        validation.whole("late_interaction", self.late_interaction, 0, MAX_RERANKED)
         reads = sorted(COMPARED & signal_names(self.score))
-        if self.reread and not reads:
-            raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
-        if not self.reread and reads:
-            raise InvalidInput("reread", self.reread, f"1 or more, where score reads {reads[0]}")
-        if self.floor is not None:
+        if self.late_interaction and not reads:
+            raise InvalidInput(
+                "late_interaction", self.late_interaction, f"0, where score does not read {LATE_INTERACTION}"
+            )
+        if not self.late_interaction and reads:
+            raise InvalidInput("late_interaction", self.late_interaction, f"1 or more, where score reads {reads[0]}")
+        if self.threshold is not None:
             for name, share, expression in (
-                ("evidence", self.floor.evidence, self.score),
-                ("evidence_unread", self.floor.evidence_unread, self.unread),
-                *(("then", self.floor.then, one) for one in (self.score, self.words_alone, self.unread) if one),
+                ("evidence", self.threshold.evidence, self.score),
+                ("evidence_first_stage", self.threshold.evidence_first_stage, self.first_stage),
+                *(
+                    ("then", self.threshold.then, one)
+                    for one in (self.score, self.lexical_only, self.first_stage)
+                    if one
+                ),
             ):
                 if share and (expression is None or not evidence_terms(expression)):
-                    raise InvalidInput(f"floor.{name}", share, "0, where no weighted sum of signals scores")
+                    raise InvalidInput(f"threshold.{name}", share, "0, where no weighted sum of signals scores")
         validation.whole("rerank", self.rerank, 0, MAX_RERANK)
         validation.fraction("rerank_weight", self.rerank_weight)
 
     def expression(self, *, with_vector: bool, compared: bool = True) -> Expression:
         """The expression that scores. `compared`: late interaction has compared the best candidates."""
-        if not with_vector and self.words_alone is not None:
-            return self.words_alone
-        return self.score if compared or self.unread is None else self.unread
+        if not with_vector and self.lexical_only is not None:
+            return self.lexical_only
+        return self.score if compared or self.first_stage is None else self.first_stage
 
     def least_evidence(self, *, with_vector: bool, compared: bool = True) -> float:
         """The least share of evidence that the relevance threshold asks of `expression`; 0: none."""
-        if self.floor is None or (not with_vector and self.words_alone is not None):
+        if self.threshold is None or (not with_vector and self.lexical_only is not None):
             return 0.0
-        return self.floor.evidence if compared or self.unread is None else self.floor.evidence_unread
+        return self.threshold.evidence if compared or self.first_stage is None else self.threshold.evidence_first_stage
 
     def reranked(self, expression: Expression) -> Expression:
         """The expression that scores after the reranker: that of the first ranking, and the reranker's score.
@@ -115,7 +125,7 @@ class Ranking:
     @property
     def reads_context(self) -> bool:
         """Whether an expression reads a context feature, or words are compared, whose weights come with them."""
-        given = (self.score, self.words_alone, self.unread)
-        return self.reread > 0 or any(
+        given = (self.score, self.lexical_only, self.first_stage)
+        return self.late_interaction > 0 or any(
             CONTEXT_SIGNALS & signal_names(expression) for expression in given if expression is not None
         )

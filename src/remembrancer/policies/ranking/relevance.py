@@ -27,8 +27,8 @@ class RelevanceThreshold:
 
     Something is returned if some candidate meets the threshold similarity / `similarity` + coverage / `coverage` >= 1,
     and some candidate has the share `evidence` of what the score's evidence could reach (`policies.ranking.evidence`).
-    `evidence_unread`: that share where the first-stage score `unread` scores; its shares are smaller. A lexical-only
-    score needs the threshold alone.
+    `evidence_first_stage`: that share where `first_stage` scores; its shares are smaller. A lexical-only score needs
+    the threshold alone.
 
     `then`: candidates with at least this share of the best one's evidence are returned; under a lexical-only score also
     those that meet the threshold. 0: those that meet the threshold are returned.
@@ -37,16 +37,16 @@ class RelevanceThreshold:
     similarity: float
     coverage: float
     evidence: float = 0.0
-    evidence_unread: float = 0.0
+    evidence_first_stage: float = 0.0
     then: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("similarity", "coverage"):
             value = getattr(self, name)
             if not 0 < value <= 1:
-                raise InvalidInput(f"floor.{name}", value, "a number greater than 0, at most 1")
-        for name in ("evidence", "evidence_unread", "then"):
-            validation.fraction(f"floor.{name}", getattr(self, name))
+                raise InvalidInput(f"threshold.{name}", value, "a number greater than 0, at most 1")
+        for name in ("evidence", "evidence_first_stage", "then"):
+            validation.fraction(f"threshold.{name}", getattr(self, name))
 
     def passes(
         self, similarity: FloatColumn, coverage: FloatColumn, shares: FloatColumn | None, least: float = 0.0
@@ -74,22 +74,22 @@ class RelevanceThreshold:
 class Acceptance:
     """What a candidate of one question has to reach to be returned.
 
-    `floor`: as the preset has it; None: everything is relevant. `least_evidence`: the share of the evidence that the
-    best candidate needs, at the stage of ranking in force. `then`, shape (n,): the candidates that happened at the time
-    asked about, where that makes them relevant whatever they say. `no_evidence`: signals that are no evidence for this
-    question. `min_score`: the least score.
+    `threshold`: as the preset has it; None: everything is relevant. `least_evidence`: the share of the evidence that
+    the best candidate needs, at the stage of ranking in force. `then`, shape (n,): the candidates that happened at the
+    time asked about, where that makes them relevant whatever they say. `no_evidence`: signals that are no evidence for
+    this question. `min_score`: the least score.
     """
 
-    floor: RelevanceThreshold | None = None
+    threshold: RelevanceThreshold | None = None
     least_evidence: float = 0.0
     then: NDArray[np.bool_] | None = None
     no_evidence: frozenset[str] = frozenset()
     min_score: float = 0.0
 
     def relevant(self, expression: Expression, table: Mapping[str, FloatColumn]) -> NDArray[np.bool_]:
-        """Which candidates pass the floor, shape (n,)."""
-        if self.floor is None:
+        """Which candidates pass the threshold, shape (n,)."""
+        if self.threshold is None:
             return np.ones(len(table["similarity"]), dtype=np.bool_)
         shares = evidence(expression, table, self.no_evidence)
-        passes = self.floor.passes(table["similarity"], table["coverage"], shares, self.least_evidence)
+        passes = self.threshold.passes(table["similarity"], table["coverage"], shares, self.least_evidence)
         return passes if self.then is None else passes | self.then

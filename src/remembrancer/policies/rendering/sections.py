@@ -40,19 +40,19 @@ class Sections:
     """A renderer: each memory under a heading of its kind, source and title, its text quoted.
 
     `kind_chars`: the most characters for a kind, headings included; other kinds may use all. Standing memories have
-    `standing_preamble` and a separate call, so the two never share a budget.
+    `pinned_preamble` and a separate call, so the two never share a budget.
 
     Every line of a text is behind `>`; any other line is the renderer's.
     """
 
     tag: str = TAG
     preamble: str = HISTORICAL
-    standing_preamble: str = INSTITUTIONAL
+    pinned_preamble: str = INSTITUTIONAL
     kind_chars: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         Frame(self.tag, self.preamble)
-        visible_line("standing_preamble", self.standing_preamble)
+        visible_line("pinned_preamble", self.pinned_preamble)
         for kind, chars in self.kind_chars.items():
             validation.slug("kind_chars", kind)
             validation.whole(f"kind_chars.{kind}", chars, 0, MAX_BLOCK_CHARS)
@@ -67,7 +67,7 @@ class Sections:
         return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
 
     def pinned(self, recall: Recall, *, max_chars: int) -> str:
-        frame = Frame(self.tag, self.standing_preamble)
+        frame = Frame(self.tag, self.pinned_preamble)
         items = (
             _item(memory, memory, telling) for memory in recall.pinned if not (telling := of_memory(memory)).is_empty
         )

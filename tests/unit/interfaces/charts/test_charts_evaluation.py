@@ -117,7 +117,7 @@ def test_the_same_report_makes_the_same_documents(shown: tuple[ReportView, ...],
 def test_what_there_is_nothing_to_say_of_has_no_picture(report: EvaluationReport) -> None:
     first = report.results[0]
     nothing = replace(first.unanswerable.counts, unanswerable=0, silent_on_unanswerable=0)
-    none = replace(first.unanswerable, counts=nothing, by_floor=(), separation=None)
+    none = replace(first.unanswerable, counts=nothing, by_threshold=(), separation=None)
     alone = replace(first, by_category={}, reliability=None, reliability_of_all=None, unanswerable=none, foreign=none)
     bare = replace(report, results=(alone,), paired=None, groups=(), has_sessions=False)
     assert tuple(evaluation.documents(views(bare))) == (

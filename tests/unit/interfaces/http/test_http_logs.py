@@ -53,7 +53,7 @@ def test_a_line_tells_who_asked_for_what_how_long_it_took_and_what_came_of_it() 
         "route": "/v1/things/{name}",
         "status": 200,
         "bytes": len(answer.content),
-        "visitor": "local",
+        "principal": "local",
     }
 
 
@@ -77,7 +77,7 @@ def test_who_shows_a_key_is_told_by_its_id() -> None:
 
     with write_to(stream, readable=False):
         identifier, token = asked(steps)
-    assert json.loads(stream.getvalue().splitlines()[-1])["visitor"] == identifier
+    assert json.loads(stream.getvalue().splitlines()[-1])["principal"] == identifier
     assert token not in stream.getvalue()
 
 

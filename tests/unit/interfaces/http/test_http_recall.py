@@ -67,7 +67,7 @@ def test_a_block_is_rendered_within_its_length() -> None:
     told = with_client(steps)
     assert "UNTRUSTED" in told["rendered"]
     assert len(told["rendered"]) <= 300
-    assert told["rendered_standing"] == ""
+    assert told["rendered_pinned"] == ""
 
 
 def test_a_question_is_measured() -> None:

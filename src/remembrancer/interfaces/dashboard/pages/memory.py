@@ -65,7 +65,7 @@ async def memory_page(visit: ReadingVisit, memory_id: str) -> HTMLResponse:
         here=None,
         details=details,
         memory=told,
-        outlook=curve.outlook,
+        forecast=curve.forecast,
         curve=forgetting_curve(curve, details.reviews),
         curve_table=forgetting_table(curve, details.reviews),
         by_id=by_id,

@@ -172,7 +172,7 @@ async def set_priority(memory: Administering, id: EventId, body: CrewshipPriorit
 
 def _as_operator(memory: AsyncRemembrancer) -> AsyncRemembrancer:
     """The memory in the role of an operator. A key with the right to administer may choose its role."""
-    operators = memory.presets.in_use.sight.operators
+    operators = memory.presets.in_use.access_policy.operators
     return memory.scoped(role=operators[0]) if operators else memory
 
 

@@ -47,7 +47,7 @@ async def recall(request: Request, memory: ReadableMemory, body: RecallIn) -> Re
     return RecallOut.of(
         answer,
         rendered=answer.render(max_chars=body.max_chars, detail=body.detail),
-        rendered_standing=answer.render_pinned(max_chars=body.max_chars),
+        rendered_pinned=answer.render_pinned(max_chars=body.max_chars),
     )
 
 
