@@ -25,7 +25,7 @@ from remembrancer.domain.event import Severity
 from remembrancer.domain.scope import Scope
 from remembrancer.language.cues import analysed
 from remembrancer.policies.ranking.late_interaction import packed
-from remembrancer.ports.embedder import Embedder, Passage, word_embedder
+from remembrancer.ports.embedder import Embedder, Passage, token_embedder
 from remembrancer.ports.embeddings import CueVector
 
 SIZES: Final = (1_000, 10_000, 100_000)
@@ -87,7 +87,7 @@ async def _give_vectors(path: Path, embedder: Embedder, scope: Scope, embedded: 
     vector with noise added.
     """
     words, chance = Words(seed=1), np.random.default_rng(1)
-    reading = word_embedder(embedder)
+    reading = token_embedder(embedder)
     assert reading is not None, "the default preset keeps the vectors of words"
     real = await reading.embed_passages([Passage(words.text()) for _ in range(embedded)])
     signs = [packed(each) for each in real.words]

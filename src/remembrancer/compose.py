@@ -201,7 +201,7 @@ def _local(settings: Settings) -> Embedder:
     missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
     if missing:
         raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
-    from remembrancer.adapters.deferred import DeferredWordEmbedder
+    from remembrancer.adapters.deferred import DeferredTokenEmbedder
     from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, reads_latin, weights
     from remembrancer.adapters.embedders.local.graph import DIM
 
@@ -212,7 +212,7 @@ def _local(settings: Settings) -> Embedder:
     cache = Path(settings.cache_dir) if settings.cache_dir else user_cache()
     precision = settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=settings.weights, precision=precision, cache_dir=cache)
-    return DeferredWordEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
+    return DeferredTokenEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
 
 
 def _ollama(settings: Settings, name: str) -> Embedder:

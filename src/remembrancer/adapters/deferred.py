@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import Embedder, WordEmbedder, arithmetic, computing
+from remembrancer.ports.embedder import Embedder, TokenEmbedder, arithmetic, computing
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 
@@ -124,7 +124,7 @@ class DeferredEmbedder(Deferred[Inner]):
         return await (await self._get()).embed_query(text)
 
 
-class DeferredWordEmbedder(DeferredEmbedder[WordEmbedder]):
+class DeferredTokenEmbedder(DeferredEmbedder[TokenEmbedder]):
     """A deferred embedder whose model also returns token embeddings."""
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:

@@ -17,9 +17,9 @@ from remembrancer.ports.embedder import (
     EmbeddedQuestion,
     Embedder,
     Passage,
-    WordEmbedder,
+    TokenEmbedder,
     computing,
-    word_embedder,
+    token_embedder,
 )
 from remembrancer.values import dataclass
 
@@ -96,7 +96,7 @@ class _AskedOnce:
 class _TokensAskedOnce(_AskedOnce):
     """The same for an embedder that also gives token embeddings; both come from one call."""
 
-    words: WordEmbedder = field(kw_only=True)
+    words: TokenEmbedder = field(kw_only=True)
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
         return await self.words.embed_passages(passages)
@@ -117,5 +117,5 @@ def _vector(answer: _Vector) -> NDArray[np.float32]:
 
 def asked_once(embedder: Embedder) -> Embedder:
     """The embedder, asked for each question once. The caller still closes the original."""
-    words = word_embedder(embedder)
+    words = token_embedder(embedder)
     return _AskedOnce(embedder) if words is None else _TokensAskedOnce(embedder, words=words)

@@ -15,7 +15,7 @@ from remembrancer.language.reading import Reading, read_question, read_terms, sa
 from remembrancer.policies import prompts
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, weighted
 from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
-from remembrancer.ports.embedder import EmbeddedQuestion, computing, word_embedder
+from remembrancer.ports.embedder import EmbeddedQuestion, computing, token_embedder
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass
 
@@ -118,7 +118,7 @@ async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVec
     embedder = ctx.embedder
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
-    words = word_embedder(embedder) if ranking.late_interaction else None
+    words = token_embedder(embedder) if ranking.late_interaction else None
     start = ctx.stopwatch()
     try:
         if words is None:
@@ -133,7 +133,7 @@ def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVecto
     embedder = computing(ctx.embedder)
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
-    words = ranking.late_interaction and word_embedder(ctx.embedder) is not None
+    words = ranking.late_interaction and token_embedder(ctx.embedder) is not None
     start = ctx.stopwatch()
     try:
         asked = embedder.question_now(planned.embedded) if words else embedder.query_now(planned.embedded)

@@ -13,7 +13,7 @@ from remembrancer.engine.relate import links
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
-from remembrancer.ports.embedder import Embedder, Passage, word_embedder
+from remembrancer.ports.embedder import Embedder, Passage, token_embedder
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.values import dataclass
 
@@ -50,7 +50,7 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     if embedder is None:
         return Swept(0, 0)
     turns = ctx.preset.encoding.turns
-    words = ctx.preset.encoding.words and word_embedder(embedder) is not None
+    words = ctx.preset.encoding.words and token_embedder(embedder) is not None
     waiting = await ctx.store.pending(scope, embedder.model_id, limit=batch, now=ctx.clock(), before=turns, words=words)
     if not waiting:
         return Swept(0, 0)
@@ -82,7 +82,7 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
     embedder = ctx.embedder
     if embedder is None:
         return Swept(0, 0, ctx.without_embedder)
-    words = ctx.preset.encoding.words and word_embedder(embedder) is not None
+    words = ctx.preset.encoding.words and token_embedder(embedder) is not None
     waiting = await ctx.store.pending_of(
         reader.scope, embedder.model_id, memory_id, before=ctx.preset.encoding.turns, words=words
     )
@@ -100,7 +100,7 @@ async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[
 async def _encoded(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
     """The vectors of the cues, in their order. Raises ModelUnavailable."""
     texts = [encoding.text(cue.heading, cue.text) for cue in waiting]
-    words = word_embedder(embedder) if encoding.reads_in_context else None
+    words = token_embedder(embedder) if encoding.reads_in_context else None
     if words is None:
         plain = await embedder.embed_documents(texts)
         return [

@@ -39,7 +39,7 @@ from remembrancer.policies.segmentation.segments import (
     Segment,
     StreamTurn,
 )
-from remembrancer.ports.embedder import word_embedder
+from remembrancer.ports.embedder import token_embedder
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -406,7 +406,7 @@ class _Work:
         embedder, encoding = self._ctx.embedder, self._ctx.preset.encoding
         if embedder is None:
             return {}
-        coloured = encoding.turns > 0 and word_embedder(embedder) is not None
+        coloured = encoding.turns > 0 and token_embedder(embedder) is not None
         vectors: dict[UUID, NDArray[np.float32]] = {}
         if not coloured:
             ids = [memory_of[turn.id] for turn in turns]

@@ -35,7 +35,7 @@ from remembrancer.evaluation.segmentation_summary import DialogueOutcome, differ
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.segmentation.segments import Segmenter, StreamTurn
 from remembrancer.policies.segmentation.topic_shift import TopicShift
-from remembrancer.ports.embedder import Embedder, Passage, word_embedder
+from remembrancer.ports.embedder import Embedder, Passage, token_embedder
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class _DialogueEmbedder:
         self.meter = meter
         self._encoding = encoding
         self._embedder = embedder
-        self._words = word_embedder(embedder) if encoding.turns > 0 else None
+        self._words = token_embedder(embedder) if encoding.turns > 0 else None
 
     @property
     def embeds(self) -> bool:

@@ -13,7 +13,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.jobs.sweeps import jobs_of
 from remembrancer.policies.segmentation.segmentation import EPISODE
-from remembrancer.ports.embedder import word_embedder
+from remembrancer.ports.embedder import token_embedder
 from remembrancer.values import dataclass
 
 MOST_COUNTED: Final = 1_000
@@ -60,7 +60,7 @@ async def job_states(ctx: Context, scope: Scope) -> tuple[JobState, ...]:
 async def _unindexed(ctx: Context, scope: Scope) -> int:
     if ctx.embedder is None:
         return 0
-    words = ctx.preset.encoding.words and word_embedder(ctx.embedder) is not None
+    words = ctx.preset.encoding.words and token_embedder(ctx.embedder) is not None
     later = ctx.clock() + LONGER_THAN_ANY_WAIT
     return len(await ctx.store.pending(scope, ctx.embedder.model_id, limit=MOST_COUNTED, now=later, words=words))
 

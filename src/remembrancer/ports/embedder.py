@@ -96,9 +96,9 @@ class Embedder(Protocol):
     async def close(self) -> None: ...
 
 
-def word_embedder(embedder: Embedder | None) -> WordEmbedder | None:
+def token_embedder(embedder: Embedder | None) -> TokenEmbedder | None:
     """The same embedder, where it also gives the vectors of words."""
-    return cast("WordEmbedder", embedder) if embedder is not None and _offers(type(embedder), WORDS) else None
+    return cast("TokenEmbedder", embedder) if embedder is not None and _offers(type(embedder), WORDS) else None
 
 
 class ComputingEmbedder(Embedder, Protocol):
@@ -114,7 +114,7 @@ class ComputingEmbedder(Embedder, Protocol):
         ...
 
     def question_now(self, text: str) -> EmbeddedQuestion:
-        """What `embed_question` gives, where the embedder is a `WordEmbedder`. Raises ModelUnavailable."""
+        """What `embed_question` gives, where the embedder is a `TokenEmbedder`. Raises ModelUnavailable."""
         ...
 
 
@@ -148,7 +148,7 @@ def _offers(kind: type[Embedder], name: str) -> bool:
     return hasattr(kind, name)
 
 
-class WordEmbedder(Embedder, Protocol):
+class TokenEmbedder(Embedder, Protocol):
     """An embedder that also gives token embeddings, which late interaction compares."""
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:

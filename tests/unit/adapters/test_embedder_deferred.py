@@ -6,9 +6,9 @@ import threading
 import numpy as np
 import pytest
 
-from remembrancer.adapters.deferred import DeferredEmbedder, DeferredWordEmbedder
+from remembrancer.adapters.deferred import DeferredEmbedder, DeferredTokenEmbedder
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import Embedder, Passage, WordEmbedder, arithmetic, word_embedder
+from remembrancer.ports.embedder import Embedder, Passage, TokenEmbedder, arithmetic, token_embedder
 from remembrancer.testing.doubles import HashEmbedder, WordHashEmbedder
 
 
@@ -112,24 +112,24 @@ def test_closing_loads_nothing() -> None:
     assert loader.threads == []
 
 
-def deferred_words(*failures: Exception) -> tuple[DeferredWordEmbedder, list[WordEmbedder]]:
+def deferred_words(*failures: Exception) -> tuple[DeferredTokenEmbedder, list[TokenEmbedder]]:
     """One that gives vectors of words, and what it has loaded."""
-    loaded: list[WordEmbedder] = []
+    loaded: list[TokenEmbedder] = []
     waiting = list(failures)
 
-    def load() -> WordEmbedder:
+    def load() -> TokenEmbedder:
         if waiting:
             raise waiting.pop(0)
         loaded.append(WordHashEmbedder())
         return loaded[-1]
 
-    return DeferredWordEmbedder(model_id="hash-256", dim=256, reads=str.isascii, load=load), loaded
+    return DeferredTokenEmbedder(model_id="hash-256", dim=256, reads=str.isascii, load=load), loaded
 
 
 def test_that_it_gives_vectors_of_words_is_known_before_it_is_loaded() -> None:
     embedder, loaded = deferred_words()
-    assert word_embedder(embedder) is embedder
-    assert word_embedder(deferred(Loader())) is None
+    assert token_embedder(embedder) is embedder
+    assert token_embedder(deferred(Loader())) is None
     assert loaded == []
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from remembrancer.engine.asked_once import asked_once
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import EmbeddedQuestion, Embedder, Passage, word_embedder
+from remembrancer.ports.embedder import EmbeddedQuestion, Embedder, Passage, token_embedder
 from remembrancer.testing.doubles import FailingEmbedder, HashEmbedder, WordHashEmbedder
 
 
@@ -47,7 +47,7 @@ class CountingWords(WordHashEmbedder):
 def once_words(inner: Embedder) -> tuple[Embedder, Sequence[Awaitable[EmbeddedQuestion]]]:
     """It asked once, and three questions to it of which two are the same."""
     once = asked_once(inner)
-    words = word_embedder(once)
+    words = token_embedder(once)
     assert words is not None
     return once, [words.embed_question(text) for text in ("one", "two", "one")]
 
@@ -93,13 +93,13 @@ def test_a_question_and_its_words_are_one_answer() -> None:
 
 @pytest.mark.parametrize("inner", [HashEmbedder(), FailingEmbedder(), WordHashEmbedder()])
 def test_it_gives_vectors_of_words_where_the_embedder_does(inner: Embedder) -> None:
-    assert (word_embedder(asked_once(inner)) is None) == (word_embedder(inner) is None)
+    assert (token_embedder(asked_once(inner)) is None) == (token_embedder(inner) is None)
 
 
 def test_passages_and_documents_are_the_embedder_s_own() -> None:
     async def embed() -> None:
         inner = WordHashEmbedder()
-        once = word_embedder(asked_once(inner))
+        once = token_embedder(asked_once(inner))
         assert once is not None
         passages = [Passage("one", "zero")]
         read, expected = await once.embed_passages(passages), await inner.embed_passages(passages)

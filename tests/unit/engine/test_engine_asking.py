@@ -92,7 +92,7 @@ class NoLatin(WordHashEmbedder):
         return False
 
 
-class FailingWordEmbedder(WordHashEmbedder):
+class FailingTokenEmbedder(WordHashEmbedder):
     def query_now(self, text: str) -> NDArray[np.float32]:
         raise ModelUnavailable("the model does not answer")
 
@@ -201,7 +201,7 @@ def embedded(embedder: Embedder | None, ranking: Ranking, *, at_once: bool = Fal
         (None, "no embedder here"),
         (NoLatin(), "hash-256 does not read the question's script: words only"),
         (FailingEmbedder(), "embedder down: the model does not answer"),
-        (FailingWordEmbedder(), "embedder down: the model does not answer"),
+        (FailingTokenEmbedder(), "embedder down: the model does not answer"),
     ],
 )
 @pytest.mark.parametrize("ranking", [PLAIN, BY_WORDS], ids=["plain", "by words"])
