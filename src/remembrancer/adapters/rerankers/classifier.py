@@ -64,28 +64,6 @@ class ClassifierSession(bindings.ModelSession, Protocol):
     def get_outputs(self) -> Sequence[GraphValue]: ...
 
 
-class Pieces(Protocol):
-    """A tokenized pair of question and text, with special tokens."""
-
-    @property
-    def ids(self) -> list[int]: ...
-
-    @property
-    def type_ids(self) -> list[int]:
-        """For each piece, 0 in the question and 1 in the text."""
-        ...
-
-
-class PairTokenizer(Protocol):
-    """Splits a pair of texts into word pieces."""
-
-    def encode(self, sequence: str, pair: str, /) -> Pieces: ...
-
-    def no_padding(self) -> None: ...
-
-    def enable_truncation(self, max_length: int, *, strategy: str) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Classifier:
     """A checked graph with its tokenizer.
@@ -94,7 +72,7 @@ class Classifier:
     """
 
     session: ClassifierSession
-    tokenizer: PairTokenizer
+    tokenizer: bindings.Tokenizer
     max_pieces: int
     inputs: Mapping[str, type[np.int64 | np.int32]]
     output: str
@@ -109,7 +87,7 @@ class Classifier:
         session = cast("ClassifierSession", bindings.open_session(str(model), threads=threads))
         return cls(session, tokenizer, limit, _inputs(session, model), _output(session, model))
 
-    def logits(self, pairs: Sequence[Pieces]) -> NDArray[np.float64]:
+    def logits(self, pairs: Sequence[bindings.TokenizedText]) -> NDArray[np.float64]:
         """Shape (pairs, 1) or (pairs, 2). Raises ModelUnavailable when the graph fails or returns another shape."""
         ids = np.zeros((len(pairs), max(len(pair.ids) for pair in pairs)), np.int64)
         mask, segments = np.zeros_like(ids), np.zeros_like(ids)
@@ -166,9 +144,9 @@ def _positions(config: Path) -> int:
     return positions
 
 
-def _tokenizer(definition: Path, limit: int) -> PairTokenizer:
+def _tokenizer(definition: Path, limit: int) -> bindings.Tokenizer:
     try:
-        tokenizer = cast("PairTokenizer", bindings.tokenizer(definition.read_text(encoding="utf-8")))
+        tokenizer = bindings.tokenizer(definition.read_text(encoding="utf-8"))
         tokenizer.no_padding()
         tokenizer.enable_truncation(limit, strategy="longest_first")
     except ModelUnavailable:

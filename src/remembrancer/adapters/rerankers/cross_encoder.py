@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 import numpy as np
 
 from remembrancer.adapters.batching import padded_batches
-from remembrancer.adapters.rerankers.classifier import MIN_PIECES, Classifier, Pieces
+from remembrancer.adapters.embedders.local.bindings import TokenizedText
+from remembrancer.adapters.rerankers.classifier import MIN_PIECES, Classifier
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class CrossEncoder:
 
     async def _scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         found = np.empty(len(texts), np.float32)
-        pairs: list[Pieces] = []
+        pairs: list[TokenizedText] = []
         for text in texts:
             pairs.append(await self._on_thread(lambda model, text=text: _pieces(model, question, text)))
         for batch in padded_batches([len(pair.ids) for pair in pairs], _BATCH_PIECES):
@@ -126,7 +127,7 @@ def relevance(logits: NDArray[np.float64]) -> NDArray[np.float32]:
     return (1 / (1 + np.exp(-np.clip(margin, -60, 60)))).astype(np.float32)
 
 
-def _pieces(model: Classifier, question: str, text: str) -> Pieces:
+def _pieces(model: Classifier, question: str, text: str) -> TokenizedText:
     """The tokenized pair, at most `max_pieces` pieces."""
     characters = model.max_pieces * _CHARACTERS_A_PIECE
     # Replaces lone surrogates, which JSON can carry: they have no UTF-8 form, and the tokenizer rejects them.

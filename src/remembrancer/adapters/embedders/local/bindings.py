@@ -24,10 +24,15 @@ class ModelSession(Protocol):
 
 
 class TokenizedText(Protocol):
-    """A tokenized text."""
+    """A tokenized text, or pair of texts."""
 
     @property
     def ids(self) -> list[int]: ...
+
+    @property
+    def type_ids(self) -> list[int]:
+        """For each piece, 0 in the first text and 1 in the second."""
+        ...
 
     @property
     def word_ids(self) -> list[int | None]:
@@ -41,11 +46,13 @@ class TokenizedText(Protocol):
 
 
 class Tokenizer(Protocol):
-    """Splits a text into word pieces."""
+    """Splits a text, or a pair of texts, into word pieces."""
 
-    def encode(self, sequence: str, /) -> TokenizedText: ...
+    def encode(self, sequence: str, pair: str | None = None, /) -> TokenizedText: ...
 
     def no_padding(self) -> None: ...
+
+    def enable_truncation(self, max_length: int, *, strategy: str) -> None: ...
 
     def no_truncation(self) -> None: ...
 
