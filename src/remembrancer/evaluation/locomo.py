@@ -35,11 +35,7 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 _SESSION: Final = re.compile(r"session_([1-9]\d*)")
 _TURN_ID: Final = re.compile(r"D([1-9]\d*):([1-9]\d*)")
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
-_DATE: Final = re.compile(r"(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Z][a-z]+), (\d{4})")
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+_TIME: Final = "%I:%M %p on %d %B, %Y"
 
 
 class LocomoCategory(IntEnum):
@@ -182,23 +178,11 @@ def _turn_ids(evidence: str) -> list[str]:
 
 def _session_time(where: str, value: object) -> datetime:
     """A session's time ("1:56 pm on 8 May, 2023"), taken as UTC because the file names no time zone."""
-    match = _DATE.fullmatch(_string(where, value))
-    at = _read_date(match) if match else None
-    if at is None:
-        raise InvalidInput(where, value, "a time such as '1:56 pm on 8 May, 2023'")
-    return at
-
-
-def _read_date(match: re.Match[str]) -> datetime | None:
-    """The time that a match of _DATE describes; None when that hour, day or month does not exist."""
-    hour, minute, half, day, month, year = match.groups()
-    if month not in _MONTHS or not 1 <= int(hour) <= 12:
-        return None
-    hours = int(hour) % 12 + (12 if half == "pm" else 0)
+    text = _string(where, value)
     try:
-        return datetime(int(year), _MONTHS.index(month) + 1, int(day), hours, int(minute), tzinfo=UTC)
+        return datetime.strptime(text, _TIME).replace(tzinfo=UTC)
     except ValueError:
-        return None
+        raise InvalidInput(where, value, "a time such as '1:56 pm on 8 May, 2023'") from None
 
 
 def _required(where: str, holder: dict[str, object], key: str) -> object:

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -123,10 +122,7 @@ def _read(path: Path) -> DialogueSet:
 
 def _dialogue(where: str, value: object) -> Dialogue:
     held = as_object(where, value)
-    texts = [
-        _text(f"{where}.utterances[{at}]", one)
-        for at, one in enumerate(as_list(f"{where}.utterances", held.get("utterances")))
-    ]
+    texts = _texts(f"{where}.utterances", held.get("utterances"))
     segments = [
         validation.whole(f"{where}.segments[{at}]", one, 1, len(texts))
         for at, one in enumerate(as_list(f"{where}.segments", held.get("segments")))
@@ -153,22 +149,22 @@ def _dialogue(where: str, value: object) -> Dialogue:
 def _times(where: str, value: object, turns: int) -> tuple[datetime, ...]:
     if value is None:
         return tuple(_EPOCH + _SPACING * place for place in range(turns))
-    given = [_text(f"{where}.times[{at}]", one) for at, one in enumerate(as_list(f"{where}.times", value))]
-    _as_many(f"{where}.times", given, turns)
+    given = _texts(f"{where}.times", value, turns)
     return tuple(validation.parse_moment(f"{where}.times[{at}]", one) for at, one in enumerate(given))
 
 
 def _speakers(where: str, value: object, turns: int) -> tuple[str, ...]:
     if value is None:
         return tuple(_SPEAKERS[place % 2] for place in range(turns))
-    given = [_text(f"{where}.speakers[{at}]", one) for at, one in enumerate(as_list(f"{where}.speakers", value))]
-    _as_many(f"{where}.speakers", given, turns)
-    return tuple(given)
+    return tuple(_texts(f"{where}.speakers", value, turns))
 
 
-def _as_many(where: str, given: Sequence[str], turns: int) -> None:
-    if len(given) != turns:
-        raise InvalidInput(where, f"{len(given)} of them", f"one for each of the {turns} utterances")
+def _texts(where: str, value: object, count: int | None = None) -> list[str]:
+    """The strings of a list, of which there must be `count`."""
+    given = [_text(f"{where}[{at}]", one) for at, one in enumerate(as_list(where, value))]
+    if count is not None and len(given) != count:
+        raise InvalidInput(where, f"{len(given)} of them", f"one for each of the {count} utterances")
+    return given
 
 
 def _text(where: str, value: object) -> str:
