@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from enum import Enum, StrEnum
+from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
@@ -180,8 +182,7 @@ class _Shape(Generic[T]):
         self.name = name
         self.kind = kind
         self._fields = fields
-        self._names = [field.name for field in fields]
-        self._known = {"record", *self._names}
+        self._columns = ("record", *(field.name for field in fields))
         self._workspace = [f"{scope}.workspace"] if scope else []
         makers = {"": kind, **({scope: Scope} if scope else {}), **(inner or {})}
         self._flat = Flat[T]((*self._workspace, *(field.place for field in fields)), makers)
@@ -189,8 +190,8 @@ class _Shape(Generic[T]):
     def to_row(self, record: T) -> ExportRow:
         values = self._flat.fields_of(record)[len(self._workspace) :]
         # Most values are plain, and an export takes twice as long if each of them is handed to a function.
-        written = [value if type(value) in _PLAIN else _json(value) for value in values]
-        return {"record": self.name, **dict(zip(self._names, cast("list[JsonValue]", written), strict=True))}
+        written = [value if type(value) in _PLAIN else _writer(type(value))(value) for value in values]
+        return dict(zip(self._columns, (self.name, *cast("list[JsonValue]", written)), strict=True))
 
     def to_record(self, row: Mapping[str, JsonValue], workspace: str) -> T:
         checked = [
@@ -198,25 +199,30 @@ class _Shape(Generic[T]):
         ]
         record = self._flat.value_of([workspace for _ in self._workspace] + checked)
         for name, value in row.items():
-            if name not in self._known:  # dropped without a word, it would be lost: another version wrote it
+            if name not in self._columns:  # dropped without a word, it would be lost: another version wrote it
                 raise InvalidInput(f"{self.name}.{name}", value, "no such field")
         return record
 
 
-def _json(value: object) -> JsonValue:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, tuple):
-        return [_json(item) for item in cast("tuple[object, ...]", value)]
-    for kind, write in _WRITERS.items():
-        if isinstance(value, kind):
-            return write(value)
-    return cast("JsonValue", value)
+def _list(items: tuple[object, ...]) -> JsonValue:
+    return [_writer(type(item))(item) for item in items]
+
+
+def _unchanged(value: Any) -> JsonValue:
+    return value
+
+
+@cache
+def _writer(kind: type) -> Callable[[Any], JsonValue]:
+    """How values of this type become JSON."""
+    return next((write for known, write in _WRITERS.items() if issubclass(kind, known)), _unchanged)
 
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 """The types of values that are the same in JSON."""
 _WRITERS: Final[dict[type, Callable[[Any], JsonValue]]] = {
+    Enum: attrgetter("value"),
+    tuple: _list,
     UUID: str,
     datetime: lambda at: at.astimezone(UTC).isoformat(timespec="microseconds"),
     date: date.isoformat,
