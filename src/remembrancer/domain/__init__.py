@@ -1,1 +1,1 @@
-"""Frozen values with their rules, on the standard library alone."""
+"""Frozen values and their rules. Uses only the standard library."""

@@ -1,4 +1,4 @@
-"""API keys: what a key to a workspace may do, and the token that its holder presents."""
+"""API keys: their rights and tokens."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SECRET_BYTES: Final = 32
 DIGEST_BYTES: Final = 32
 _TOKEN: Final = re.compile(r"rem_[A-Za-z0-9_-]{43}")
 _HIDDEN: Final = "(not shown)"
-"""Stands in errors in place of a token: errors are printed and logged."""
+"""Replaces a token in error texts, because errors are logged."""
 
 
 class Right(StrEnum):
-    """What a key may do. Each right includes the ones before it."""
+    """The right of a key. Each right includes those before it."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
 
     def allows(self, needed: Right) -> bool:
-        """Whether this right suffices where `needed` is required.
+        """Whether this right includes `needed`.
 
         >>> Right.ADMIN.allows(Right.WRITE), Right.READ.allows(Right.WRITE)
         (True, False)
@@ -43,7 +43,7 @@ class Right(StrEnum):
 class ApiKey:
     """A key to one workspace, without its token. `digest`: the SHA-256 of the token, 32 bytes.
 
-    The token is 32 random bytes. It cannot be guessed, so neither a salt nor a slow hash is needed.
+    The token is 32 random bytes and cannot be guessed, so it needs neither a salt nor a slow hash.
     """
 
     id: UUID
@@ -57,7 +57,7 @@ class ApiKey:
 
     def __post_init__(self) -> None:
         validation.name("workspace", self.workspace)
-        _no_token("name", self.name)  # names are shown in every listing
+        _no_token("name", self.name)  # listings show names
         validation.name("name", self.name)
         validation.choice("right", self.right, Right)
         if len(self.digest) != DIGEST_BYTES:
@@ -75,7 +75,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key that was just made, with its token. The token is not stored anywhere."""
+    """A new key with its token. The token is not stored."""
 
     key: ApiKey
     token: str = field(repr=False)
@@ -93,14 +93,14 @@ def token_of(secret: bytes) -> str:
 
 
 def digest_of(token: str) -> bytes:
-    """The SHA-256 of a token, by which its key is found. Raises InvalidInput, which does not show the token."""
+    """The SHA-256 of a token, by which its key is found. Raises InvalidInput without showing the token."""
     if not _TOKEN.fullmatch(token):
         raise InvalidInput("token", _HIDDEN, "rem_ and 43 letters, digits, '-' or '_'")
     return sha256(token.encode("ascii")).digest()
 
 
 def key_id(argument: str, value: object) -> UUID:
-    """The id of a key, given as a UUID or its text. Raises InvalidInput, which shows no token given by mistake."""
+    """The id of a key, from a UUID or its text. Raises InvalidInput without showing the value, which may be a token."""
     _no_token(argument, value)
     return validation.identifier(argument, value)
 

@@ -1,4 +1,4 @@
-"""Arithmetic that an embedder's own library may do faster than numpy."""
+"""Arithmetic for which an embedder's library may be faster than numpy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class SumOfBits(Protocol):
-    """For every row of bits and every row of levels, the sum of the levels whose bit is 1.
+    """For each row of bits and each row of levels, the sum of the levels whose bit is 1.
 
     `bits`: uint8 (n, dim), each 0 or 1. `levels`: int8 (m, dim), in [-127, 127]. The sums: int32 (n, m), exact.
     """
 
     def __call__(self, bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
-        """Raises ModelUnavailable when the library fails."""
+        """Raises ModelUnavailable if the library fails."""
         ...

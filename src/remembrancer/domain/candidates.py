@@ -1,4 +1,4 @@
-"""What an index returns for a question, before anything is scored."""
+"""The candidates that an index returns for a question, before scoring."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States:
-    """The state of several memories that time and use act on: parallel arrays of length n.
+    """The states of several memories, which time and use change: parallel arrays of length n.
 
-    Times are microseconds since 1970 UTC, 0 where something never happened. A memory's span runs from `occurred_from`
-    to `occurred_at`, both included. `importance`, `importance_floor` and `confidence` are in [0, 1]; `priority` is 1 to
-    10; `stability` in days; `level` as in `domain.scope.Level`. `exposed` counts the exposures of each kind,
-    `exposed_at` is the time of the last one.
+    Times are microseconds since 1970 UTC, 0 for never. A memory's span runs from `occurred_from` to `occurred_at`, both
+    included. `importance`, `importance_floor` and `confidence` are in [0, 1]; `priority` is 1 to 10; `stability` in
+    days; `level` as in `domain.scope.Level`. `exposed` counts the exposures of each kind, `exposed_at` is the time of
+    the last.
     """
 
     occurred_from: NDArray[np.int64]
@@ -39,15 +39,15 @@ class States:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextFeatures:
-    """Context features: what stands around each candidate's best turn. Parallel arrays of length n.
+    """Features of the context of each candidate's best turn. Parallel arrays of length n.
 
-    - `neighbour_coverage`, in [0, 1]: the share of the question's idf in terms that are not in the turn
-      but in an adjacent one; terms only two turns away count 3/4.
+    - `neighbour_coverage`, in [0, 1]: the share of the question's idf in terms that the turn lacks and an adjacent turn
+      has; terms found only two turns away count 3/4.
     - `session`: the greatest bm25 of any turn of the turn's session.
-    - `speaker_match`: 1 where one of the speakers or roles asked about says the turn, or may have said it, else 0.
+    - `speaker_match`: 1 if the turn's speaker or role is, or may be, one that the question asks about, else 0.
     - `flags`: flags of the cue, as `domain.memory.CueFlag`.
-    - `rank`: from 1, by coverage + `neighbour_coverage`; 0 where this leg did not bring the candidate.
-    - `stream`: a number for the session that the best cue belongs to, the same for all its turns; -1 for none.
+    - `rank`: from 1, by coverage + `neighbour_coverage`; 0 if this leg did not return the candidate.
+    - `stream`: a number for the session of the best cue, the same for all its turns; -1 for none.
     """
 
     neighbour_coverage: NDArray[np.float32]
@@ -63,9 +63,9 @@ class Candidates:
     """The candidates for a question: parallel arrays of length n, newest first, then by id. NaN and rank 0 mean absent.
 
     `similarity`: cosine in [-1, 1]. `bm25`: at least 0, comparable within this answer only; no text can exceed
-    `bm25_bound` for this question. `coverage`, in [0, 1]: the share of the question's idf that the best cue holds.
-    `dense_rank`, `lexical_rank`: from 1; 0 where that leg did not bring the candidate, which may still have a score.
-    `cue`: the ordinal of the best cue; `ref`: the id under which the store keeps that cue.
+    `bm25_bound` for this question. `coverage`, in [0, 1]: the share of the question's idf in the best cue.
+    `dense_rank`, `lexical_rank`: from 1; 0 if that leg did not return the candidate, which may still have a score.
+    `cue`: the ordinal of the best cue; `ref`: the store's id of that cue.
     """
 
     ids: tuple[UUID, ...]
@@ -79,10 +79,10 @@ class Candidates:
     states: States
     bm25_bound: float
     visible: int
-    """How many memories passed the filter."""
+    """The number of memories that the filter kept."""
     without_vector: int
-    """How many of those have a cue that still awaits its vector."""
+    """The number of those with a cue that has no vector yet."""
     context_features: ContextFeatures | None = None
-    """None where they were not asked for, the question has no term, or there is nothing to look in."""
+    """None if not requested, the question has no term, or there are no cues."""
     idf: NDArray[np.float64] | None = None
-    """Of each term of the question, in its order. None where it has none, or the index does not tell."""
+    """Of each term of the question, in order. None without terms, or if the index does not return them."""

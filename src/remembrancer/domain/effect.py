@@ -1,8 +1,8 @@
-"""Effects: everything that an engine function has decided to write, in one value that a store writes whole or not at
+"""Effects: all writes that an engine function has decided on, as one value that a store writes completely or not at
 all.
 
-Between reading and writing, a language model may have been asked, and other processes may have written. An effect names
-the state it was decided on; where that state has changed, nothing is written and the next sweep decides anew.
+Between reading and writing, a language model may have been asked and other processes may have written. An effect names
+the state that it was decided on; if that state has changed, nothing is written and the next sweep decides again.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def _no_changes() -> Mapping[UUID, Callable[[Strength], Adjustment]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """The expected state, then what is written, in this order.
+    """The expected state, then the writes, in this order.
 
     - `expected`: the revision that each of these memories must have; it must be active and neither superseded nor
       expired.
-    - `consolidated`: memories that no facts were drawn from yet; they are marked as consolidated.
-    - `cursor`: a stream that must still be at the position it was read from; it advances.
-    - `inserted`: new memories; none may exist. `revised`: new texts of memories, each at its next revision; each must
-      be in `expected`.
-    - `moved`: taken out of recall, or back. `superseded`: validity ends, in favour of another memory or of none.
-    - `related`: relations; an existing one takes the new weight. `adjusted`: a pure change of a memory's strength.
-    - `reviewed`: logged, and the memory takes the review's stability, difficulty and time. Its last review must be
+    - `consolidated`: memories without facts drawn from them; they are marked as consolidated.
+    - `cursor`: a stream that must still be at the position from which it was read; it advances.
+    - `inserted`: new memories, which must not exist. `revised`: new texts of memories in `expected`, each at its next
+      revision.
+    - `moved`: taken out of recall, or back. `superseded`: validity ends, with or without a successor.
+    - `related`: relations; an existing one gets the new weight. `adjusted`: a pure change of a memory's strength.
+    - `reviewed`: logged; the memory gets the review's stability, difficulty and time. Its last review must be
       `Review.previous`.
     """
 

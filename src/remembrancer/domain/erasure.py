@@ -1,4 +1,4 @@
-"""Erasure: what a person asks to erase, what depends on it, the receipt, and lines of logs that quote erased text."""
+"""Erasure: the selection, the dependent rows, the receipt, and log lines that quote erased text."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
 MAX_IDS: Final = 1_000
-"""At most this many memories or events can be named in one call."""
+"""The limit of memories or events in one call."""
 ERASED: Final = "(erased)"
-"""Replaces erased text that a log quoted."""
+"""Replaces log lines that quote erased text."""
 PARTS: Final = ("project", "crew", "agent", "session")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureSelection:
-    """What to erase, selected in exactly one way: memories by `ids`, events by `events`, or everything of a `project`,
-    `crew`, `agent` or `session`. Where several of these four are given, a row must belong to each of them.
+    """What to erase: memories by `ids`, events by `events`, or everything of a `project`, `crew`, `agent` or `session`;
+    exactly one of these three ways. A row must belong to every scope part given.
 
-    `before`: of a scope, only what happened before then. Selecting nothing raises InvalidInput; it never means
-    everything.
+    `before`: within a scope, only rows that happened before then. An empty selection raises InvalidInput; it never
+    means everything.
     """
 
     ids: frozenset[UUID] = frozenset()
@@ -41,7 +41,7 @@ class ErasureSelection:
     before: datetime | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
+        checked = object.__setattr__  # the dataclass is frozen
         for part in PARTS:
             validation.optional_name(part, getattr(self, part))
         checked(self, "before", validation.optional_moment("before", self.before))
@@ -66,10 +66,10 @@ class ErasureSelection:
 
 @dataclass(frozen=True, slots=True)
 class ErasureTrace:
-    """A memory and what it is connected to, whatever its status and visibility.
+    """A memory and the rows connected to it, whatever their status and visibility.
 
-    `events`: the events it was formed from, as far as they are in the journal; `turns`: those of them that are its
-    cues. `sources`: the memories it was derived from; `derived`: the memories derived from it.
+    `events`: the events it was formed from, if still in the journal; `turns`: those of them that are its cues.
+    `sources`: the memories it was derived from; `derived`: the memories derived from it.
     """
 
     memory: Memory
@@ -89,7 +89,7 @@ class EventTrace:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The connections that were looked up."""
+    """The connections of the requested rows."""
 
     memories: Mapping[UUID, ErasureTrace] = field(default_factory=lambda: MappingProxyType[UUID, ErasureTrace]({}))
     events: Mapping[UUID, EventTrace] = field(default_factory=lambda: MappingProxyType[UUID, EventTrace]({}))
@@ -102,11 +102,10 @@ class Traces:
 class Removal:
     """Everything that one erasure writes.
 
-    `memories` and `events` are removed with everything that belongs to them. `retold`: memories that keep their id and
-    now tell only of their remaining events. Each is at its next revision, `MemoryWrite.event_ids` are all the events it
-    is then formed from, and its previous text is not kept. `restored`: memories that return to recall because the
-    memory that replaced them is erased. `redrawn`: memories whose facts are erased, so that facts are drawn from them
-    again.
+    `memories` and `events` are removed with everything that belongs to them. `retold`: memories formed anew from their
+    remaining events under the same id. Each is at its next revision, `MemoryWrite.event_ids` are all its remaining
+    events, and its previous text is not kept. `restored`: memories that return to recall because their successor is
+    erased. `redrawn`: memories whose facts are erased, so that facts are drawn from them again.
     """
 
     memories: frozenset[UUID] = frozenset()
@@ -127,7 +126,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A place that the erasure could not reach: `what` it is, `why` traces may remain, what to `do` about it."""
+    """A place that the erasure could not reach: `what` it is, `why` traces may remain, and what to `do` about it."""
 
     what: str
     why: str
@@ -136,14 +135,15 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """The receipt of an erasure. It holds ids and counts and the scope parts asked for, never erased text.
+    """The receipt of an erasure. It holds ids, counts and the requested scope parts, never erased text.
 
-    `by`: a role and, where there is one, the agent's name. `counts`: removed rows by kind. `memories`: those asked for;
+    `by`: a role and, if known, the agent's name. `counts`: removed rows by kind. `memories`: those requested;
     `derived`: those removed with them; `events`: from the journal and the archive; `retold`, `restored`, `redrawn`: as
-    in `Removal`; `apart`: memories that erased ones were drawn from and that stay, because they say something else;
+    in `Removal`; `apart`: memories that erased ones were drawn from and that stay, because their text differs;
     `repeated`: memories and events that stay although they repeat an erased text. Ids are sorted.
 
-    `purged_at`: since when the store's files hold no trace; None: they may hold some. `dry_run`: nothing was erased.
+    `purged_at`: when the store's files were found free of traces; None: they may hold some. `dry_run`: nothing was
+    erased.
     """
 
     id: UUID
@@ -175,21 +175,21 @@ def owner_matches(choice: ErasureSelection, scope: Scope) -> bool:
 
 
 LEAST_QUOTED_CHARS: Final = 12
-"""A shorter text inside a line is not taken for a quotation."""
+"""Shorter texts inside a line do not count as quotations."""
 
 
 def plain(text: str) -> str:
-    """The text with single blanks between its words: a quotation may be wrapped differently."""
+    """The text with single blanks between words, because quotations may be wrapped differently."""
     return " ".join(text.split())
 
 
 def quoter(
     texts: Iterable[str], words: Collection[str], tokens_of: Callable[[str], Iterable[str]]
 ) -> Callable[[str], bool]:
-    """A function that tells whether a line of a log quotes one of the erased `texts`.
+    """A predicate: whether a log line quotes one of the erased `texts`.
 
-    A line quotes a text where it equals it, contains it, or is contained in it (both of at least `LEAST_QUOTED_CHARS`
-    characters), or where `tokens_of(line)` holds one of `words`, the tokens that occur in erased texts alone.
+    A line quotes a text if it equals it, contains it, or is contained in it (both of at least `LEAST_QUOTED_CHARS`
+    characters), or if `tokens_of(line)` contains one of `words`, the tokens that occur in erased texts only.
     """
     gone = {plain(text) for text in texts}
     long = [text for text in gone if len(text) >= LEAST_QUOTED_CHARS]

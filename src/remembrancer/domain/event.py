@@ -42,7 +42,7 @@ SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
 
 
 class Origin(StrEnum):
-    """Where a text came from. Trust depends on it."""
+    """Where a text came from, which determines its trust."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -66,7 +66,7 @@ def least_trusted(origins: Iterable[Origin]) -> Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
-    """An event as a caller gives it, checked on construction. Recording assigns its id and position.
+    """An event before it is recorded, checked on construction. Recording assigns its id and position.
 
     `occurred_at` None means the time of recording. `key` makes recording idempotent within one scope.
     """
@@ -84,7 +84,7 @@ class EventDraft:
     key: str | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
+        checked = object.__setattr__  # the dataclass is frozen
         validation.text("text", self.text)
         checked(self, "role", validation.choice("role", self.role, Role))
         validation.slug("type", self.type)
@@ -123,8 +123,8 @@ ARCHIVED_CHARS: Final = 400
 
 
 def archived(event: Event) -> Event:
-    """The archived form of an event: the first 400 characters of its text, and its payload where that has at most 400
-    characters as JSON. A longer payload is replaced by its first 400 characters under the key `cut`.
+    """The archived form of an event: the first 400 characters of its text, and its payload if that has at most 400
+    characters as JSON; otherwise the first 400 characters of that JSON under the key `cut`.
     """
     told = json.dumps(dict(event.payload), ensure_ascii=False, sort_keys=True)
     payload = event.payload if len(told) <= ARCHIVED_CHARS else {"cut": told[:ARCHIVED_CHARS]}

@@ -1,4 +1,4 @@
-"""Values that hold other values, taken apart into one flat row of fields and put together again."""
+"""Conversion of nested values to flat rows of fields, and back."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ T = TypeVar("T")
 class Flat(Generic[T]):
     """The fields of a value of type T, in the order of a row, each named by its path ("strength.usage.shown").
 
-    `makers`: the constructor of each value by its path, "" for the whole one. A constructor is called with the last
-    part of each path as a keyword.
+    `makers`: the constructor of each nested value by path, "" for the root. Constructors get keyword arguments named by
+    the last part of each path.
 
     >>> from remembrancer.domain.strength import Strength, Usage
     >>> flat = Flat[Strength](("usage.shown", "priority", "usage.used"), {"": Strength, "usage": Usage})
@@ -28,7 +28,7 @@ class Flat(Generic[T]):
         self.fields_of: Callable[[T], tuple[object, ...]] = attrgetter(*paths)
         """The value's fields, in the order of the paths."""
         self.value_of: Callable[[Sequence[object]], T] = _compiled(paths, makers)
-        """The value that has these fields. Raises what a constructor raises."""
+        """The value with these fields. Raises the errors of its constructors."""
 
 
 def _compiled(paths: Sequence[str], makers: Mapping[str, Callable[..., object]]) -> Callable[[Sequence[object]], Any]:

@@ -1,8 +1,8 @@
 r"""Markdown files with several front matter headers, each between two lines of `---`.
 
-A line of `---` begins a header only at the start of the file or after a blank line, and only where a line such as
-`name: value` follows. A horizontal rule inside a text stays a rule. A line of a text that would still begin a header is
-written with a backslash before it: `\---`.
+A line of `---` begins a header only at the start of the file or after a blank line, and only if a line such as `name:
+value` follows. Horizontal rules therefore stay rules. A line of a text that would begin a header is escaped with a
+backslash: `\---`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class HeaderBlock:
     """A header and the text below it, up to the next header or the end.
 
     `line`: the line of the header's first `---`, from 1. `start`: the character at which that line begins. `header`:
-    the characters between the two lines of `---`; None where the second one is missing.
+    the characters between the two lines of `---`; None if the second one is missing.
     """
 
     line: int
@@ -73,8 +73,8 @@ def told(body: str) -> str:
 
 
 def written(text: str) -> str:
-    r"""The text as a body: `told` returns it unchanged, except for line ends as `normal` has them, and no line begins a
-    header.
+    r"""The text as a body, escaped so that no line begins a header. `told` reverses it, except for the changes of
+    `normal`.
 
     >>> print(written("Before.\n\n---\nnote: after."))
     Before.
@@ -90,7 +90,7 @@ def written(text: str) -> str:
 
 
 def normal(text: str) -> str:
-    r"""The text with each line ended by `\n`, without outer blank characters."""
+    r"""The text with `\n` as line end and without outer blank characters."""
     return _END.sub("\n", text).strip()
 
 

@@ -9,11 +9,11 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
-    """Five metrics, each from 0 (bad) to 100; None where there is nothing to measure.
+    """Five metrics, each from 0 (bad) to 100; None without data.
 
-    `freshness`: how recent the memories are. `coverage`: how many can be found by meaning. `coherence`: how similar
-    each memory is to its nearest neighbour. `efficiency`: how similar shown memories were to their questions.
-    `reachability`: how many memories are related to another one.
+    `freshness`: how recent the memories are. `coverage`: the share that can be found by meaning. `coherence`: how
+    similar each memory is to its nearest neighbour. `efficiency`: how similar shown memories were to their questions.
+    `reachability`: the share of memories with a relation.
     """
 
     freshness: float | None

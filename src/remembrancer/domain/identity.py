@@ -1,4 +1,4 @@
-"""Ids: time-ordered for events, derived for what is formed from them."""
+"""Ids: time-ordered for events, deterministic for rows derived from others."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def uuid7(moment: datetime, randomness: bytes) -> UUID:
 
 
 def derived_id(source: UUID, purpose: str) -> UUID:
-    """A deterministic id for what is derived from `source` for a `purpose`, so that it is stored once."""
+    """A deterministic id for the row derived from `source` for a `purpose`, so that it is stored once."""
     return uuid5(source, purpose)

@@ -1,4 +1,4 @@
-"""Background jobs, and the records they leave of their runs."""
+"""Background jobs and the records of their runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from remembrancer.values import dataclass
 
 
 class Job(StrEnum):
-    """The background jobs, in the order of one round: each finds the results of those before it."""
+    """The background jobs, in the order of one round: each uses the results of those before it."""
 
     INDEX = "index"
     SEGMENT = "segment"
@@ -27,9 +27,9 @@ class Job(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of a job: how many items were done, failed, and were left for a later run.
+    """One run of a job: how many items were done, failed, and left for a later run.
 
-    `reason`: why nothing, or not everything, was done; empty otherwise. `error`: the error that ended the run.
+    `reason`: why not everything was done; empty otherwise. `error`: the error that ended the run.
     """
 
     job: str
@@ -44,9 +44,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deferral:
-    """An item of a job that failed and waits, so that it does not block the items after it.
+    """An item of a job that failed and waits, so that it does not block later items.
 
-    `item`: the job's name for it. `attempts`: how often it failed, from 1. It is not tried again before `retry_at`.
+    `item`: the job's name for it. `attempts`: the number of failures, from 1. The next attempt is not before
+    `retry_at`.
     """
 
     job: str

@@ -1,4 +1,4 @@
-"""Reading the journal: pages by time, events in the order they were recorded, and changes of priority."""
+"""Reading the journal: pages by time, events in recorded order, and changes of priority."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class ListingPosition:
 
     @classmethod
     def parse(cls, argument: str, value: object) -> Self:
-        """The position of a cursor. Raises InvalidInput where the value is not one."""
+        """The position of a cursor. Raises InvalidInput if the value is not one."""
         occurred_at, rest = parse_cursor(argument, value, rest_bytes=_SEQ_BYTES + _ID_BYTES)
         seq = int.from_bytes(rest[:_SEQ_BYTES], "big")
         if seq > _MOST:
-            raise InvalidInput(argument, value, "the cursor that a page gave for the next one")
+            raise InvalidInput(argument, value, "the next-page cursor of an earlier page")
         return cls(occurred_at, seq, UUID(bytes=rest[_SEQ_BYTES:]))
 
 
@@ -71,10 +71,9 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Events in the order they were recorded, and the position to continue from; no later read returns anything before
-    it.
+    """Events in the order they were recorded, and the position to continue from; later reads return nothing before it.
 
-    The position may lie behind the last entry: the events in between were left out by the filter.
+    The position may lie behind the last entry if the filter left out the events in between.
     """
 
     entries: tuple[Recorded, ...]
@@ -83,7 +82,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityChange:
-    """Who changed an event's priority, when and why. `by`: a role and, where there is one, the agent's name."""
+    """Who changed an event's priority, when and why. `by`: a role and, if known, the agent's name."""
 
     event_id: UUID
     previous: Priority

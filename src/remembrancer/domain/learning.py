@@ -1,4 +1,4 @@
-"""One learning: what a session taught, with the fields of its markdown header."""
+"""A learning: a lesson from a session, with the fields of its markdown header."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Learning:
     """A learning as its file has it, checked on construction. `importance` and `confidence` in [0, 1]; days are in UTC.
 
     `phase`: the project stage it was learned in. `promoted_from`: the learning it was promoted from. `merged_from`: the
-    ids of the learnings merged into it. `created_at`: a day, or the moment where that is known. `agent`, `session`: its
-    owner, where that is narrower than the place of its file. Valid in [valid_from, valid_until).
+    ids of the learnings merged into it. `created_at`: a day, or the moment if known. `agent`, `session`: its owner, if
+    narrower than that of its file's folder. Valid in [valid_from, valid_until).
     """
 
     id: UUID
@@ -64,7 +64,7 @@ class Learning:
     valid_until: datetime | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
+        checked = object.__setattr__  # the dataclass is frozen
         validation.text("text", self.text)
         checked(self, "importance", validation.fraction("importance", self.importance))
         checked(self, "confidence", validation.fraction("confidence", self.confidence))
@@ -86,7 +86,7 @@ FIELDS: Final = tuple(field.name for field in fields(Learning) if field.name != 
 
 
 def learning_of(header: Mapping[str, object], text: str) -> Learning:
-    """The learning of a header's fields, as YAML reads them, and the text below the header. None means not set.
+    """The learning with a header's fields, as YAML parses them, and the text below it. None means not set.
 
     Raises InvalidInput naming the field.
     """
@@ -120,13 +120,13 @@ def _listed(name: str, value: object, of: str) -> list[Any]:
 
 
 def _day(name: str, value: object) -> date:
-    """The day of a value: YAML reads a bare date as a date, and a quoted one as text."""
+    """The day of a value: YAML parses a bare date as a date, and a quoted one as text."""
     day = _day_or_moment(name, value)
     return day.astimezone(UTC).date() if isinstance(day, datetime) else day
 
 
 def _day_or_moment(name: str, value: object) -> date:
-    """A moment where the value has a UTC offset, else a day."""
+    """A moment if the value has a UTC offset, else a day."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value) if len(value) > len("2026-03-01") else date.fromisoformat(value)

@@ -13,11 +13,11 @@ from remembrancer.values import dataclass
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MOMENT_BYTES: Final = 8
-_ALLOWED: Final = "the cursor that a page gave for the next one"
+_ALLOWED: Final = "the next-page cursor of an earlier page"
 
 
 def cursor_of(at: datetime, rest: bytes) -> str:
-    """A cursor of a moment, to the microsecond, and the bytes `rest` that order rows of the same moment.
+    """A cursor from a moment, to the microsecond, and the bytes `rest` that order rows of the same moment.
 
     >>> cursor_of(datetime(2026, 3, 4, 9, tzinfo=UTC), bytes([7]))
     'AAZMLwt6RAAH'
@@ -66,7 +66,7 @@ class MemoryPlace:
 
     @classmethod
     def parse(cls, argument: str, value: object) -> Self:
-        """The position of a cursor. Raises InvalidInput where the value is not one."""
+        """The position of a cursor. Raises InvalidInput if the value is not one."""
         occurred_to, identifier = parse_cursor(argument, value, rest_bytes=_ID_BYTES)
         return cls(occurred_to, UUID(bytes=identifier))
 

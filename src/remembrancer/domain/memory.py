@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDraft:
-    """A memory as a caller gives it, checked on construction.
+    """A memory before it is stored, checked on construction.
 
     `importance`, `confidence` and `surprise` are in [0, 1]; `priority` is 1 to 10; it is valid in [valid_from,
     valid_until). `key` makes remembering idempotent within one scope. `topic_key`: a new text on the same topic
@@ -59,7 +59,7 @@ class MemoryDraft:
     key: str | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
+        checked = object.__setattr__  # the dataclass is frozen
         validation.text("text", self.text)
         validation.optional_name("title", self.title, max_chars=validation.MAX_TITLE_CHARS)
         validation.slug("kind", self.kind)
@@ -84,7 +84,7 @@ class MemoryDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A memory as it is stored. `revision` counts from 1. `consolidated_at`: when facts were last drawn from it."""
+    """A stored memory. `revision` counts from 1. `consolidated_at`: when facts were last drawn from it."""
 
     id: UUID
     scope: Scope
@@ -114,7 +114,7 @@ class Memory:
 
     @property
     def duration(self) -> timedelta:
-        """The length of the time span that the memory tells of."""
+        """The length of the memory's time span."""
         return self.occurred_to - self.occurred_from
 
 
@@ -125,9 +125,9 @@ def holds(memory: Memory, at: datetime) -> bool:
 
 
 def is_over(memory: Memory, at: datetime) -> bool:
-    """Whether the memory was forgotten, superseded or has expired by a time; what it said must not be recorded again.
+    """Whether the memory was forgotten, superseded or expired by a time; its text must then not be recorded again.
 
-    A memory that left recall because another one tells the same (compacted, archived) is not over.
+    A memory replaced by an equivalent one (compacted, archived) is not over.
     """
     expired = memory.valid_until is not None and memory.valid_until <= at
     return memory.status is Status.RETIRED or memory.superseded_by is not None or expired
@@ -148,8 +148,8 @@ class Revision:
 class Cue:
     """An indexed passage: a piece of a memory that search can find.
 
-    `heading`: who and when. `text`: what was said, or the memory's title and text. `event_id`: the turn, where the cue
-    is one.
+    `heading`: speaker and time. `text`: the words said, or the memory's title and text. `event_id`: set if the cue is a
+    turn.
     """
 
     memory_id: UUID
@@ -160,7 +160,7 @@ class Cue:
 
 
 class CueFlag(IntFlag):
-    """Flags of a text: which kinds of answers it contains, and whether it is itself a question."""
+    """Flags of a text: the kinds of answers it contains, and whether it is a question."""
 
     NOTHING = 0
     TIME = 1
@@ -182,7 +182,7 @@ class IndexedCue:
 
 
 Analyse = Callable[[Cue], IndexedCue]
-"""Adds to a cue the tokens and terms that search needs."""
+"""Adds tokens and terms for search to a cue."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which memories count, beyond what the reader may see. None means any.
+    """A filter on memories, beyond visibility. None means any.
 
     - `current_at`: believed at that time: recorded by then, within [valid_from, valid_until), not yet superseded or
       retired.
@@ -88,8 +88,8 @@ def filter_of(filters: Filters, now: datetime) -> Filter:
 class LexicalQuery:
     """A question as a full-text query.
 
-    `terms`: distinct analysed terms, any of which may match. `phrase`: tokens that must be adjacent and in this order;
-    used where the question has stop words only, and `terms` is empty then.
+    `terms`: distinct analysed terms, any of which may match. `phrase`: adjacent tokens, in this order; used only if the
+    question consists of stop words, and `terms` is then empty.
     """
 
     terms: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from remembrancer.domain.memory import Cue, Memory
 from remembrancer.values import dataclass
 
 PRODUCT: Final = "product"
-"""The label of a node that multiplies its parts; the parts of every other node add up."""
+"""The label of a node that multiplies its parts; other nodes add theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Part:
 class Explanation:
     """Why a hit has its score.
 
-    `signals`: every signal the score may read; None where it is absent. `ranks`: the hit's rank, from 1, in each leg
-    that found it. `matched`: the question's terms in the best cue, where they were asked for.
+    `signals`: every signal that the score may read; None if absent. `ranks`: the hit's rank, from 1, in each leg that
+    found it. `matched`: the question's terms in the best cue, if requested.
     """
 
     score: Part
@@ -52,8 +52,8 @@ class Explanation:
 class Hit:
     """A memory that answers the question. `score`, in [0, 1], falls with `rank`, from 1. `cue`: its best turn or text.
 
-    `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` relation led here,
-    where no leg found the memory or the relation scores higher.
+    `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` relation gave the
+    score, if no leg found the memory or the relation scores higher.
     """
 
     rank: int
@@ -71,7 +71,7 @@ class Hit:
 
 
 class Stage(StrEnum):
-    """The stage of recall at which a candidate's way ended."""
+    """The stage of recall that a candidate reached last."""
 
     RETURNED = "returned"
     LIMIT = "below the limit"
@@ -79,12 +79,12 @@ class Stage(StrEnum):
     ALIKE = "too much like better hits"
     THRESHOLD = "below the relevance threshold"
     MIN_SCORE = "below the least score asked for"
-    ROW_MISSING = "its row has gone since"
+    ROW_MISSING = "its row no longer exists"
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateOutcome:
-    """What became of one candidate: the stage, and why it was dropped. `rank`: among scored candidates, from 1."""
+    """The outcome of one candidate: the stage, and why it was dropped. `rank`: among scored candidates, from 1."""
 
     stage: Stage
     score: float | None = None
@@ -94,9 +94,9 @@ class CandidateOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about: what was searched, what became of each candidate, and the parts of its score.
+    """How an answer was computed: the search, and the outcome and score parts of each candidate.
 
-    `embedded`: the part of the question that was compared by meaning; names of speakers are left out of it.
+    `embedded`: the part of the question that was embedded; names of speakers are left out.
     """
 
     searched: str
@@ -127,7 +127,7 @@ class Rendered:
 class Renderer(Protocol):
     """Turns memories into a prompt block of at most `max_chars` characters, wrapper included; empty without memories.
 
-    Raises InvalidInput where not even the wrapper fits.
+    Raises InvalidInput if the wrapper alone does not fit.
     """
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered: ...
@@ -138,9 +138,9 @@ class Renderer(Protocol):
 class Recall(Sequence[Hit]):
     """The hits of a question, best first; itself a sequence of them.
 
-    `degraded`: what could not be used, and why ("dense": "no embedder"); empty where nothing was missing. `timings`:
-    the duration of each stage; `search` counts only what it took longer than `embed`, which runs at the same time.
-    `pinned`: memories that the preset adds to every answer, newest first; they do not compete with hits.
+    `degraded`: parts of the pipeline that were unavailable, and why ("dense": "no embedder"). `timings`: the duration
+    of each stage; `search` counts only the time beyond `embed`, which runs concurrently. `pinned`: memories that the
+    preset adds to every answer, newest first; they do not compete with hits.
     """
 
     query: str
@@ -155,12 +155,12 @@ class Recall(Sequence[Hit]):
     def render(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> str:
         """A prompt block of the hits, marked as untrusted, of at most `max_chars` characters with its wrapper.
 
-        Empty without hits. Raises InvalidInput where not even the wrapper fits.
+        Empty without hits. Raises InvalidInput if the wrapper alone does not fit.
         """
         return self.block(max_chars=max_chars, detail=detail).text
 
     def block(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> Rendered:
-        """As `render`, with the hits that fit: the ones to mark as shown."""
+        """As `render`, with the hits that fit: pass these to `mark`."""
         return self.renderer.hits(self, max_chars=max_chars, detail=validation.choice("detail", detail, Detail))
 
     def render_pinned(self, *, max_chars: int = 4000) -> str:

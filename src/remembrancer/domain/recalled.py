@@ -1,4 +1,4 @@
-"""Recognising the blocks that a recall put into a prompt, so that they are not learned again."""
+"""Recognises blocks that a recall put into a prompt, so that they are not recorded again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ _CLOSE: Final = "</recalled-memory>"
 def without_recalled(text: str) -> str:
     """The text without the memory blocks that a recall put into it.
 
-    Learning a recalled memory as if it had been said again would strengthen it by being shown. A block that is never
-    closed runs to the end of the text if it starts a line, as rendered blocks do; elsewhere the tag is taken for quoted
-    text.
+    Recording recalled memories again would strengthen them for being shown. An unclosed block runs to the end of the
+    text if it starts a line, as rendered blocks do; elsewhere the tag counts as quoted text.
     """
     kept: list[str] = []
     start = 0

@@ -12,15 +12,15 @@ from remembrancer.values import dataclass
 
 FINGERPRINT_BYTES: Final = 32
 MAX_CLAIM_KEY_CHARS: Final = 300
-"""Room for the client's key (usually at most 255 characters) and for the name of its owner."""
+"""Enough for the client's key (usually at most 255 characters) and its owner's name."""
 MAX_REPLY_BYTES: Final = 8 << 20
-"""Of a longer reply only its status is kept."""
+"""Of a longer reply only the status is stored."""
 MAX_MEDIA_TYPE_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A request made under an idempotency key. `fingerprint`: the SHA-256 that tells the request from others."""
+    """A request made under an idempotency key. `fingerprint`: the SHA-256 of the request."""
 
     key: str
     fingerprint: bytes
@@ -35,7 +35,7 @@ class IdempotencyClaim:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP reply, stored so that it can be repeated unchanged."""
+    """An HTTP reply, stored to be repeated unchanged."""
 
     status: int
     body: bytes = field(repr=False)
@@ -48,7 +48,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Unkept:
-    """The request was executed and answered with this status; its reply was too long to keep."""
+    """The request was executed and answered with this status; its reply was too long to store."""
 
     status: int
 
@@ -64,7 +64,7 @@ class UnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The key was new and belongs to this request, to be executed, then answered or released by its claim."""
+    """The key was new. The request must be executed, then answered or released by its claim."""
 
     claim: IdempotencyClaim
 

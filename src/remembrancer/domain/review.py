@@ -20,10 +20,9 @@ class Rating(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a review of a memory is based on: the times it was retrieved since its last review, and the questions,
-    oldest first.
+    """The basis of a review: the times a memory was retrieved since its last review, and the questions, oldest first.
 
-    `queries` is as long as `at`; "" where the question is not known. `session`: that of the last retrieval.
+    `queries` is as long as `at`; "" if the question is not known. `session`: that of the last retrieval.
     """
 
     memory_id: UUID

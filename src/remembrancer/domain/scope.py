@@ -1,4 +1,4 @@
-"""Scopes: who a row belongs to, and how far a reader sees."""
+"""Scopes: the owner of a row, and the reach of a reader."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ _NARROWEST_FIRST: Final = (Visibility.SESSION, Visibility.OWN, Visibility.CREW, 
 
 
 def narrowest(visibilities: Iterable[Visibility]) -> Visibility:
-    """The visibility of what is formed from memories of these visibilities (at least one): the narrowest of them."""
+    """The visibility of a memory formed from memories of these visibilities (at least one): the narrowest."""
     return min(visibilities, key=_NARROWEST_FIRST.index)
 
 
 class Reach(StrEnum):
-    """How far a reader looks inside its workspace.
+    """How far a reader sees inside its workspace.
 
-    - `session`: rows of its session that are its own.
+    - `session`: its own rows of its session.
     - `own`: rows of its agent, and rows of no agent that belong to its crew or to no crew.
     - `crew_shared`: its own rows and all rows of its crew.
     - `workspace`: all rows visible to it.
@@ -90,10 +90,9 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A scope that reads, and its reach. The scope must have the part that the reach refers to.
+    """A scope that reads, and its reach. The scope must set the part that the reach refers to.
 
-    `shared_from`, in [0, 1]: with reach `crew_shared`, the least importance of the crew's rows that are not the
-    reader's own.
+    `shared_from`, in [0, 1]: with reach `crew_shared`, the least importance of other agents' rows.
     """
 
     scope: Scope

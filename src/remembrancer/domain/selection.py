@@ -13,7 +13,7 @@ from remembrancer.domain.validation import JsonScalar, JsonValue
 def can_see(reader: Reader, owner: Scope, visibility: Visibility, importance: float = 1.0) -> bool:
     """Whether the reader may see a row with this owner, visibility and importance.
 
-    A reader bound to a project does not see other projects' rows; a row without a project belongs to all of them.
+    A reader bound to a project does not see rows of other projects. A row without a project belongs to all of them.
     """
     mine = reader.scope
     if owner.workspace != mine.workspace:
@@ -77,7 +77,7 @@ def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
 
 
 def _holds(metadata: Mapping[str, JsonValue], key: str, value: JsonScalar) -> bool:
-    """Whether exactly that value stands there: true is not 1, and "1" is neither; 1 and 1.0 are the same number."""
+    """Whether the key has exactly that value: true is not 1, and "1" is neither; 1 and 1.0 are equal."""
     if key not in metadata:
         return False
     held = metadata[key]

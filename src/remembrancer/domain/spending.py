@@ -11,13 +11,13 @@ from remembrancer.values import dataclass
 class Outcome(StrEnum):
     ANSWERED = "answered"
     UNUSABLE = "unusable"
-    """It answered, but never with a valid answer."""
+    """The model answered, but never validly."""
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One task given to a language model, with all its attempts. `cost` in US dollars; None: not known."""
+    """One task for a language model, with all its attempts. `cost` in US dollars; None: unknown."""
 
     at: datetime
     purpose: str
@@ -33,8 +33,8 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Sums over the calls of one purpose to one model. `failed`: calls without a usable answer. `cost` in US dollars;
-    `unpriced`: calls that are not in it.
+    """Sums over the calls of one purpose to one model. `failed`: calls without a valid answer. `cost` in US dollars;
+    `unpriced`: the number of calls not included in it.
     """
 
     purpose: str

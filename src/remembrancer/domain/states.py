@@ -1,4 +1,4 @@
-"""The states of memories as arrays, and what they count."""
+"""Arrays of the states of memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a stream has been formed into episodes."""
+"""The part of a stream that has been formed into episodes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.values import dataclass
 
 CONTEXT_GAP: Final = timedelta(hours=1)
-"""Turns of one stream that lie farther apart are not context for each other."""
+"""Turns of one stream that are farther apart are not context for each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """The part of a stream that is in no episode yet: `events` events behind position `cursor`, up to `last_seq`.
+    """The events of a stream that are in no episode yet: `events` events behind position `cursor`, up to `last_seq`.
 
     `first_at`, `last_at`: when the first and the last of them happened; `recorded_at`: when the last one was recorded.
     `note`: state that the last reader of the stream left for the next one.
@@ -39,7 +39,7 @@ class Tail:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
     """A stream read from position `expected` (exclusive) to position `to` (inclusive). Both count from 0; they are
-    equal where no event went into an episode and only the `note` is new.
+    equal if only the `note` is new.
     """
 
     stream: Scope
@@ -49,7 +49,7 @@ class Cursor:
 
 
 def digest_of(events: Iterable[UUID]) -> str:
-    """The digest of event ids in the order of their stream, after the name of the hash.
+    """The digest of event ids in stream order, prefixed with the name of the hash.
 
     >>> digest_of([])
     'blake2b:cae66941d9efbd404e4d88758ea67670'

@@ -1,4 +1,4 @@
-"""The strength of a memory: what use, feedback and time have made of it."""
+"""The strength of a memory, which changes with use, feedback and time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INITIAL_DIFFICULTY: Final = 2.118103970459015
 
 
 class Exposure(StrEnum):
-    """How far a memory got in one recall. Retrieved, shown and used are counted apart."""
+    """How far a memory got in one recall: retrieved, shown and used are counted separately."""
 
     RETRIEVED = "retrieved"
     SHOWN = "shown"
@@ -66,7 +66,7 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A memory's new strength. `retire`: why the memory is retired with it; empty: it is not retired."""
+    """A memory's new strength. `retire`: the reason for retiring the memory; empty: it is not retired."""
 
     strength: Strength
     retire: str = ""
@@ -74,9 +74,9 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """One exposure as it is logged. `similarity`: the cosine it was found with, in [-1, 1]; None: not found by meaning.
+    """One entry of the exposure log. `similarity`: its cosine, in [-1, 1]; None: not found by meaning.
 
-    `query`: the question, "" where it is not known. `session`: the session that asked.
+    `query`: the question, "" if not known. `session`: the session that asked.
     """
 
     memory_id: UUID

@@ -64,14 +64,14 @@ def optional_name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHA
 
 
 def slug(argument: str, value: object) -> str:
-    """A type, kind or tag-like word: lower case letters, digits, `_`, `-` and `.`, at most 100."""
+    """A type, kind or tag: lower-case letters, digits, `_`, `-` and `.`, at most 100."""
     if not isinstance(value, str) or not _SLUG.fullmatch(value):
         raise InvalidInput(argument, value, "lower-case letters, digits, '_', '-' and '.', at most 100")
     return value
 
 
 def choice(argument: str, value: object, options: type[E_]) -> E_:
-    """A member of a closed set, given as the member or its value."""
+    """A member of an enumeration, from the member or its value."""
     try:
         return options(value)
     except ValueError:
@@ -79,7 +79,7 @@ def choice(argument: str, value: object, options: type[E_]) -> E_:
 
 
 def several(argument: str, values: object) -> Iterable[Any]:
-    """A list or another iterable, but not text, bytes or a mapping: their elements are not what is meant."""
+    """The elements of an iterable that is not text, bytes or a mapping."""
     if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping):
         raise InvalidInput(argument, cast("object", values), "a list")
     return cast("Iterable[Any]", values)
@@ -91,7 +91,7 @@ def any_of(argument: str, values: object, check: Callable[[str, object], T]) -> 
 
 
 def any_choice(argument: str, values: object, options: type[E_]) -> frozenset[E_] | None:
-    """The distinct members of a closed set in a list; None stays None."""
+    """The distinct members of an enumeration in a list; None stays None."""
     return any_of(argument, values, lambda argument, value: choice(argument, value, options))
 
 
@@ -225,7 +225,7 @@ def no_json() -> Mapping[str, JsonValue]:
 
 
 def identifier(argument: str, value: object) -> UUID:
-    """A row's id, given as a UUID or its usual text."""
+    """A row's id, from a UUID or its text."""
     if isinstance(value, UUID):
         return value
     try:

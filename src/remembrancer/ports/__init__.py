@@ -1,1 +1,1 @@
-"""What the engine needs from the outside world, as protocols. Adapters implement them."""
+"""Protocols that the engine needs from outside. Adapters implement them."""

@@ -1,11 +1,11 @@
-"""What an index is fed from, and what is read of one state of the records.
+"""The change feed that an index reads, and consistent reads of a store.
 
-A store numbers the changes of each workspace: any write that changes a memory, its cues or their vectors takes the next
-number, and every memory knows the number of its last change. An index remembers the number it has seen and reads on
-from there. Rows that were erased are in no change, so a second number counts the erasures: where it has grown, an index
-starts anew.
+A store numbers the changes of each workspace: a write that changes a memory, its cues or their vectors takes the next
+number, and each memory stores the number of its last change. An index remembers the last number it has read and
+continues from there. Erased rows appear in no change. A second number therefore counts erasures; when it has grown, an
+index is rebuilt.
 
-All of this is synchronous: it runs inside `Store.read`, in a thread of the store's, over one unchanging state.
+All calls are synchronous: they run inside `Store.read`, in a thread of the store, on one snapshot.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 NEVER: Final = 2**63 - 1
 ALWAYS: Final = -(2**63)
-"""Later than any moment, and earlier than any, in microseconds since 1970 UTC."""
+"""The greatest and the least time, in microseconds since 1970 UTC."""
 
 
 class UnreadableRow(Exception):
-    """A row holds what was never written to it. Raised by whoever takes it over; the store says which file it is of."""
+    """A row holds a value that this package never writes. The store adds which file it is in."""
 
     def __init__(self, error: Exception) -> None:
-        super().__init__(f"a row holds what was never written to it: {error}")
+        super().__init__(f"a row holds an invalid value: {error}")
 
 
 class WorkspaceState(NamedTuple):
-    """The number of a workspace's last change, and of its last erasure. Neither ever falls."""
+    """The numbers of a workspace's last change and last erasure. Neither ever falls."""
 
     change: int
     erasures: int
 
 
 class CueTurn(NamedTuple):
-    """The turn that a cue is of. `stream`: the scope it was said in, session and all; `seq`: its place there.
+    """The turn that a cue consists of. `stream`: its whole scope, session included; `seq`: its position there.
 
-    `occurred_at` in microseconds since 1970 UTC. `role` as `domain.event.Role`; `actor` "" where nobody is named.
+    `occurred_at` in microseconds since 1970 UTC. `role` as `domain.event.Role`; `actor`: "" if not named.
     """
 
     stream: Scope
@@ -62,11 +62,11 @@ class CueTurn(NamedTuple):
 
 
 class ChangedCue(NamedTuple):
-    """A cue as an index takes it. `ref` names it in this store, and no other cue ever.
+    """A cue as an index reads it. `ref` identifies it in this store and is never reused.
 
-    `terms`: its terms, as `packed_terms` gives them; `length`: how many there are, repeats counted. `vector`: of the
-    model asked for, float32 (dim,), unit length; None: it has none. `flags` as `domain.memory.CueFlag`. `turn`:
-    None where no event tells it, as notes and facts.
+    `terms`: its terms, packed by `packed_terms`; `length`: their number, with repeats. `vector`: of the requested
+    model, float32 (dim,), unit length; None: missing. `flags` as `domain.memory.CueFlag`. `turn`: None for a cue
+    without an event, as in notes and facts.
     """
 
     ref: int
@@ -78,10 +78,10 @@ class ChangedCue(NamedTuple):
 
 
 class ChangedMemory(NamedTuple):
-    """A memory as an index takes it, with all its cues, by ordinal. Times in microseconds since 1970 UTC, 0 for never.
+    """A memory as an index reads it, with all its cues by ordinal. Times in microseconds since 1970 UTC, 0 for never.
 
-    A part of its scope, or a source, that is not set is "". It is current (`Filter.current_at`) from `current_from`
-    until `current_until`, exclusive. While `revision` stays the same, so do its cues' terms and turns.
+    A scope part or source that is not set is "". The memory is current (`Filter.current_at`) from `current_from` until
+    `current_until`, exclusive. While `revision` is the same, the terms and turns of its cues are too.
     """
 
     id: UUID
@@ -124,8 +124,8 @@ def current_span(
     is_retired: bool,
     retired_at: int | None,
 ) -> tuple[int, int]:
-    """`current_from` and `current_until` of a memory. Where nobody knows since when it is superseded or retired, it
-    never was current.
+    """`current_from` and `current_until` of a memory. A memory superseded or retired at an unknown time was never
+    current.
     """
     until = NEVER if valid_until is None else valid_until
     if is_superseded:
@@ -136,25 +136,25 @@ def current_span(
 
 
 class ChangeFeed(Protocol):
-    """One unchanging state of the records, as an index reads it. Nobody's visibility is looked at: the index does."""
+    """One snapshot of the records, as an index reads it. It does not check visibility; the index does."""
 
     def state(self, scope: Scope) -> WorkspaceState: ...
 
     def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
-        """Memories of the workspace that have cues and changed after that number, in the order of their last change."""
+        """Memories of the workspace that have cues and a change number above `after`, ordered by that number."""
         ...
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
-        """Those of cues of the workspace, as `CueVector.words` has them; cues without any are left out."""
+        """Token embeddings of the workspace's cues, as in `CueVector.words`; cues without any are left out."""
         ...
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> Sequence[int]:
-        """The refs of cues of the workspace whose tokens hold these next to each other, in this order."""
+        """The refs of the workspace's cues whose tokens contain these words next to each other, in this order."""
         ...
 
 
 class ReadView(ChangeFeed, Protocol):
-    """One unchanging state of the records, as a function of several reads sees it. Each as the store's own method."""
+    """One snapshot of the records, for functions that make several reads. Each method is as in the store."""
 
     def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]: ...
 
@@ -183,14 +183,14 @@ def term_hash(term: str) -> int:
 
 
 def packed_terms(terms: Sequence[str]) -> bytes:
-    """Distinct term hashes (little-endian uint32), then how often each occurs in the text (uint8, at most 255)."""
+    """Distinct term hashes (little-endian uint32), then the number of occurrences of each (uint8, at most 255)."""
     counts = Counter(map(term_hash, terms))
     hashes = b"".join(value.to_bytes(4, "little") for value in counts)
     return hashes + bytes(min(count, 255) for count in counts.values())
 
 
 def unpacked_terms(packed: bytes) -> dict[int, int]:
-    """The term hashes that `packed_terms` packed, each with how often it stands in the text."""
+    """The term hashes that `packed_terms` packed, each with its number of occurrences."""
     distinct = len(packed) // 5
     hashes = (int.from_bytes(packed[4 * place : 4 * place + 4], "little") for place in range(distinct))
     return dict(zip(hashes, packed[4 * distinct :], strict=True))

@@ -1,4 +1,4 @@
-"""Text to vectors."""
+"""Embedders: models that map texts to vectors."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 WORDS: Final = "embed_question"
 COMPUTES: Final = "query_now"
 ARITHMETIC: Final = "arithmetic"
-"""What tells a kind of embedder from others."""
+"""The method that only a `ReportingEmbedder` has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Vectors of some texts, in the order of the texts.
+    """Vectors of texts, in the order of the texts.
 
-    `vectors`: float32, shape (n, dim), rows of unit length. `truncated`: bool, shape (n,): the text was longer
-    than the model reads, and only its beginning is in the vector.
+    `vectors`: float32, shape (n, dim), rows of unit length. `truncated`: bool, shape (n,): the text was longer than the
+    model's input, and the vector covers only its beginning.
     """
 
     vectors: NDArray[np.float32]
@@ -34,8 +34,8 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to embed, and its context: what was said before it. The context influences the vectors, and gets none of
-    its own.
+    """A text to embed, and the context: the text said before it. The context influences the vectors but gets none
+    itself.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPassages:
-    """Vectors of passages, in their order, with the fields of `Embedded`: of the text, embedded after its context.
+    """Vectors of passages, in order, with the fields of `Embedded`. Each text is embedded after its context.
 
     `words`: for each passage, the embeddings of its text's own tokens, float32 (tokens, dim), unit rows.
     """
@@ -56,10 +56,10 @@ class EmbeddedPassages:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """A question's vector, float32 (dim,), and the embeddings of its tokens, float32 (tokens, dim), all of unit length.
+    """A question's vector, float32 (dim,), and its token embeddings, float32 (tokens, dim), all of unit length.
 
-    `spelled`: for each token, the word of the question that it is part of. `sum_of_bits`: how this embedder's
-    library compares words by their bits, where it does so faster than others.
+    `spelled`: for each token, the word of the question that contains it. `sum_of_bits`: a faster sum of bits from the
+    embedder's library; None: numpy is used.
     """
 
     vector: NDArray[np.float32]
@@ -73,12 +73,12 @@ class Embedder(Protocol):
 
     @property
     def model_id(self) -> str:
-        """Names the model and its precision; stored beside every vector."""
+        """The name of the model and its precision; stored with every vector."""
         ...
 
     @property
     def dim(self) -> int | None:
-        """The number of components of a vector; None until the first answer if it is not known before."""
+        """The number of components of a vector; None if it is not known before the first answer."""
         ...
 
     def reads(self, text: str) -> bool:
@@ -86,40 +86,40 @@ class Embedder(Protocol):
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        """Raises ModelUnavailable when the model does not answer."""
+        """Embed texts. Raises ModelUnavailable."""
         ...
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """A unit vector of `dim` float32 components. Raises ModelUnavailable."""
+        """Embed a question: a unit vector, float32 (dim,). Raises ModelUnavailable."""
         ...
 
     async def close(self) -> None: ...
 
 
 def token_embedder(embedder: Embedder | None) -> TokenEmbedder | None:
-    """The same embedder, where it also gives the vectors of words."""
+    """The embedder if it also gives token embeddings, else None."""
     return cast("TokenEmbedder", embedder) if embedder is not None and _offers(type(embedder), WORDS) else None
 
 
 class ComputingEmbedder(Embedder, Protocol):
-    """An embedder that needs nothing but arithmetic for a question, and does it in the thread that asks."""
+    """An embedder that can embed a question in the calling thread, without I/O."""
 
     @property
     def computes(self) -> bool:
-        """Whether it does so by now: the model may not be loaded yet."""
+        """Whether it can do so now; False while the model is not loaded."""
         ...
 
     def query_now(self, text: str) -> NDArray[np.float32]:
-        """The vector that `embed_query` gives. Raises ModelUnavailable."""
+        """The same vector as `embed_query`. Raises ModelUnavailable."""
         ...
 
     def question_now(self, text: str) -> EmbeddedQuestion:
-        """What `embed_question` gives, where the embedder is a `TokenEmbedder`. Raises ModelUnavailable."""
+        """The same as `embed_question`, if the embedder is a `TokenEmbedder`. Raises ModelUnavailable."""
         ...
 
 
 def computing(embedder: Embedder | None) -> ComputingEmbedder | None:
-    """The same embedder, where it computes now."""
+    """The embedder if it can compute in the calling thread now, else None."""
     if embedder is None or not _offers(type(embedder), COMPUTES):
         return None
     able = cast("ComputingEmbedder", embedder)
@@ -131,12 +131,12 @@ class ReportingEmbedder(Embedder, Protocol):
 
     @property
     def arithmetic(self) -> str:
-        """A few words, such as "8-bit products: exact"; "" before the model is loaded or where nothing is special."""
+        """A short text such as "8-bit products: exact"; "" before the model is loaded or without a report."""
         ...
 
 
 def arithmetic(embedder: Embedder | None) -> str:
-    """What the embedder reports of this machine's arithmetic; "" where it reports nothing."""
+    """What the embedder reports of this machine's arithmetic; "" if it reports nothing."""
     if embedder is None or not _offers(type(embedder), ARITHMETIC):
         return ""
     return cast("ReportingEmbedder", embedder).arithmetic
@@ -144,17 +144,17 @@ def arithmetic(embedder: Embedder | None) -> str:
 
 @lru_cache(maxsize=64)
 def _offers(kind: type[Embedder], name: str) -> bool:
-    """Asked of each class once: to ask a protocol each time takes a hundredth of a whole recall."""
+    """Whether a class has a method, cached: checking a protocol on each call takes 1% of a recall."""
     return hasattr(kind, name)
 
 
 class TokenEmbedder(Embedder, Protocol):
-    """An embedder that also gives token embeddings, which late interaction compares."""
+    """An embedder that also gives token embeddings, for late interaction."""
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
-        """Raises ModelUnavailable when the model does not answer."""
+        """Embed passages, with their tokens. Raises ModelUnavailable."""
         ...
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
-        """Embed a question, with its tokens. The vector is the same as from `embed_query`. Raises ModelUnavailable."""
+        """Embed a question, with its tokens. The vector is that of `embed_query`. Raises ModelUnavailable."""
         ...

@@ -1,4 +1,4 @@
-"""Vectors of cues, per embedding model: where they are kept, and which cues still need one."""
+"""Vectors of cues by embedding model, and the cues that still need one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 MAX_SAID_CHARS: Final = 2000
-"""Of a turn that another is read after, no more than its last so many characters are of use."""
+"""Of each preceding turn, at most its last this many characters are used as context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One turn that came before another: who said it ("" where nobody is named), and its text."""
+    """A turn before another one: its speaker ("" if not named) and its text."""
 
     speaker: str
     text: str
@@ -34,9 +34,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class PendingCue:
-    """A cue without a vector of some model. `ref` identifies the cue within the store that gave it.
+    """A cue without a vector of some model. `ref` identifies it within its store.
 
-    `speaker`: the name of who says it, where the cue is a turn. `before`: the turns before it, the last one last.
+    `speaker`: the name of the speaker, if the cue is a turn. `before`: the preceding turns, oldest first.
     """
 
     ref: int
@@ -49,7 +49,7 @@ class PendingCue:
 
 @dataclass(frozen=True, slots=True)
 class CueVector:
-    """The vector of a cue: float32, unit length, shape (dim,). `truncated`: the text was longer than the model reads.
+    """The vector of a cue: float32, unit length, shape (dim,). `truncated`: the text was longer than the model's input.
 
     `words`: the signs of its token embeddings, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes).
     """
@@ -61,17 +61,16 @@ class CueVector:
 
 
 class Embeddings(Protocol):
-    """Keeps one vector for each cue and model, and token embeddings where the model provides them."""
+    """Stores one vector per cue and model, and token embeddings if the model gives them."""
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
-        """Cues of the workspace without a vector of `model`, except those whose last attempt failed too recently to
-        retry.
+        """Cues of the workspace without a vector of `model`. Cues that failed and whose retry is not due are left out.
 
-        `words`: also cues that have a vector but no token embeddings. `before`: how many preceding turns of user or
-        assistant to return with each turn, at most `domain.stream.CONTEXT_GAP` apart, whether they became memories or
-        not.
+        `words`: also cues that have a vector but no token embeddings. `before`: the number of preceding user and
+        assistant turns to return with each turn, whether or not they became memories; gaps are at most
+        `domain.stream.CONTEXT_GAP`.
         """
         ...
 
@@ -90,16 +89,18 @@ class Embeddings(Protocol):
         at: datetime,
         relations: Sequence[Relation] = (),
     ) -> int:
-        """Store vectors, and relations with them, in one transaction; returns how many vectors were new.
+        """Store vectors and relations in one transaction; returns how many vectors were new.
 
-        A cue that no longer exists, or has a vector already, is skipped; but token embeddings for a cue without any are
-        stored together with their vector. A relation that exists, or has lost an end, is skipped. Raises
-        EmbedderMismatch where a vector's dimension differs from the others or from the stored vectors of `model`.
+        Skips cues that no longer exist or have a vector; but if a cue lacks token embeddings, they are stored with
+        their vector. Skips relations that exist or whose ends do not both exist. Raises EmbedderMismatch if a vector's
+        dimension differs from the others or from the stored vectors of `model`.
         """
         ...
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
-        """Note that embedding these cues failed: they wait 30 s, then twice as long each time, at most a day."""
+        """Record that embedding these cues failed. The first retry is due after 30 s; the wait then doubles, up to a
+        day.
+        """
         ...
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:

@@ -1,11 +1,9 @@
-"""Rows of an export: one JSON shape per record, the same for every store, so that each can read what another wrote.
+"""The rows of an export: one JSON shape per record, the same for every store.
 
-A row names no workspace: an import writes into the workspace that it is given. Times are ISO 8601 in UTC with
-microseconds, ids are text, bytes are base64. A missing field counts as null; a field that older exports do not have
-counts as its default.
+A row names no workspace: an import writes into a given one. Times are ISO 8601 in UTC with microseconds, ids are text,
+bytes are base64. A missing field counts as null, or as its default if older exports lack it.
 
-An export leaves out what belongs to one machine: the runs of jobs, work that waits for another attempt, and the log of
-calls to language models.
+Not exported, because they belong to one machine: runs of jobs, deferred work, and the log of language model calls.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from remembrancer.ports.transfer import ExportRow
 
 MAX_RECORD_TEXT_BYTES: Final = 1_048_576
-"""A memory formed from many turns may be longer than any one of them."""
+"""Greater than the limit of one text: a memory may be formed from many turns."""
 
 MAX_DIM: Final = 65_536
 _MAX_COUNT: Final = 2**63 - 1
@@ -50,17 +48,17 @@ _MAX_USES: Final = 2**31 - 1
 """The most exposures of one kind: `States` counts them in 32 bits."""
 _LEAST_DAYS: Final = 1e-6
 _MOST_DAYS: Final = 1e9
-"""The range of a stability: far beyond what any review gives, and within what `States` can hold."""
+"""The range of a stability: more than any review gives, and within the limits of `States`."""
 _UNIT_TOLERANCE: Final = 0.01
 _LARGEST_COSINE: Final = (1 + _UNIT_TOLERANCE) ** 2 + 0.003
-"""The largest product of two vectors that pass for unit length, one of them in eight bits. An export may hold it."""
+"""Above 1: the product of two stored unit vectors, one of them in eight bits, may be slightly greater than 1."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRecord:
-    """An event as the archive holds it, and when it was archived."""
+    """An archived event, and when it was archived."""
 
     event: Event
     at: datetime
@@ -68,10 +66,10 @@ class ArchivedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRecord:
-    """How far a stream has been read into episodes, and the note that its reader left for the next run.
+    """How far a stream has been formed into episodes, and the note for the next run.
 
-    `read`: the digest of the events up to `cursor`, archived or not. Where a store has other events there, it holds
-    another stream under the same name, and the cursor does not apply to it.
+    `read`: the digest of the events up to `cursor`, archived or not. If the importing store has other events there, the
+    cursor is ignored: it belongs to another stream of the same name.
     """
 
     stream: Scope
@@ -90,9 +88,9 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class CueRecord:
-    """A cue, and the revision of its memory that it belongs to. A memory at another revision must not take it.
+    """A cue, and the revision of its memory that it belongs to; an import skips it if the memory has another revision.
 
-    Its tokens and terms are not exported: an import analyses the text again.
+    Tokens and terms are not exported; an import analyses the text again.
     """
 
     cue: Cue
@@ -103,7 +101,7 @@ class CueRecord:
 class VectorRecord:
     """The vector of one cue: `data` is little-endian float32, unit length, 4 bytes for each of `dim` components.
 
-    `revision` is that of its memory, as for a cue.
+    `revision` is that of its memory.
     """
 
     memory_id: UUID
@@ -114,7 +112,7 @@ class VectorRecord:
     data: bytes
     indexed_at: datetime | None = None
     words: bytes | None = None
-    """As `CueVector.words`, row after row: dim / 8 bytes, rounded up, for each piece of a word."""
+    """As `CueVector.words`, row by row: dim / 8 bytes, rounded up, for each token."""
 
     @property
     def dim(self) -> int:
@@ -122,21 +120,21 @@ class VectorRecord:
 
 
 Memorial = Revision | Relation | Exposed | Review | Audited | HealthSnapshot
-"""The history of memories. Exposures, reviews and audit lines have no id: an exposure is known by its memory, kind and
-time, a review by its memory and time, and an audit line by all its fields.
+"""The history of memories. These rows have no id: an exposure is identified by its memory, kind and time, a review by
+its memory and time, an audit line by all its fields.
 """
 
 Record = Event | ArchivedRecord | PriorityChange | StreamRecord | MemoryRecord | CueRecord | VectorRecord | Memorial
-"""An imported event replaces its archived form. The cursor of a stream only moves forward."""
+"""Any exported record. An imported event replaces its archived form. A stream's cursor only moves forward."""
 
 
 def record_to_row(record: Record) -> ExportRow:
-    """The record as a JSON object. Equal records give equal rows, with their fields in the same order."""
+    """The record as a JSON object. Equal records give equal rows, with fields in the same order."""
     return _SHAPE_OF[type(record)].to_row(record)
 
 
 def row_to_record(row: Mapping[str, JsonValue], workspace: str) -> Record:
-    """The row as a record of this workspace. Raises InvalidInput naming the record and the field that is wrong."""
+    """The row as a record of this workspace. Raises InvalidInput naming the record and the invalid field."""
     record = row.get("record")
     if isinstance(record, str) and record in _SHAPES:
         return _SHAPES[record].to_record(row, workspace)
@@ -156,7 +154,7 @@ class _Field:
     path: str = ""
     """Where the record holds it, if not under its name, such as "strength.usage.shown"."""
     missing: JsonValue = None
-    """The value of the field in rows of older exports, which do not have it."""
+    """The value if the row, of an older export, lacks the field."""
 
     @property
     def place(self) -> str:
@@ -164,10 +162,10 @@ class _Field:
 
 
 class _Shape(Generic[T]):
-    """The fields of one kind of record in the order of its row, and how a record is made from them.
+    """The fields of one kind of record, in row order, and the constructors of its values.
 
-    `inner`: the constructors of values inside the record by their path; under "" one that replaces the record's own.
-    `scope`: the path of the record's scope, if it has one.
+    `inner`: the constructors of nested values by path; "" replaces the record's own constructor. `scope`: the path of
+    the record's scope, if it has one.
     """
 
     def __init__(
@@ -189,7 +187,7 @@ class _Shape(Generic[T]):
 
     def to_row(self, record: T) -> ExportRow:
         values = self._flat.fields_of(record)[len(self._workspace) :]
-        # Most values are plain, and an export takes twice as long if each of them is handed to a function.
+        # Most values are plain: calling a function for each would double the time of an export.
         written = [value if type(value) in _PLAIN else _writer(type(value))(value) for value in values]
         return dict(zip(self._columns, (self.name, *cast("list[JsonValue]", written)), strict=True))
 
@@ -199,7 +197,7 @@ class _Shape(Generic[T]):
         ]
         record = self._flat.value_of([workspace for _ in self._workspace] + checked)
         for name, value in row.items():
-            if name not in self._columns:  # dropped without a word, it would be lost: another version wrote it
+            if name not in self._columns:  # another version wrote this field: ignoring it would lose data silently
                 raise InvalidInput(f"{self.name}.{name}", value, "no such field")
         return record
 
@@ -229,7 +227,7 @@ _WRITERS: Final[dict[type, Callable[[Any], JsonValue]]] = {
     bytes: lambda data: base64.b64encode(data).decode("ascii"),
     Mapping: dict,
 }
-"""How values that JSON does not have are written. The first that fits: a datetime is a date too."""
+"""Converters of types that JSON lacks. The first match is used, so datetime precedes date."""
 
 
 # ── checks ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -288,7 +286,7 @@ def _text_or_empty(argument: str, value: object) -> str:
 
 
 def _any_text(argument: str, value: object) -> str:
-    """Also a blank text: an archived text is only the beginning of one."""
+    """Also accepts a blank text: an archived text may be the blank beginning of a longer one."""
     return value if isinstance(value, str) and not value.strip() else _text(argument, value)
 
 
@@ -343,7 +341,7 @@ def _vector(*, dim: int, **fields: Any) -> VectorRecord:
         allowed = f"{4 * dim} bytes: float32 for each of {dim} components"
         raise InvalidInput("vector.vector", f"{len(vector.data)} bytes", allowed)
     length = math.hypot(*struct.unpack(f"<{dim}f", vector.data))
-    # Every cosine is taken as a plain product, so a vector of another length would outrank the rest unseen.
+    # A cosine is computed as a plain product, so a longer vector would silently outrank the others.
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:
         raise InvalidInput("vector.vector", f"a vector of length {length:g}", "a vector of length 1")
     size = -(-dim // 8)
@@ -357,12 +355,12 @@ def _vector(*, dim: int, **fields: Any) -> VectorRecord:
 
 
 def _fields(names: str, check: _Check) -> tuple[_Field, ...]:
-    """A field with this check for each of the names, which blanks separate."""
+    """One field with this check for each of the blank-separated names."""
     return tuple(_Field(name, check) for name in names.split())
 
 
 def _inside(owner: str, *fields: _Field) -> tuple[_Field, ...]:
-    """The fields of a value that stands under this path in its record."""
+    """The fields of a value nested under this path in its record."""
     return tuple(replace(field, path=f"{owner}.{field.place}") for field in fields)
 
 
@@ -562,6 +560,6 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
 )
 
 RECORDS: Final = tuple(shape.name for shape in _ALL)
-"""In the order of an export: a row comes after every row it names."""
+"""In the order of an export: a row follows every row it refers to."""
 _SHAPES: Final = {shape.name: shape for shape in _ALL}
 _SHAPE_OF: Final = {shape.kind: shape for shape in _ALL}

@@ -1,4 +1,4 @@
-"""Finding memories: what an index is asked, what it brings, and what it declares that it can do."""
+"""Indexes: what a search request contains, what a search returns, and what an index can do."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """One question to an index. Each leg may be absent, and brings up to `depth` memories, cues folded to memories by
-    maximum. `model`: the one whose vectors are compared, where the question has a vector.
+    """One question to an index. Each leg is optional and returns up to `depth` memories, each scored by its best cue.
+    `model`: the model whose vectors are compared, if the question has a vector.
 
-    `context_features`: they count too, and are a leg of their own. The turns around a turn are those before and after
-    it in its stream (its scope, session and all), in the order of `seq`, as far as `ContextRules` has them belong
-    together. What the reader may not see and what the filter leaves out add nothing. `speakers`, `roles`: whose turns
-    are to be told apart, by name or by role. Where a role is asked about, what no event tells (notes, facts) may be of
-    anyone, and counts as said by one of those.
+    `context_features`: compute them, and use them as a leg of their own. The context of a turn is the turns around it
+    in its stream (its whole scope, session included), by `seq`, within `ContextRules`, without rows that the reader may
+    not see or the filter leaves out. `speakers`, `roles`: the names or roles asked about, for `speaker_match`; cues
+    without an event (notes, facts) match every role, because their speaker is unknown.
 
-    `any_at`: the newest `depth` that happened in one of these [start, end), aware, come too, whatever they say.
+    `any_at`: also return the newest `depth` memories that happened in one of these aware intervals [start, end),
+    whatever their text.
     """
 
     where: Filter
@@ -46,22 +46,22 @@ class SearchRequest:
 
     def __post_init__(self) -> None:
         if self.lexical is not None and self.lexical.is_empty:
-            object.__setattr__(self, "lexical", None)  # an empty query asks nothing
+            object.__setattr__(self, "lexical", None)  # an empty query matches nothing
 
     def require_model(self, vector: Vector | None) -> None:
-        """Raises InvalidInput for a vector where no model is named."""
+        """Raises InvalidInput for a vector without a model."""
         if vector is not None and self.model is None:
             raise InvalidInput("model", None, "the model of the vector")
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25:
-    """The numbers of a BM25 score over the cues that the reader may see and the filter keeps, and those alone.
+    """Parameters of a BM25 score over exactly the cues that the reader may see and the filter keeps.
 
-    A term weighs idf · repeats · (k1 + 1) / (repeats + k1 · (1 - b + b · length / mean length)), with
-    idf = ln(1 + (cues + background - holding + 0.5) / (holding + 0.5)). `background`: texts without any of the
-    question's terms, counted in beside the cues there are. Source: Robertson and Zaragoza, "The Probabilistic Relevance
-    Framework", 2009, with Lucene's idf, which is never negative.
+    A term weighs idf · repeats · (k1 + 1) / (repeats + k1 · (1 - b + b · length / mean length)), with idf = ln(1 +
+    (cues + background - holding + 0.5) / (holding + 0.5)). `background`: a number of assumed further texts without any
+    of the question's terms. Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with
+    Lucene's idf, which is never negative.
     """
 
     k1: float
@@ -71,11 +71,11 @@ class Bm25:
 
 @dataclass(frozen=True, slots=True)
 class ContextRules:
-    """Which turns of a stream are context for each other, and what their words are worth.
+    """Which turns of a stream are context for each other, and the weights of their terms.
 
-    Turns that lie farther apart than `gap` do not belong together, nor do those beyond. A word of the next turn counts
-    whole, one that only the turn after that holds `next_but_one`. A turn of more than `brief_terms` terms is a text of
-    its own: what it says is no context for others.
+    A gap of more than `gap` between two turns ends the context in that direction. Terms of an adjacent turn count
+    whole; terms that only the next but one contains count `next_but_one`. A turn of more than `brief_terms` terms is no
+    context for others.
     """
 
     gap: timedelta
@@ -85,11 +85,11 @@ class ContextRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What an index can do. What it does not declare is absent from its answers: NaN, 0 or None, never a guess.
+    """What an index can do. What it does not declare is absent from its answers (NaN, 0 or None), never estimated.
 
-    `dense`: it compares vectors. `lexical`: it finds words; `bm25`: its lexical score and bound are these; None: they
-    are its own, at least 0 and at most the bound. `phrases`: it finds words that stand next to each other. `context`:
-    it brings context features by these rules. `token_embeddings`: it gives those of cues.
+    `dense`: compares vectors. `lexical`: finds terms; `bm25`: the parameters of its lexical score and bound; None: the
+    score is its own, between 0 and the bound. `phrases`: finds adjacent words. `context`: gives context features by
+    these rules. `token_embeddings`: gives those of cues.
     """
 
     dense: bool = True
@@ -101,55 +101,55 @@ class Capabilities:
 
 
 class Search(Protocol):
-    """A search that has done what needs no vector of the question. It is used once, within the read it was begun in."""
+    """A search after all steps that need no question vector. Use it once, within the read in which it began."""
 
     def candidates(self, vector: Vector | None = None) -> Candidates:
-        """The union of what each leg brings, with both legs' scores for every candidate.
+        """The union of the legs' results, with the scores of both legs for every candidate.
 
-        `vector`: of the question, float32 (dim,), unit length; None: no dense leg. Raises InvalidInput for a vector
-        where the request names no model, EmbedderMismatch for one of another dimension.
+        `vector`: of the question, float32 (dim,), unit length; None: no dense leg. Raises InvalidInput for a vector if
+        the request names no model, EmbedderMismatch for another dimension.
         """
         ...
 
 
 class Index(Protocol):
-    """Finds memories of the records behind a feed. Derived from them, and never the only copy of anything.
+    """Finds memories of the records behind a feed. It is derived from them and can be rebuilt at any time.
 
-    An index belongs to one store. Each answer is of the records as they are in the feed, or newer: nothing that was
-    written before is missing from it. Reading never writes to the records. Any thread may call any method.
+    An index belongs to one store. An answer covers every write that the feed has, and possibly later ones. Searching
+    never writes to the records. Any thread may call any method.
     """
 
     @property
     def capabilities(self) -> Capabilities: ...
 
     def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> Search:
-        """Begin a search: everything but the comparison with a vector, which may be made in the meantime."""
+        """Begin a search: every step except the comparison of vectors, so that embedding can run meanwhile."""
         ...
 
     def participants(self, feed: ChangeFeed, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
-        """Who speaks, as user or assistant, in the turns that a search would look through: the actors' names.
+        """The names of the actors who speak, as user or assistant, in the turns that a search would cover.
 
-        `model` is the one that the search is about to ask for; it changes nothing but which arrays are read.
+        `model`: that of the search to follow; it only selects which arrays are read.
         """
         ...
 
     def token_embeddings(
         self, feed: ChangeFeed, reader: Reader, model: str, refs: Sequence[int]
     ) -> Mapping[int, NDArray[np.uint8]]:
-        """The token embeddings of cues, by `Candidates.ref`, as `CueVector.words` has them.
+        """The token embeddings of cues, by `Candidates.ref`, as in `CueVector.words`.
 
-        Left out: cues of memories that the reader may not see, that have gone, or without token embeddings.
+        Left out: cues without any, and cues of memories that the reader may not see or that no longer exist.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of memory and connections. Closing twice does nothing."""
+        """Release memory and connections. Closing twice does nothing."""
         ...
 
 
 class IndexOpener(Protocol):
-    """Opens an index by its URL. Packages register one by the scheme, in the group `remembrancer.indexes`."""
+    """Opens an index by its URL. Packages register one by scheme in the entry point group `remembrancer.indexes`."""
 
     def __call__(self, url: str, /) -> Index:
-        """Raises StoreUnavailable, or InvalidInput for a URL that it cannot read."""
+        """Raises StoreUnavailable, or InvalidInput for an invalid URL."""
         ...

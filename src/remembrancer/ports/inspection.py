@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of what the reader may see, and the size of the store in bytes (0 where it has none)."""
+    """Counts of rows that the reader may see, and the size of the store in bytes (0 without files)."""
 
     events: int
     memories: Mapping[str, int]
@@ -44,10 +44,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthInputs:
-    """What health metrics are computed from. `ids` and `occurred` (the end of each memory's span) are parallel, by id.
+    """The inputs of health metrics. `ids` and `occurred` (the end of each memory's span) are parallel, by id.
 
-    `with_vector`: the number of memories with a vector of the model for each of their cues. `related`: the number of
-    those with at least one relation. `shown`: the similarities of the SHOWN exposures since the time asked for.
+    `with_vector`: the number of memories whose cues all have a vector of the model. `related`: the number of memories
+    with a relation. `shown`: the similarities of SHOWN exposures since the requested time.
     """
 
     ids: tuple[UUID, ...]
@@ -69,11 +69,11 @@ class Inspection(Protocol):
     async def health_inputs(
         self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime
     ) -> HealthInputs:
-        """What the health metrics of the memories kept by the filter are computed from."""
+        """The inputs of the health metrics of the memories that the filter keeps."""
         ...
 
     async def put_snapshot(self, scope: Scope, snapshot: HealthSnapshot) -> None:
-        """Store a day's health; one of the same workspace, crew and day is replaced."""
+        """Store a day's health, replacing one of the same workspace, crew and day."""
         ...
 
     async def snapshots(self, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:

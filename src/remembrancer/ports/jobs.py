@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from remembrancer.domain.spending import ModelCall, Spent
 
 MAX_ERROR_CHARS: Final = 500
-"""Of the error of a failed piece of work, at most this many characters are kept."""
+"""The number of characters kept of an error."""
 
 
 class Jobs(Protocol):
-    """Keeps when each job last ran, which items wait to be retried, and what language models were asked."""
+    """Stores the last run of each job, the items waiting for a retry, and the ledger of language model calls."""
 
     async def put_run(self, scope: Scope, run: Run) -> None:
-        """Store the outcome of a job's run in place of its previous one."""
+        """Store the outcome of a job's run, replacing the previous one."""
         ...
 
     async def runs(self, scope: Scope) -> Mapping[str, Run]:
@@ -27,14 +27,14 @@ class Jobs(Protocol):
         ...
 
     async def defer(self, scope: Scope, job: str, item: str, *, error: str, now: datetime) -> Deferral:
-        """Note that an item of a job failed: it waits 30 s, then twice as long each time, at most a day.
+        """Record that an item of a job failed. The first retry is due after 30 s; the wait then doubles, up to a day.
 
         The first `MAX_ERROR_CHARS` of the error are kept.
         """
         ...
 
     async def settle(self, scope: Scope, job: str, items: Sequence[str]) -> None:
-        """End the waiting of these items. Items that do not wait are ignored."""
+        """Remove these items from the waiting ones. Items that do not wait are ignored."""
         ...
 
     async def deferrals(self, scope: Scope, job: str | None = None) -> tuple[Deferral, ...]:

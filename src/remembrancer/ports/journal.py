@@ -1,4 +1,4 @@
-"""The journal: events as they were recorded, in the order of their streams."""
+"""The journal: recorded events in the order of their streams."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event to append, with the memory formed from it where the preset admits it. The store assigns `event.seq`.
+    """An event to append, with the memory formed from it if the preset admits it. The store assigns `event.seq`.
 
-    `tokens`: the analysed tokens of the event's `searchable_text`. None: the store analyses the text itself.
+    `tokens`: the analysed tokens of the event's `searchable_text`; None: the store analyses the text.
     """
 
     event: Event
@@ -32,7 +32,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """An event as recorded. `created` is False where its key was recorded before; nothing was written then."""
+    """A recorded event. `created` is False if its key was already recorded; nothing was written then."""
 
     event: Event
     created: bool
@@ -40,12 +40,11 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Which events count. None means any. `since` and `until` select `occurred_at` in [since, until).
+    """A filter on events. None means any. `since` and `until` select `occurred_at` in [since, until).
 
     `crew`, `agent`: exactly this one; `crews`, `agents`: one of these. `recorded_after`: recorded later than this.
-    `without_types`: of none of these types. `words`: for each set, at least one of its tokens stands in the event's
-    `searchable_text` (`language.lexical.every_word` makes the sets). `archived`: include archived events, whose text is
-    shortened.
+    `without_types`: of none of these types. `words`: for each set (from `language.lexical.every_word`), the event's
+    `searchable_text` has at least one of its tokens. `archived`: include archived events, whose text is shortened.
     """
 
     ids: frozenset[UUID] | None = None
@@ -70,8 +69,8 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aged:
-    """Which events are old enough to archive: of one of `types` (`network.*` matches every type that begins so), with a
-    priority not in `keep`, that happened before `before`. Events that a memory was formed from are never archived.
+    """Which events are old enough to archive: those of `types` (`network.*` matches every type with that prefix) that
+    happened before `before` with a priority not in `keep`. Events that a memory was formed from are never archived.
     """
 
     types: frozenset[str]
@@ -80,17 +79,17 @@ class Aged:
 
 
 class Journal(Protocol):
-    """Appends events, reads them back, and tracks which part of each stream has been formed into episodes."""
+    """Appends events, reads them, and tracks how far each stream has been formed into episodes."""
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         """Append events in order, each with its memory, in one transaction.
 
-        `seq` has no gaps. Where an entry's key is already recorded in the scope (session apart), the recorded event
-        stays: the same text returns it, another text is a Conflict. An archived event keeps its key, id and position;
+        `seq` has no gaps. If an entry's key is already recorded in the scope (session ignored), the recorded event
+        stays: the same text returns it, another text raises Conflict. An archived event keeps its key, id and position;
         its shortened text is compared.
 
         Raises Conflict for an id, or a memory's key or topic, that is taken; InvalidInput for a scope of another
-        workspace; NotFound for a cue's event that does not exist.
+        workspace; NotFound if the event of a cue does not exist.
         """
         ...
 
@@ -103,19 +102,19 @@ class Journal(Protocol):
         oldest_first: bool = False,
         after: ListingPosition | None = None,
     ) -> tuple[Event, ...]:
-        """Events by `occurred_at`, ties by `seq`, then id; the newest first, or in exactly the reverse order.
+        """Events by `occurred_at`, ties by `seq`, then id; newest first, or exactly the reverse.
 
-        `after`: continue behind this position. Pages read in this way neither repeat nor skip an event that existed
-        when the first page was read, whatever is recorded in between.
+        `after`: continue behind this position. Consecutive pages neither repeat nor skip an event that existed when the
+        first page was read, even while others are recorded.
         """
         ...
 
     async def recorded(self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
-        """Events in the order they were recorded, behind the position `after`; where that is None, the last `limit`.
+        """Events in the order they were recorded, behind the position `after`; if that is None, the last `limit`.
 
-        Positions rise within a workspace in commit order, whichever process writes, and are never reused: nothing
-        appears before a position that was read. Fewer than `limit` events are all there are; the stretch then ends at
-        the last position of the workspace. Archived events are left out.
+        Positions rise within a workspace in commit order, for all writing processes, and are never reused: nothing is
+        added before a position that was read. Fewer than `limit` events mean that there are no more; the stretch then
+        ends at the last position of the workspace. Archived events are left out.
 
         Raises InvalidInput for a position that this store never assigned.
         """
@@ -126,7 +125,7 @@ class Journal(Protocol):
         ...
 
     async def events_by_day(self, reader: Reader, where: EventFilter) -> Mapping[date, int]:
-        """The same number for each UTC day on which one of them happened, the earliest day first."""
+        """The number of such events for each UTC day that has any, earliest day first."""
         ...
 
     async def set_priority(
@@ -142,16 +141,16 @@ class Journal(Protocol):
     ) -> PriorityChange:
         """Change an event's priority, log the change, and update the strength of every memory formed from the event.
 
-        `change` is pure: it takes a memory, its events before the change and its events after it, and returns the
-        memory's new strength. It is called for each such memory, whatever its visibility and status. Setting the
-        priority that the event has already changes and logs nothing.
+        `change` is pure: from a memory, its events before the change and its events after it, it computes the memory's
+        new strength. It is called for each such memory, whatever its visibility and status. Setting the current
+        priority again changes and logs nothing.
 
-        Raises NotFound for an event the reader cannot see, Conflict for an archived one.
+        Raises NotFound for an event that the reader cannot see, Conflict for an archived one.
         """
         ...
 
     async def priority_changes(self, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
-        """The changes of an event's priority, archived or not, oldest first; empty where the reader cannot see it."""
+        """The changes of an event's priority, archived or not, oldest first; empty if the reader cannot see it."""
         ...
 
     async def tails(
@@ -163,7 +162,7 @@ class Journal(Protocol):
         ...
 
     async def tail(self, stream: Scope) -> Tail | None:
-        """The tail of exactly this stream, session included; None where all its events are in episodes."""
+        """The tail of exactly this stream, session included; None if all its events are in episodes."""
         ...
 
     async def stream_events(self, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
@@ -171,7 +170,7 @@ class Journal(Protocol):
         ...
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        """Move up to `limit` events into the archive, the oldest first, each shortened by `domain.event.archived`.
+        """Move up to `limit` events into the archive, oldest first, each shortened by `domain.event.archived`.
 
         Returns how many; fewer than `limit` means that none is left. An archived event supports no new memory;
         importing the whole event restores it.

@@ -1,4 +1,4 @@
-"""A model that reads text and answers in a given shape."""
+"""Language models that read text and answer in a given JSON shape."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ JsonObject = Mapping[str, JsonValue]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A task for a model. `purpose`: a word for the ledger ("summarise"). `instructions`: trusted; `material`: fenced,
-    untrusted text to read. `schema`: the JSON schema of the answer.
+    """A task for a model. `purpose`: a name for the ledger ("summarise"). `instructions`: trusted text; `material`:
+    untrusted text, fenced in the prompt. `schema`: the JSON schema of the answer. `max_tokens`: the limit of one
+    answer.
 
-    `check`: returns what is wrong with an answer, in words that the model is given when it is asked again; empty:
-    nothing. `max_tokens`: of one answer, at most.
+    `check`: returns the fault of an answer, in words for the model's next attempt; "" if the answer is valid.
     """
 
     purpose: str
@@ -31,9 +31,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUsage:
-    """The usage of all requests for one task. `cost`: in US dollars, of the answers received; None: the price is
-    unknown.
-    """
+    """The usage of all requests for one task. `cost`: US dollars for the answers received; None: unknown."""
 
     requests: int
     input_tokens: int
@@ -43,8 +41,8 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`value`: an object of the task's schema that passed its check. None: no attempt gave one, and `problem` says what
-    was wrong with the last.
+    """`value`: an object that matches the task's schema and passed its check; None: no attempt gave one, and `problem`
+    is the fault of the last.
     """
 
     value: JsonObject | None
@@ -53,7 +51,7 @@ class Answer:
 
 
 class NoAnswer(ModelUnavailable):
-    """No request got an answer. `usage`: what the requests used nevertheless."""
+    """No request got an answer. `usage`: the usage of the requests."""
 
     def __init__(self, message: str, usage: ModelUsage) -> None:
         self.usage = usage
@@ -67,13 +65,13 @@ class LanguageModel(Protocol):
         ...
 
     async def answer(self, task: Task) -> Answer:
-        """Ask the model; ask again, a few times, if the answer is unusable.
+        """Ask the model, and retry a few times if the answer is invalid.
 
-        Raises ModelUnavailable when the model does not answer in time, refuses the key or the request, or cannot be
-        reached after some retries; NoAnswer, its subclass, if requests were sent.
+        Raises ModelUnavailable if the model does not answer in time, refuses the key or the request, or stays
+        unreachable after retries; NoAnswer, its subclass, if requests were sent.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections. Twice is harmless."""
+        """Close connections. Closing twice does nothing."""
         ...

@@ -1,4 +1,4 @@
-"""Memories: what they say, how strong they are, and how they hang together."""
+"""Memories: their texts, strength and relations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A change of a memory that its row does not show. `action` is a word such as "retired"."""
+    """A change of a memory that its row does not record. `action` is a word such as "retired"."""
 
     memory_id: UUID
     action: str
@@ -32,19 +32,18 @@ class Audited:
 
 
 class Memories(Protocol):
-    """Writes memories and relations, and reads them back."""
+    """Writes and reads memories and relations."""
 
     async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
-        """Add a memory; returns it and True. Where its key exists: the stored memory and False.
+        """Add a memory; returns it and True. If its key exists: the stored memory and False.
 
-        Raises Conflict where the stored memory has another text (a revised memory is compared by key alone), or where
-        an active memory of this scope has the same topic key.
+        Raises Conflict if the stored memory has another text (a revised memory is compared by key alone), or if an
+        active memory of this scope has the same topic key.
         """
         ...
 
     async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
-        """Replace what a memory says and keep the previous text as a revision; the memory is then at
-        `expected_revision` + 1.
+        """Replace a memory's text; keep the previous text as a revision. Its new revision is `expected_revision` + 1.
 
         Status, usage, confidence and reviews stay. `write.event_ids` are added to the provenance; the cues are replaced
         and their vectors removed. Raises Conflict unless the memory is at `expected_revision` and not superseded.
@@ -52,7 +51,9 @@ class Memories(Protocol):
         ...
 
     async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
-        """The active memory of exactly this scope (session apart) with that topic key; a superseded one has none."""
+        """The active memory with that topic key in exactly this scope (session ignored). Superseded memories have no
+        topic key.
+        """
         ...
 
     async def adjust(
@@ -66,42 +67,42 @@ class Memories(Protocol):
     ) -> Mapping[UUID, Strength]:
         """Apply the pure `change` to the strength of each memory once; returns the new strengths.
 
-        An adjustment may also retire its memory; the audit keeps the reason. `exposed` is appended to the exposure log.
-        Nothing is written where `change` raises, or where a memory of `ids` or `exposed` is missing (NotFound).
+        An adjustment may also retire its memory; the audit stores the reason. `exposed` is appended to the exposure
+        log. Nothing is written if `change` raises, or if a memory of `ids` or `exposed` does not exist (NotFound).
         """
         ...
 
     async def supersede(self, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
-        """End the validity of `old` at `at`; returns `old`. Where `new` is given, a `supersedes` edge names it as the
-        successor.
+        """End the validity of `old` at `at`; returns `old`. If `new` is given, a `supersedes` relation leads from it to
+        `old`.
 
-        Where `old` has ended already, its end stays as it is. Raises NotFound for a memory the reader cannot see;
-        Conflict where `new` is not active or not valid at `at`, where `old` has another successor, or where the chain
-        of supersession would become a cycle. Nothing is written then.
+        An end that `old` already has is kept. Raises NotFound for a memory that the reader cannot see; Conflict if
+        `new` is not active or not valid at `at`, if `old` has another successor, or if supersession would form a cycle.
+        Nothing is written then.
         """
         ...
 
     async def relate(self, reader: Reader, relations: Sequence[Relation]) -> int:
-        """Add relations; one with the same ends and kind takes the new weight. Returns how many were new.
+        """Add relations; one with the same ends and kind gets the new weight. Returns how many were new.
 
-        Raises NotFound for an end the reader cannot see; nothing is written then.
+        Raises NotFound, and writes nothing, for an end that the reader cannot see.
         """
         ...
 
     async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
-        """Retire a memory or make it active again; setting the status it has already changes nothing.
+        """Retire a memory or make it active again; setting its current status changes nothing.
 
-        Raises NotFound where the reader cannot see it, Conflict where another active memory has its topic key.
+        Raises NotFound if the reader cannot see it, Conflict if another active memory has its topic key.
         """
         ...
 
     async def commit(self, scope: Scope, effect: Effect, *, at: datetime) -> None:
-        """Write an effect in one transaction. It may touch every memory of the workspace, whatever its visibility.
+        """Write an effect in one transaction. It may change every memory of the workspace, whatever its visibility.
 
-        Raises Conflict where the stored state differs from what the effect expects, where an inserted memory exists (by
-        id, key or topic), or where a review of the same time exists; NotFound for a memory or event that does not
-        exist; InvalidInput for a scope of another workspace, for a revised memory without an expected revision, or for
-        a cursor that would move back or past the end of its stream. Nothing is written then.
+        Raises Conflict if the stored state differs from what the effect expects, an inserted memory exists (by id, key
+        or topic), or a review of the same time exists; NotFound for a missing memory or event; InvalidInput for a scope
+        of another workspace, a revised memory without an expected revision, or a cursor that would move back or past
+        the end of its stream. Nothing is written then.
         """
         ...
 
@@ -118,21 +119,21 @@ class Memories(Protocol):
         ...
 
     async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        """Relations from or to any of the memories, where the reader may see both ends; oldest first, then by ends."""
+        """Relations from or to any of the memories, if the reader may see both ends; oldest first, then by ends."""
         ...
 
     async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
-        """The memories kept by the filter that have most relations to other kept ones, with the number of those
-        relations: the most first, ties by id. Memories without a relation are left out.
+        """The memories kept by the filter that have the most relations to other kept ones, with the number of those
+        relations; most first, ties by id. Memories without relations are left out.
         """
         ...
 
     async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
-        """What a policy or a person did to the memory, oldest first, then by action and reason."""
+        """Changes of the memory by policies and people, oldest first, then by action and reason."""
         ...
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
-        """The events that the memory was formed from, in order, as far as the reader may see them."""
+        """The events that the memory was formed from, in order, if the reader may see them."""
         ...
 
     async def memories(
@@ -144,10 +145,10 @@ class Memories(Protocol):
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
-        """Current memories by `occurred_to`, ties by id; the newest first, or in exactly the reverse order.
+        """Current memories by `occurred_to`, ties by id; newest first, or exactly the reverse.
 
-        `after`: continue behind this position. Pages read in this way neither repeat nor skip a memory whose position
-        did not change since the first page was read.
+        `after`: continue behind this position. Consecutive pages neither repeat nor skip a memory whose position did
+        not change since the first page was read.
         """
         ...
 
@@ -157,15 +158,13 @@ class Memories(Protocol):
         """For background jobs: memories of the whole workspace that the filter keeps, whatever their visibility, by
         `occurred_to` and id, oldest first. `after`: continue behind this one.
 
-        `unconsolidated`: only memories that no facts were drawn from. What is made of these memories must not be
+        `unconsolidated`: only memories without facts drawn from them. A memory formed from these memories must not be
         visible to more readers than each of them.
         """
         ...
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-        """The ids of all current memories that the reader may see and the filter keeps, and the state of each, in the
-        same order.
-        """
+        """Ids and states of all current memories that the reader may see and the filter keeps, in the same order."""
         ...
 
     async def crews(self, scope: Scope) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The receipt of an erasure as JSON text, the form in which a store keeps it, and back."""
+"""Conversion of an erasure receipt to JSON text, as stores keep it, and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTS: Final = ("memories", "derived", "events", "retold", "restored", "redrawn
 
 
 def receipt_text(erasure: Erasure) -> str:
-    """The receipt as JSON, without `purged_at`, which is stored later, and `dry_run`, whose receipts are not stored."""
+    """The receipt as JSON, without `purged_at` (stored separately) and `dry_run` (never stored)."""
     asked = erasure.asked
     return json.dumps(
         {
@@ -37,7 +37,7 @@ def receipt_text(erasure: Erasure) -> str:
 
 
 def erasure_of(text: str, *, purged_at: datetime | None) -> Erasure:
-    """Raises ValueError, KeyError or TypeError for what `receipt_text` did not write."""
+    """Parse a receipt. Raises ValueError, KeyError or TypeError for a text that `receipt_text` did not write."""
     kept: Mapping[str, Any] = json.loads(text)
     asked: Mapping[str, Any] = kept["asked"]
     before = asked["before"]

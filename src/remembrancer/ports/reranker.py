@@ -1,4 +1,4 @@
-"""How well texts answer a question, read together with it."""
+"""Rerankers: models that score a question and a text together."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 class Reranker(Protocol):
-    """A model that scores a question and a text together: slower than comparing vectors, and more accurate."""
+    """Scores a question and a text in one model input: slower than comparing vectors, and more accurate."""
 
     @property
     def model_id(self) -> str:
-        """Names the model. Scores of different models are not compared."""
+        """The name of the model. Scores of different models are not compared."""
         ...
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Relevance of each text to the question: float32, in [0, 1], shape (n,), in the order of `texts`.
 
-        A text that is longer than the model reads counts by its beginning. No texts give no scores. Raises
-        ModelUnavailable when the model does not answer as it should; there are no scores for some of the texts.
+        Of a text longer than the model's input, only the beginning counts. Raises ModelUnavailable if any score is
+        missing or invalid.
         """
         ...
 

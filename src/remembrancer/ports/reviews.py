@@ -1,4 +1,4 @@
-"""Exposures of memories, and the reviews made of them."""
+"""Exposures of memories, and the reviews based on them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 class Reviews(Protocol):
-    """Reads the logs of exposures and reviews. `Memories.adjust` and `Memories.commit` write them."""
+    """Reads the logs of exposures and reviews, which `Memories.adjust` and `Memories.commit` write."""
 
     async def unreviewed(self, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
-        """Active memories that are not superseded and have exposures of that kind after the last one that a review
-        covers. Ordered by the time of the first such exposure, then id.
+        """Active, not superseded memories with exposures of that kind after the last one that a review covers. Ordered
+        by the time of the first such exposure, then id.
         """
         ...
 
     async def exposed_in(self, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
-        """The memories of the workspace with exposures of that kind in a session of that name, by id."""
+        """The memories of the workspace with exposures of that kind in sessions of that name, by id."""
         ...
 
     async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
-        """The reviews of a memory, oldest first; empty where the reader cannot see it."""
+        """The reviews of a memory, oldest first; empty if the reader cannot see it."""
         ...

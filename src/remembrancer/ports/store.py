@@ -1,8 +1,8 @@
-"""The record store: one protocol a noun, and their intersection.
+"""The record store: the intersection of one protocol per kind of record.
 
-Every method takes a scope or a reader: no row outside its workspace can be read, written, counted or let into a
-score. (`key_of` and `has_keys` take neither: an API key says which workspace its holder may reach.) Each writing method
-is one transaction: its whole effect, or none of it. Reading methods write nothing.
+Every method takes a scope or a reader, and no row outside its workspace is read, written, counted or scored. (`key_of`
+and `has_keys` take neither: the API key determines the workspace.) Each writing method is one transaction, applied
+completely or not at all. Reading methods write nothing.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ class Store(Journal, Memories, Embeddings, Reviews, Jobs, Access, Erasures, Tran
     """All roles of one record store."""
 
     async def read(self, work: Callable[[ReadView], T]) -> T:
-        """Run a plain function over one unchanging state of the records, whole, in a thread of the store's.
+        """Run a plain function over one snapshot of the records, in a thread of the store.
 
-        The view is of use until `work` returns, and in that thread alone. `work` must not write, nor wait for anything
-        that waits for the store.
+        The view is valid until `work` returns, in that thread only. `work` must not write, nor wait for other calls of
+        the store.
         """
         ...
 
     async def close(self) -> None:
-        """Finish running calls and close. Closing again does nothing; any other later call raises StoreUnavailable."""
+        """Finish running calls and close. Closing twice does nothing; any other later call raises StoreUnavailable."""
         ...
 
 
 class StoreOpener(Protocol):
-    """Opens a store by its URL. Packages register one by the scheme, in the entry point group `remembrancer.stores`."""
+    """Opens a store by its URL. Packages register one by URL scheme in the entry point group `remembrancer.stores`."""
 
     def __call__(self, url: str, /, *, analyse: Analyse, create: bool) -> Store:
-        """`analyse` gives the search terms of a cue; `create`: make the store where there is none.
+        """`analyse` gives the search terms of a cue; `create`: create the store if it does not exist.
 
-        Raises StoreUnavailable, Unsupported, or InvalidInput for a URL that it cannot read.
+        Raises StoreUnavailable, Unsupported, or InvalidInput for an invalid URL.
         """
         ...

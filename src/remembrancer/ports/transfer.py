@@ -15,16 +15,16 @@ ExportRow = dict[str, JsonValue]
 
 
 class Transfer(Protocol):
-    """Exports every row of a workspace, and imports such rows."""
+    """Exports and imports every row of a workspace."""
 
     def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
-        """Every row of the workspace, in an order that depends on the rows alone."""
+        """Every row of the workspace, in an order determined by the rows."""
         ...
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
-        """Write rows of an export into this workspace, in one transaction; returns how many were new.
+        """Write exported rows into this workspace, in one transaction; returns how many were new.
 
-        Rows that exist are left alone. `rows` is consumed once, while the transaction is open. A dry run counts and
-        rolls back. Raises InvalidInput or Conflict for a row that cannot be written; nothing is written then.
+        Existing rows are not changed. `rows` is consumed once, inside the transaction. A dry run counts and rolls back.
+        Raises InvalidInput or Conflict for a row that cannot be written; nothing is written then.
         """
         ...

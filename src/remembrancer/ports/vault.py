@@ -1,6 +1,6 @@
-"""A folder of markdown files with memories: listing, reading, and writing without overwriting other changes.
+"""A folder of markdown files with memories: list, read, and write without overwriting concurrent changes.
 
-Paths are relative to its root, with `/` between their parts.
+Paths are relative to its root, with `/` as separator.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Final, Protocol
 from remembrancer.values import dataclass
 
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
-"""One file of a vault."""
+"""The limit of one file."""
 MAX_FILES: Final = 200_000
-"""Files of one vault."""
+"""The limit of one vault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file as read: its text, byte order mark and line ends included, and the SHA-256 of its bytes, in hex."""
+    """A file's text, with byte order mark and line ends, and the SHA-256 of its bytes, in hex."""
 
     text: str
     digest: str
@@ -48,27 +48,29 @@ class Content:
 class VaultFiles(Protocol):
     @property
     def name(self) -> str:
-        """The name under which the workspace keeps this vault's memories; unique among its vaults."""
+        """The vault's name in the workspace; unique among its vaults."""
         ...
 
     async def scan(self) -> Scan:
-        """Raises InvalidInput where the root is no folder, or holds more files than a vault may."""
+        """List the files. Raises InvalidInput if the root is not a folder or has more than `MAX_FILES` files."""
         ...
 
     async def read(self, paths: Sequence[str]) -> Mapping[str, Content | str]:
-        """The content of each file, or why it cannot be read: gone, too large, not UTF-8, outside the root."""
+        """The content of each file, or the reason why it cannot be read: missing, too large, not UTF-8, outside the
+        root.
+        """
         ...
 
     async def replace(self, path: str, text: str, *, expected: str | None) -> Content:
         """Replace a file atomically: a reader sees the old or the new content.
 
-        `expected`: the digest it must still have; None: it must not exist. Raises Conflict if it differs,
-        InvalidInput for a path outside the root or a text too large, StoreUnavailable where it cannot be written.
+        `expected`: the digest that it must still have; None: it must not exist. Raises Conflict if it differs,
+        InvalidInput for a path outside the root or a text too large, StoreUnavailable if it cannot be written.
         """
         ...
 
     async def index(self) -> str | None:
-        """The index that `put_index` wrote last; None if there is none that can be read."""
+        """The index that `put_index` last wrote; None if there is none that can be read."""
         ...
 
     async def put_index(self, text: str) -> None:

@@ -33,7 +33,7 @@ HERE = ListingPosition(NOW, 7, UUID(int=1)).cursor
     "value", ["", "x", 7, None, "é", "A" * 44, "_" * 43, "f" * 43, HERE[:-1], HERE + "=", f" {HERE}"]
 )
 def test_what_is_no_cursor_is_refused(value: object) -> None:
-    with pytest.raises(InvalidInput, match=r"^after: .*the cursor that a page gave"):
+    with pytest.raises(InvalidInput, match=r"^after: .*the next-page cursor of an earlier page"):
         ListingPosition.parse("after", value)
 
 

@@ -30,5 +30,5 @@ def test_a_cursor_needs_no_quoting_in_an_address() -> None:
     ],
 )
 def test_what_is_no_cursor_of_a_memory_is_refused(given: object) -> None:
-    with pytest.raises(InvalidInput, match=r"after: .* the cursor that a page gave"):
+    with pytest.raises(InvalidInput, match=r"after: .* the next-page cursor of an earlier page"):
         MemoryPlace.parse("after", given)
