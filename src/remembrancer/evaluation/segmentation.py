@@ -138,7 +138,7 @@ async def _measure_set(
         ]
         compared.append(_MethodInput(TurnTiling()))
         if embedder.embeds:
-            compared.append(_MethodInput(VectorTiling(), plain=True))
+            compared.append(_MethodInput(VectorTiling(), kind=_PLAIN))
     readers = [*methods, *compared]
     outcomes: dict[str, list[DialogueOutcome]] = {one.method.name: [] for one in readers}
     seconds: dict[str, list[float]] = {name: [] for name in outcomes}
@@ -148,7 +148,7 @@ async def _measure_set(
         segmentations_of.append({})
         for one in readers:
             begun = perf_counter()
-            segmentations = one.method.segment(dialogue, one.of(vectors))
+            segmentations = one.method.segment(dialogue, vectors.get(one.kind))
             seconds[one.method.name].append(perf_counter() - begun)
             outcomes[one.method.name].append(_outcome(dialogue, segmentations))
             segmentations_of[-1][one.method.name] = segmentations[0]
@@ -219,28 +219,20 @@ def _mean(segmentations: Sequence[BoundaryTuple], metric: Callable[[BoundaryTupl
     return float(np.mean([metric(one) for one in segmentations]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Vectors:
-    """The vectors of a dialogue's turns, shape (turns, dim): of each text alone, and of each turn embedded with its
-    context.
-    """
-
-    plain: NDArray[np.float32] | None
-    in_context: NDArray[np.float32] | None
+_Vectors = Mapping[str, "NDArray[np.float32]"]
+"""Vectors of a dialogue's turns, shape (turns, dim): _PLAIN, of each text alone, and _CONTEXT, of each turn embedded
+with the turns before it. A kind that the embedder does not give is missing.
+"""
+_PLAIN: Final = "plain"
+_CONTEXT: Final = "context"
 
 
 @dataclass(frozen=True, slots=True)
 class _MethodInput:
-    """A method, and the vectors that it is given."""
+    """A method, and the kind of vectors that it is given; "" for none."""
 
     method: Method
-    plain: bool = False
-    in_context: bool = False
-
-    def of(self, vectors: _Vectors) -> NDArray[np.float32] | None:
-        if self.plain:
-            return vectors.plain
-        return vectors.in_context if self.in_context else None
+    kind: str = ""
 
 
 class _DialogueEmbedder:
@@ -250,7 +242,7 @@ class _DialogueEmbedder:
         self.meter = meter
         self._encoding = encoding
         self._embedder = embedder
-        self._words = token_embedder(embedder) if encoding.turns > 0 else None
+        self._tokens = token_embedder(embedder) if encoding.turns > 0 else None
 
     @property
     def embeds(self) -> bool:
@@ -259,19 +251,22 @@ class _DialogueEmbedder:
     def methods(self) -> list[_MethodInput]:
         """The default segmenter with each kind of input that is available, the best kind first."""
         methods = [_MethodInput(SegmentedDialogue(TopicShift(), BY_WORDS))]
-        if self._words is not None:
-            methods.insert(0, _MethodInput(SegmentedDialogue(TopicShift(), IN_CONTEXT), in_context=True))
+        if self._tokens is not None:
+            methods.insert(0, _MethodInput(SegmentedDialogue(TopicShift(), IN_CONTEXT), kind=_CONTEXT))
         if self._embedder is not None:
-            methods.insert(0, _MethodInput(SegmentedDialogue(TopicShift(), BY_VECTORS), plain=True))
+            methods.insert(0, _MethodInput(SegmentedDialogue(TopicShift(), BY_VECTORS), kind=_PLAIN))
         return methods
 
     async def vectors(self, name: str, dialogue: Dialogue) -> _Vectors:
         self.meter.at(name, dialogue.id)
-        plain = None if self._embedder is None else (await self._embedder.embed_documents(dialogue.texts)).vectors
-        if self._words is None:
-            return _Vectors(plain, None)
-        said = list(zip(dialogue.speakers, dialogue.texts, strict=True))
-        passages = [
-            Passage(text, self._encoding.before(speaker, said[:place])) for place, (speaker, text) in enumerate(said)
-        ]
-        return _Vectors(plain, (await self._words.embed_passages(passages)).vectors)
+        vectors: dict[str, NDArray[np.float32]] = {}
+        if self._embedder is not None:
+            vectors[_PLAIN] = (await self._embedder.embed_documents(dialogue.texts)).vectors
+        if self._tokens is not None:
+            said = list(zip(dialogue.speakers, dialogue.texts, strict=True))
+            passages = [
+                Passage(text, self._encoding.before(speaker, said[:place]))
+                for place, (speaker, text) in enumerate(said)
+            ]
+            vectors[_CONTEXT] = (await self._tokens.embed_passages(passages)).vectors
+        return vectors

@@ -30,44 +30,48 @@ EvidenceLevel = Literal["turn", "session"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceFound:
-    """Metrics of the turns or sessions that each system finds.
-
-    `name`, here and below: the picture's file name without extension. `where`: the conversations; empty for all.
-    """
+class _Named:
+    """`name`: the picture's file name without extension."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Titled(_Named):
+    """`where`: the conversations; empty for all."""
+
     title: str
     where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceFound(_Titled):
+    """Metrics of the turns or sessions that each system finds."""
+
     metrics: tuple[str, ...]
     means: Mapping[str, Means]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceInBlocks:
+class EvidenceInBlocks(_Titled):
     """Evidence in prompt blocks, by system. `chars`: mean block lengths, by system and budget; empty when not shown."""
 
-    name: str
-    title: str
-    where: str
     means: Mapping[str, Means]
     chars: Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Categories:
+class Categories(_Named):
     """Turn metrics by category, for the categories that have questions: each system has one mean per label."""
 
-    name: str
     labels: tuple[str, ...]
     means: Mapping[str, tuple[Means, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EveryMetric:
+class EveryMetric(_Named):
     """All metrics of one system, by category and overall: one mean per label."""
 
-    name: str
     system: str
     level: EvidenceLevel
     labels: tuple[str, ...]
@@ -75,10 +79,9 @@ class EveryMetric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Causes:
+class Causes(_Named):
     """The number of evidence turns per cause, for each of READERS."""
 
-    name: str
     system: str
     missed: Mapping[str, Mapping[Cause, int]]
 
@@ -89,48 +92,41 @@ class Causes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(_Named):
     """Calibration of one system's scores. `every`: with the unanswerable questions; None without them."""
 
-    name: str
     system: str
     answerable: Reliability
     every: Reliability | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Abstention:
+class Abstention(_Titled):
     """Abstention by system and by kind of unanswerable questions; every system has the same kinds."""
 
-    name: str
-    title: str
-    where: str
     results: Mapping[str, Mapping[str, UnanswerableResult]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AbstentionByThreshold:
+class AbstentionByThreshold(_Named):
     """Abstention per relevance threshold under one system, by kind of unanswerable questions."""
 
-    name: str
     system: str
     results: Mapping[str, UnanswerableResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
+class Differences(_Named):
     """Two systems compared, metric by metric. `before`: prefix of the title that names the conversations."""
 
-    name: str
     before: str
     paired: PairedComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedMost:
+class ChangedMost(_Named):
     """The questions on which two systems differ most; there is at least one."""
 
-    name: str
     paired: PairedComparison
 
     @property
@@ -139,10 +135,9 @@ class ChangedMost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
+class Times(_Named):
     """Answer times by system."""
 
-    name: str
     latencies: Mapping[str, Latency]
 
 
