@@ -13,11 +13,13 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-__all__ = ["dataclass"]
+__all__ = ["copied", "dataclass"]
+
+T = TypeVar("T")
 
 _SET: Final = object.__setattr__
 _SPECIAL: Final = re.compile("ClassVar|InitVar|KW_ONLY")
@@ -40,6 +42,17 @@ if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
     dataclass = _dataclass
+
+
+def copied(source: object, kind: type[T], /, **given: Any) -> T:
+    """A new `kind`: its `given` fields, and the fields that the dataclass instance `source` has by the same name."""
+    return kind(**{name: getattr(source, name) for name in _shared(type(source), kind) if name not in given}, **given)
+
+
+@cache
+def _shared(source: type[Any], kind: type[Any]) -> tuple[str, ...]:
+    names = {field.name for field in fields(kind)}
+    return tuple(field.name for field in fields(source) if field.name in names)
 
 
 def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:

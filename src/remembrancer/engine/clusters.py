@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -16,11 +17,10 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Scope
 from remembrancer.engine import condense
 from remembrancer.engine.context import Context
-from remembrancer.errors import Conflict
 from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
 from remembrancer.policies.consolidation.condensing import Condensed, Home, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.prompts.condense import CLUSTER, Summary
-from remembrancer.values import dataclass
+from remembrancer.values import copied, dataclass
 
 JOB: Final = "clusters"
 CENTRAL: Final = "most central text"
@@ -42,18 +42,10 @@ class Consolidated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClustersReport:
-    """`consolidated`: clusters that were replaced, or would be with `dry_run`. `failed`: clusters whose summary failed.
-    `left`: clusters that wait, changed meanwhile, or exceeded the limit. `reason`: why nothing, or not everything, was
-    done. `stand_in`: why no model was asked; empty where one was.
-    """
+class ClustersReport(condense.CondenseReport):
+    """`consolidated`: clusters that were replaced, or would be with `dry_run`."""
 
     consolidated: tuple[Consolidated, ...] = ()
-    failed: int = 0
-    left: int = 0
-    reason: str = ""
-    stand_in: str = ""
-    dry_run: bool = False
 
 
 async def consolidate_clusters(
@@ -69,43 +61,18 @@ async def consolidate_clusters(
     rule = ctx.preset.clusters
     if rule is None:
         return ClustersReport(reason=f"the preset {ctx.preset.name} makes no clusters", dry_run=dry_run)
-    now = ctx.clock()
-    clusters = await condense.not_undone(ctx, await _clusters(ctx, scope, rule, now), JOB)
-    idle = "" if clusters else f"no {rule.least} memories say nearly the same"
-    stand_in = ctx.without_llm if ctx.llm is None else ""
-    taken = clusters[:limit]
-    if dry_run:
-        return ClustersReport(
-            consolidated=tuple(_report(cluster, CENTRAL if ctx.llm is None else ctx.llm.model_id) for cluster in taken),
-            left=len(clusters) - len(taken),
-            reason=idle,
-            stand_in=stand_in,
-            dry_run=True,
-        )
-    asking = await condense.summaries(ctx, scope, JOB)
-    done: list[Consolidated] = []
-    lost = 0
-    for cluster in taken:
-        found = await condense.found_by(ctx, cluster)
-        said = await _said(ctx, rule, cluster, found, asking)
-        if said is None:
-            continue
-        at = ctx.clock()  # a model may have taken its time
-        try:
-            await ctx.store.commit(scope, _replaced(ctx, cluster, found, said, at), at=at)
-        except Conflict:
-            lost += 1
-            continue
-        await asking.done(_item(cluster))
-        done.append(_report(cluster, said.by))
-    await asking.gone(_item(cluster) for cluster in clusters)
-    return ClustersReport(
-        consolidated=tuple(done),
-        failed=asking.failed,
-        left=len(clusters) - len(done) - asking.failed,
-        reason=idle or asking.reason or (f"changed by another meanwhile: {lost}" if lost else ""),
-        stand_in=stand_in,
+    by = CENTRAL if ctx.llm is None else ctx.llm.model_id
+    consolidated, report = await condense.sweep(
+        ctx,
+        scope,
+        JOB,
+        await _clusters(ctx, scope, rule, ctx.clock()),
+        limit=limit,
+        idle=f"no {rule.least} memories say nearly the same",
+        planned=(lambda cluster: _report(cluster, by)) if dry_run else None,
+        replaced=partial(_replaced, ctx, rule),
     )
+    return copied(report, ClustersReport, consolidated=consolidated)
 
 
 async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -> list[tuple[Memory, ...]]:
@@ -119,25 +86,21 @@ async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -
     return [tuple(free[place] for place in group) for group in found]
 
 
-async def _said(
-    ctx: Context, rule: Clusters, cluster: Sequence[Memory], found: condense.OrderedMemories, asking: condense.Summaries
-) -> Condensed | None:
-    """The text that replaces the cluster; None: try again later."""
-    summary = await asking.of(_item(cluster), CLUSTER, condense.told(found), max_chars=rule.summary_chars)
+async def _replaced(
+    ctx: Context, rule: Clusters, cluster: condense.MemoryGroup, asking: condense.Summaries
+) -> tuple[Effect, Consolidated, datetime] | None:
+    found = await condense.found_by(ctx, cluster)
+    summary = await asking.of(condense.item(cluster), CLUSTER, condense.told(found), max_chars=rule.summary_chars)
     match summary:
         case Summary(title, text):
-            return Condensed(text=text, title=title, by=asking.model)
+            said = Condensed(text=text, title=title, by=asking.model)
         case condense.Instead.STAND_IN:
             texts = [without_recalled(row.text) for row in cluster]
             place = central(texts)
-            return Condensed(text=texts[place], title=cluster[place].title, by=CENTRAL)
+            said = Condensed(text=texts[place], title=cluster[place].title, by=CENTRAL)
         case condense.Instead.LATER:
             return None
-
-
-def _replaced(
-    ctx: Context, cluster: Sequence[Memory], found: condense.OrderedMemories, said: Condensed, now: datetime
-) -> Effect:
+    now = ctx.clock()  # a model may have taken its time
     memory = one_of(
         cluster,
         said,
@@ -149,7 +112,7 @@ def _replaced(
     )
     write = MemoryWrite(memory, cues_of(memory, found.cues, own=True), found.event_ids)
     reason = f"{memory.id} says what it and {len(cluster) - 1} others said"
-    return condense.in_place_of(cluster, write, reason, now)
+    return condense.in_place_of(cluster, write, reason, now), _report(cluster, said.by), now
 
 
 def _home(ctx: Context, row: Memory) -> Home:
@@ -158,8 +121,3 @@ def _home(ctx: Context, row: Memory) -> Home:
 
 def _report(cluster: Sequence[Memory], by: str) -> Consolidated:
     return Consolidated(memory_id=id_of(cluster, JOB), sources=tuple(row.id for row in cluster), by=by)
-
-
-def _item(cluster: Sequence[Memory]) -> str:
-    """The name of the cluster among the deferred items."""
-    return str(cluster[0].id)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.effect import Effect, Moved
@@ -17,11 +18,14 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
-from remembrancer.errors import ModelUnavailable
+from remembrancer.errors import Conflict, ModelUnavailable
 from remembrancer.policies.consolidation.condensing import id_of
 from remembrancer.policies.prompts import condense
 from remembrancer.policies.prompts.condense import HeadedMemory, Summary
 from remembrancer.values import dataclass
+
+Done = TypeVar("Done")
+MemoryGroup = tuple[Memory, ...]
 
 PAGE: Final = 500
 TRIES: Final = 5
@@ -60,9 +64,7 @@ async def current(ctx: Context, scope: Scope, where: Filter) -> list[Memory]:
             return found
 
 
-async def not_undone(
-    ctx: Context, groups: Iterable[tuple[Memory, ...]], purpose: str
-) -> tuple[tuple[Memory, ...], ...]:
+async def not_undone(ctx: Context, groups: Iterable[MemoryGroup], purpose: str) -> tuple[MemoryGroup, ...]:
     """The groups of which no memory was made before for this purpose.
 
     The sources of the others were restored by somebody, unchanged. Replacing them again would undo that.
@@ -115,6 +117,19 @@ def in_place_of(sources: Sequence[Memory], write: MemoryWrite | None, reason: st
 
 def derived_from(memory_id: UUID, sources: Iterable[Memory], now: datetime) -> tuple[Relation, ...]:
     return tuple(Relation(memory_id, source.id, RelationKind.DERIVED_FROM, 1.0, now) for source in sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CondenseReport:
+    """`failed`: groups whose summary failed. `left`: groups that wait, changed meanwhile, or exceeded the limit.
+    `reason`: why nothing, or not everything, was done. `stand_in`: why no model was asked; empty where one was.
+    """
+
+    failed: int = 0
+    left: int = 0
+    reason: str = ""
+    stand_in: str = ""
+    dry_run: bool = False
 
 
 class Summaries:
@@ -187,5 +202,50 @@ class Summaries:
         return Instead.LATER
 
 
-async def summaries(ctx: Context, scope: Scope, job: str) -> Summaries:
-    return Summaries(ctx, scope, job, await ctx.store.deferrals(scope, job))
+async def sweep(
+    ctx: Context,
+    scope: Scope,
+    job: str,
+    groups: Sequence[MemoryGroup],
+    *,
+    limit: int | None,
+    idle: str,
+    planned: Callable[[MemoryGroup], Done] | None,
+    replaced: Callable[[MemoryGroup, Summaries], Awaitable[tuple[Effect, Done, datetime] | None]],
+) -> tuple[tuple[Done, ...], CondenseReport]:
+    """Process up to `limit` groups that no memory was made of before, each in one transaction.
+
+    `idle`: the reason where there is none. `planned`: given for a dry run, which asks no model and writes nothing.
+    `replaced`: the effect of a group, its report, and the time of both; None: try again later.
+    """
+    groups = await not_undone(ctx, groups, job)
+    report = CondenseReport(
+        reason="" if groups else idle, stand_in=ctx.without_llm if ctx.llm is None else "", dry_run=planned is not None
+    )
+    taken = groups[:limit]
+    if planned is not None:
+        return tuple(map(planned, taken)), replace(report, left=len(groups) - len(taken))
+    asking = Summaries(ctx, scope, job, await ctx.store.deferrals(scope, job))
+    done: list[Done] = []
+    lost = 0
+    for group in taken:
+        made = await replaced(group, asking)
+        if made is None:
+            continue
+        effect, one, at = made
+        try:
+            await ctx.store.commit(scope, effect, at=at)
+        except Conflict:
+            lost += 1
+            continue
+        await asking.done(item(group))
+        done.append(one)
+    await asking.gone(map(item, groups))
+    reason = report.reason or asking.reason or (f"changed by another meanwhile: {lost}" if lost else "")
+    left = len(groups) - len(done) - asking.failed
+    return tuple(done), replace(report, failed=asking.failed, left=left, reason=reason)
+
+
+def item(group: MemoryGroup) -> str:
+    """The name of the group among the deferred items: memories may join it, its first one stays."""
+    return str(group[0].id)

@@ -44,7 +44,7 @@ from remembrancer.policies.prompts import extraction as prompt
 from remembrancer.policies.prompts.extraction import Lesson
 from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.ports.journal import Entry, EventFilter
-from remembrancer.values import dataclass
+from remembrancer.values import copied, dataclass
 
 JOB: Final = "extract"
 PAGE: Final = 2_000
@@ -150,16 +150,9 @@ async def extract(
         await ctx.store.defer(scope, JOB, item, error=error, now=ctx.clock())
     elif moment is SessionPhase.RETROSPECTIVE:  # only that has asked about all there is
         await ctx.store.settle(scope, JOB, [item])
-    return ExtractReport(
-        session=session,
-        learned=tuple(tally.learned),
-        scopes=tally.scopes,
-        asked=tally.asked,
-        failed=tally.failed,
-        left=tally.left,
-        down=tally.down,
-        reason=tally.reason or ("" if tally.scopes or tally.failed or tally.left else "there is nothing in it to read"),
-    )
+    if not (tally.reason or tally.scopes or tally.failed or tally.left):
+        tally.reason = "there is nothing in it to read"
+    return copied(tally, ExtractReport, session=session, learned=tuple(tally.learned))
 
 
 async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tuple[ExtractReport, ...]:

@@ -27,6 +27,7 @@ from remembrancer.policies.admission.formation import (
 )
 from remembrancer.policies.admission.updating import Changes, updated, write_of
 from remembrancer.ports.journal import Appended, Entry, EventFilter
+from remembrancer.values import copied
 
 MAX_BATCH: Final = 10_000
 BRIEF_CHARS: Final = 4_000
@@ -121,21 +122,15 @@ def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
 def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, identifier: UUID | None = None) -> Event:
     """The event as recorded now, under a new id or the given one."""
     role = Role(draft.role)
-    return Event(
+    return copied(
+        draft,
+        Event,
         id=identifier or ctx.new_id(now),
         scope=scope if draft.session is None else scope.narrowed(session=draft.session),
         seq=0,  # the store gives the place in the stream
         occurred_at=draft.occurred_at or now,
         recorded_at=now,
-        type=draft.type,
-        severity=draft.severity,
-        priority=draft.priority,
-        actor=draft.actor,
         role=role,
-        text=draft.text,
-        payload=draft.payload,
-        refs=draft.refs,
-        key=draft.key,
         origin=origin_of(role),
     )
 

@@ -33,7 +33,7 @@ from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, fo
 from remembrancer.policies.prompts import rules as prompt
 from remembrancer.policies.prompts.rules import Rule
 from remembrancer.ports.journal import Entry, EventFilter
-from remembrancer.values import dataclass
+from remembrancer.values import copied, dataclass
 
 JOB: Final = "rules"
 CONSOLIDATED: Final = "memory.consolidated"
@@ -91,15 +91,7 @@ class _Tally:
     reason: str = ""
 
     def report(self) -> RulesReport:
-        return RulesReport(
-            learned=tuple(self.learned),
-            known=self.known,
-            owners=self.owners,
-            entries=self.entries,
-            failed=self.failed,
-            left=self.left,
-            reason=self.reason,
-        )
+        return copied(self, RulesReport, learned=tuple(self.learned))
 
 
 async def learn_rules(

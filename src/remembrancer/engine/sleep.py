@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -15,12 +16,11 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope
 from remembrancer.engine import condense
 from remembrancer.engine.context import Context
-from remembrancer.errors import Conflict
 from remembrancer.language.cues import analysed
 from remembrancer.policies.consolidation.condensing import Condensed, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.consolidation.sleeping import SUMMARY_OF, Sleep, sleepers, stand_in
 from remembrancer.policies.prompts.condense import SLEEP, Summary
-from remembrancer.values import dataclass
+from remembrancer.values import copied, dataclass
 
 JOB: Final = "sleep"
 AAAK: Final = "aaak"
@@ -43,18 +43,10 @@ class Slept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SleepReport:
-    """`slept`: groups that were consolidated, or would be with `dry_run`. `failed`: groups whose summary failed.
-    `left`: groups that wait, changed meanwhile, or exceeded the limit. `reason`: why nothing, or not everything, was
-    done. `stand_in`: why no model was asked; empty where one was.
-    """
+class SleepReport(condense.CondenseReport):
+    """`slept`: groups that were consolidated, or would be with `dry_run`."""
 
     slept: tuple[Slept, ...] = ()
-    failed: int = 0
-    left: int = 0
-    reason: str = ""
-    stand_in: str = ""
-    dry_run: bool = False
 
     @property
     def rows(self) -> int:
@@ -75,53 +67,23 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
     rule = ctx.preset.sleep
     if rule is None:
         return SleepReport(reason=f"the preset {ctx.preset.name} has no sleep", dry_run=dry_run)
-    now = ctx.clock()
-    groups = await condense.not_undone(ctx, await _groups(ctx, scope, rule, now), JOB)
-    stand_in_for = ctx.without_llm if ctx.llm is None else ""
-    taken = groups[:limit]
-    if dry_run:
-        return SleepReport(
-            slept=tuple(_planned(ctx, group) for group in taken),
-            left=len(groups) - len(taken),
-            reason="" if groups else _idle(rule),
-            stand_in=stand_in_for,
-            dry_run=True,
-        )
-    asking = await condense.summaries(ctx, scope, JOB)
-    slept: list[Slept] = []
-    lost = 0
-    for group in taken:
-        said = await _said(ctx, rule, group, asking)
-        if said is None:
-            continue
-        at = ctx.clock()  # a model may have taken its time
-        effect, one = _laid_down(ctx, rule, group, said, at)
-        try:
-            await ctx.store.commit(scope, effect, at=at)
-        except Conflict:
-            lost += 1
-            continue
-        await asking.done(_item(group))
-        slept.append(one)
-    await asking.gone(_item(group) for group in groups)
-    reason = asking.reason or (f"changed by another meanwhile: {lost}" if lost else "")
-    return SleepReport(
-        slept=tuple(slept),
-        failed=asking.failed,
-        left=len(groups) - len(slept) - asking.failed,
-        reason=reason if groups else _idle(rule),
-        stand_in=stand_in_for,
+    slept, report = await condense.sweep(
+        ctx,
+        scope,
+        JOB,
+        await _groups(ctx, scope, rule, ctx.clock()),
+        limit=limit,
+        idle=f"nothing in working memory is older than {rule.ttl_hours / 2:g} hours",
+        planned=partial(_planned, ctx) if dry_run else None,
+        replaced=partial(_replaced, ctx, rule),
     )
+    return copied(report, SleepReport, slept=slept)
 
 
 async def _groups(ctx: Context, scope: Scope, rule: Sleep, now: datetime) -> tuple[tuple[Memory, ...], ...]:
     where = Filter(current_at=now, tiers=frozenset({Tier.WORKING}), until=now - rule.ttl / 2)
     rows = await condense.current(ctx, scope, where)
     return sleepers([row for row in rows if rule.due(row, now)], rule, pinned_tag=ctx.preset.pinned_tag)
-
-
-def _idle(rule: Sleep) -> str:
-    return f"nothing in working memory is older than {rule.ttl_hours / 2:g} hours"
 
 
 def _planned(ctx: Context, group: Sequence[Memory]) -> Slept:
@@ -133,41 +95,27 @@ def _planned(ctx: Context, group: Sequence[Memory]) -> Slept:
     return Slept(memory_id=id_of(group, JOB), sources=ids, by=AAAK if ctx.llm is None else ctx.llm.model_id)
 
 
-async def _said(
-    ctx: Context, rule: Sleep, group: Sequence[Memory], asking: condense.Summaries
-) -> tuple[Condensed, condense.OrderedMemories] | None:
-    """The text and cues of a group from now on; None: try again later."""
+async def _replaced(
+    ctx: Context, rule: Sleep, group: condense.MemoryGroup, asking: condense.Summaries
+) -> tuple[Effect, Slept, datetime] | None:
     found = await condense.found_by(ctx, group)
+    ids = tuple(row.id for row in group)
     short = stand_in(found.sources)
     if not short:
-        return Condensed(text="", by=NOTHING), found
+        now = ctx.clock()
+        effect = condense.in_place_of(group, None, "it says nothing but what was recalled", now)
+        return effect, Slept(memory_id=None, sources=ids, by=NOTHING), now
     if len(group) == 1:
-        return Condensed(text=group[0].text, title=group[0].title, by=AS_IT_IS), found
-    summary = await asking.of(_item(group), SLEEP, condense.told(found), max_chars=rule.summary_chars)
+        return _alone(group[0], found), Slept(memory_id=ids[0], sources=ids, by=AS_IT_IS), ctx.clock()
+    summary = await asking.of(condense.item(group), SLEEP, condense.told(found), max_chars=rule.summary_chars)
     match summary:
         case Summary(title, text):
-            return Condensed(text=text, title=title, by=asking.model), found
+            said = Condensed(text=text, title=title, by=asking.model)
         case condense.Instead.STAND_IN:
-            return Condensed(text=short, by=AAAK), found
+            said = Condensed(text=short, by=AAAK)
         case condense.Instead.LATER:
             return None
-
-
-def _laid_down(
-    ctx: Context,
-    rule: Sleep,
-    group: Sequence[Memory],
-    told_of: tuple[Condensed, condense.OrderedMemories],
-    now: datetime,
-) -> tuple[Effect, Slept]:
-    """The effect for a group, and its report."""
-    said, found = told_of
-    ids = tuple(row.id for row in group)
-    if said.by == NOTHING:
-        effect = condense.in_place_of(group, None, "it says nothing but what was recalled", now)
-        return effect, Slept(memory_id=None, sources=ids, by=NOTHING)
-    if said.by == AS_IT_IS:
-        return _alone(group[0], found), Slept(memory_id=ids[0], sources=ids, by=AS_IT_IS)
+    now = ctx.clock()  # a model may have taken its time
     memory = one_of(
         group,
         said,
@@ -180,7 +128,7 @@ def _laid_down(
     # A compressed text is told, not searched: the words it was made of are what finds it.
     write = MemoryWrite(memory, cues_of(memory, found.cues, own=said.by != AAAK), found.event_ids)
     effect = condense.in_place_of(group, write, f"slept, and is part of {memory.id}", now)
-    return effect, Slept(memory_id=memory.id, sources=ids, by=said.by)
+    return effect, Slept(memory_id=memory.id, sources=ids, by=said.by), now
 
 
 def _alone(row: Memory, found: condense.OrderedMemories) -> Effect:
@@ -190,8 +138,3 @@ def _alone(row: Memory, found: condense.OrderedMemories) -> Effect:
     )
     write = MemoryWrite(promoted, tuple(analysed(cue) for cue in found.cues), found.event_ids)
     return Effect(expected={row.id: row.revision}, revised=(write,))
-
-
-def _item(group: Sequence[Memory]) -> str:
-    """The name of the group among the deferred items: rows may join it, its first one stays."""
-    return str(group[0].id)

@@ -16,7 +16,7 @@ from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TEXT_BYTES, JsonV
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.fields import clean
 from remembrancer.ingest.problem import Problem, RecordLocation
-from remembrancer.values import dataclass
+from remembrancer.values import copied, dataclass
 
 SUFFIX_CHARS = 20
 """Reserved at the end of a key for a counter within the record: "/3" for a block, "#2" for a piece."""
@@ -65,15 +65,10 @@ def drafts(turn: Turn) -> list[EventDraft]:
     for number, text in enumerate(pieces(without_recalled(clean(turn.text))), start=1):
         first = number == 1
         made.append(
-            EventDraft(
+            copied(
+                turn,
+                EventDraft,
                 text=text,
-                role=turn.role,
-                type=turn.type,
-                severity=turn.severity,
-                priority=turn.priority,
-                actor=turn.actor,
-                occurred_at=turn.occurred_at,
-                session=turn.session,
                 payload=turn.payload if first else {},
                 refs=turn.refs if first else {**turn.refs, "continues": turn.key},
                 key=turn.key if first else f"{bounded(turn.key, MAX_NAME_CHARS - SUFFIX_CHARS // 2)}#{number}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import assert_never
+from typing import Final, assert_never
 
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Job
@@ -87,42 +88,38 @@ class Counted:
     left: int = 0
 
 
-def counted(report: JobReport) -> Counted:  # noqa: C901, PLR0911, PLR0912  a case for each
+_DONE: Final[Mapping[type, tuple[str, ...]]] = {
+    IndexReport: ("indexed",),
+    HealthReport: ("taken",),
+    SegmentReport: ("episodes",),
+    ReviewReport: ("reviews",),
+    FactsReport: ("new", "reinforced", "updated", "invalidated"),
+    SleepReport: ("slept",),
+    RulesReport: ("learned",),
+    ClustersReport: ("consolidated",),
+    CompactionReport: ("merged",),
+    PromotionReport: ("promoted", "supported"),
+    RetentionReport: ("archived",),
+    NotDue: (),
+    BrokenOff: (),
+}
+"""The fields of each report that hold what was done: a number, or the items."""
+
+
+def counted(report: JobReport) -> Counted:
     """The counts of a report."""
-    match report:
-        case IndexReport():
-            return Counted(done=report.indexed, failed=report.deferred)
-        case HealthReport():
-            return Counted(done=len(report.taken))
-        case SegmentReport():
-            return Counted(done=report.episodes, failed=report.failed, left=report.left)
-        case ExtractionReport():
-            return Counted(
-                done=sum(len(one.learned) for one in report.sessions),
-                failed=sum(bool(one.failed) for one in report.sessions),
-                left=sum(one.left for one in report.sessions),
-            )
-        case ReviewReport():
-            return Counted(done=len(report.reviews), failed=report.failed, left=report.left)
-        case FactsReport():
-            done = len(report.new) + len(report.reinforced) + len(report.updated) + len(report.invalidated)
-            return Counted(done=done, failed=report.failed, left=report.left)
-        case SleepReport():
-            return Counted(done=len(report.slept), failed=report.failed, left=report.left)
-        case RulesReport():
-            return Counted(done=len(report.learned), failed=report.failed, left=report.left)
-        case ClustersReport():
-            return Counted(done=len(report.consolidated), failed=report.failed, left=report.left)
-        case CompactionReport():
-            return Counted(done=len(report.merged), left=report.left)
-        case PromotionReport():
-            return Counted(done=len(report.promoted) + len(report.supported), left=report.left)
-        case RetentionReport():
-            return Counted(done=report.archived)
-        case NotDue() | BrokenOff():
-            return Counted()
-        case _:
-            assert_never(report)
+    if isinstance(report, ExtractionReport):
+        return Counted(
+            done=sum(len(one.learned) for one in report.sessions),
+            failed=sum(bool(one.failed) for one in report.sessions),
+            left=sum(one.left for one in report.sessions),
+        )
+    done = [getattr(report, name) for name in _DONE[type(report)]]
+    return Counted(
+        done=sum(each if isinstance(each, int) else len(each) for each in done),
+        failed=report.deferred if isinstance(report, IndexReport) else getattr(report, "failed", 0),
+        left=getattr(report, "left", 0),
+    )
 
 
 @dataclass(frozen=True, slots=True)

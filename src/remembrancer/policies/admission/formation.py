@@ -18,7 +18,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.language.cues import analysed
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.policies.admission.importance import Importance
-from remembrancer.values import dataclass
+from remembrancer.values import copied, dataclass
 
 SURPRISE_BOOST: Final = 0.5
 """The most surprising memory is this much more stable at birth than one without surprise: 1.5 times."""
@@ -120,32 +120,15 @@ def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
 def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
     """The memory of a draft, which happened at `draft.occurred_at`, or now."""
     occurred = draft.occurred_at or now
-    memory = Memory(
+    memory = copied(
+        draft,
+        Memory,
         id=identifier,
         scope=scope,
-        visibility=draft.visibility,
-        tier=draft.tier,
-        kind=draft.kind,
-        title=draft.title,
-        text=draft.text,
-        source=draft.source,
-        origin=draft.origin,
         occurred_from=occurred,
         occurred_to=occurred,
         recorded_at=now,
-        valid_from=draft.valid_from,
-        valid_until=draft.valid_until,
-        topic_key=draft.topic_key,
-        key=draft.key,
-        tags=draft.tags,
-        metadata=draft.metadata,
-        strength=Strength(
-            importance=draft.importance,
-            priority=draft.priority,
-            confidence=draft.confidence,
-            surprise=draft.surprise,
-            stability=stability_at_birth(draft.surprise),
-        ),
+        strength=copied(draft, Strength, stability=stability_at_birth(draft.surprise)),
     )
     return MemoryWrite(memory, (own_cue(memory),))
 
@@ -180,13 +163,8 @@ def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) 
 
 def says_the_same(later: Memory, earlier: Memory) -> bool:
     """Whether a revision would change only its number, its time and its session."""
-    told = {
-        "revision": 0,
-        "scope": earlier.scope,
-        "occurred_from": earlier.occurred_from,
-        "occurred_to": earlier.occurred_to,
-    }
-    return replace(later, **told) == replace(earlier, **told)
+    kept = {name: getattr(earlier, name) for name in ("revision", "scope", "occurred_from", "occurred_to")}
+    return replace(later, **kept) == earlier
 
 
 def own_cue(memory: Memory) -> IndexedCue:

@@ -18,6 +18,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.consolidation.compacting import MERGED_FROM
+from remembrancer.values import copied
 
 KINDS: Final = frozenset(kind.value for kind in LearningType)
 """The kinds of memory that are learnings."""
@@ -46,20 +47,14 @@ def memory_of_learning(
     `tags`, `metadata`: added because of the file. The time is the learning's own, else `otherwise_at`, else `now`.
     """
     created = learning.created_at
-    draft = MemoryDraft(
-        text=learning.text,
-        title=learning.title,
+    draft = copied(
+        learning,
+        MemoryDraft,
         kind=learning.type.value,
         tier=Tier.SEMANTIC,
         source=source,
-        origin=learning.origin,
-        importance=learning.importance,
-        confidence=learning.confidence,
         tags=(*tags, *learning.tags),
         metadata=_metadata(learning, metadata or {}),
-        topic_key=learning.topic_key,
-        valid_from=learning.valid_from,
-        valid_until=learning.valid_until,
         occurred_at=otherwise_at if created is None else moment_of(created),
         key=key_of(learning.id),
     )
@@ -126,8 +121,9 @@ def learning_of_memory(memory: Memory, *, file_tags: tuple[str, ...] = ()) -> Le
     A superseded memory counts as retired: a header cannot name its successor.
     """
     usage: Usage = memory.strength.usage
-    return Learning(
-        id=memory.id,
+    return copied(
+        memory,
+        Learning,
         text=normal(memory.text),
         type=LearningType(memory.kind),
         domain=Domain.TASK if memory.metadata.get("domain") == Domain.TASK else Domain.TEAM,
@@ -136,15 +132,10 @@ def learning_of_memory(memory: Memory, *, file_tags: tuple[str, ...] = ()) -> Le
         last_reinforced=None if usage.last_retrieved_at is None else day_of(usage.last_retrieved_at),
         status=memory.status if memory.superseded_by is None else Status.RETIRED,
         created_at=_day_or_moment(memory.occurred_to),
-        title=memory.title,
         tags=tuple(tag for tag in memory.tags if tag not in file_tags),
-        origin=memory.origin,
         confidence=memory.strength.confidence,
-        topic_key=memory.topic_key,
         agent=memory.scope.agent,
         session=memory.scope.session,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
         phase=_said(memory, "phase"),
         session_id=_said(memory, "session_id"),
         session_task=_said(memory, "session_task"),

@@ -32,6 +32,10 @@ another one.
 """
 
 
+_OF_STORE: Final = frozenset(
+    "id recorded_at superseded_by superseded_at retired_at consolidated_at revision status strength".split()
+)
+"""What only the store knows of a memory."""
 _OF_A_PLACE: Final = frozenset({VAULT, ENTRY, *VaultOwner(job="", task="").metadata})
 
 
@@ -196,25 +200,8 @@ def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Stat
 
 def _like(memory: Memory, fresh: MemoryWrite) -> MemoryWrite:
     """The new text for an existing memory; what only the store knows of the memory stays."""
-    later = replace(
-        memory,
-        scope=fresh.memory.scope,
-        kind=fresh.memory.kind,
-        tier=fresh.memory.tier,
-        visibility=fresh.memory.visibility,
-        title=fresh.memory.title,
-        text=fresh.memory.text,
-        source=fresh.memory.source,
-        origin=fresh.memory.origin,
-        occurred_from=fresh.memory.occurred_from,
-        occurred_to=fresh.memory.occurred_to,
-        valid_from=fresh.memory.valid_from,
-        valid_until=fresh.memory.valid_until,
-        topic_key=fresh.memory.topic_key,
-        key=memory.key or fresh.memory.key,
-        tags=fresh.memory.tags,
-        metadata=fresh.memory.metadata,
-    )
+    stays = {name: getattr(memory, name) for name in _OF_STORE}
+    later = replace(fresh.memory, key=memory.key or fresh.memory.key, **stays)
     return MemoryWrite(later, (own_cue(later),))
 
 
