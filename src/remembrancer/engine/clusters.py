@@ -16,7 +16,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Scope
 from remembrancer.engine import condense
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, every_memory
 from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
 from remembrancer.policies.consolidation.condensing import Condensed, Home, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.prompts.condense import CLUSTER, Summary
@@ -76,9 +76,9 @@ async def consolidate_clusters(
 
 
 async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -> list[tuple[Memory, ...]]:
-    rows = await condense.current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
+    where = Filter(current_at=now, tiers=frozenset(rule.tiers))
     # What has a topic key is told anew under it, and has to stay there for that.
-    free = [row for row in rows if row.topic_key is None]
+    free = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
     apart = [(_home(ctx, row), row.kind, row.tier) for row in free]
     texts = [without_recalled(row.text) for row in free]
     # Of many memories this takes seconds, in which others may want something of the loop.

@@ -13,8 +13,8 @@ from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.memory import MemoryWrite, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.condense import current, derived_from, found_by
-from remembrancer.engine.context import Context
+from remembrancer.engine.condense import derived_from, found_by
+from remembrancer.engine.context import Context, every_memory
 from remembrancer.errors import Conflict
 from remembrancer.policies.consolidation.compacting import Merge, merges_of, with_counts_of
 from remembrancer.policies.consolidation.condensing import cues_of
@@ -56,7 +56,8 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
     if rule is None:
         return CompactionReport(reason=f"the preset {ctx.preset.name} has no compaction", dry_run=dry_run)
     now = ctx.clock()
-    rows = await current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
+    where = Filter(current_at=now, tiers=frozenset(rule.tiers))
+    rows = [row async for row in every_memory(ctx, scope, where)]
     # Of many memories this takes seconds, in which others may want something of the loop.
     merges = await asyncio.to_thread(merges_of, rows, rule, pinned_tag=ctx.preset.pinned_tag)
     merged: list[Merged] = []

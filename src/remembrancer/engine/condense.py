@@ -12,7 +12,6 @@ from uuid import UUID
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.job import Deferral
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status
-from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
@@ -27,7 +26,6 @@ from remembrancer.values import dataclass
 Done = TypeVar("Done")
 MemoryGroup = tuple[Memory, ...]
 
-PAGE: Final = 500
 TRIES: Final = 5
 """After so many failed summaries of an item, the extract without a model is used."""
 MAX_READ_CHARS: Final = 60_000
@@ -52,16 +50,6 @@ class OrderedMemories:
     sources: tuple[Memory, ...]
     cues: tuple[Cue, ...]
     event_ids: tuple[UUID, ...]
-
-
-async def current(ctx: Context, scope: Scope, where: Filter) -> list[Memory]:
-    """All memories of the workspace that the filter keeps, oldest first, regardless of visibility."""
-    found: list[Memory] = []
-    while True:
-        page = await ctx.store.workspace_memories(scope, where, limit=PAGE, after=found[-1] if found else None)
-        found += page
-        if len(page) < PAGE:
-            return found
 
 
 async def not_undone(ctx: Context, groups: Iterable[MemoryGroup], purpose: str) -> tuple[MemoryGroup, ...]:

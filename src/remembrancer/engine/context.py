@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 from datetime import datetime
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from remembrancer.domain.memory import Memory
+    from remembrancer.domain.query import Filter
     from remembrancer.ports.embedder import Embedder
     from remembrancer.ports.index import Index
     from remembrancer.ports.language_model import LanguageModel
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from remembrancer.ports.store import Store
     from remembrancer.presets.spec import Preset
 
+PAGE: Final = 2_000
+"""So many memories are read from the store at a time."""
 MOST: Final = 4_096
 """The most turns that are kept, the least recently read are dropped. With 384 components: 6 MB."""
 
@@ -129,6 +133,18 @@ class Caller:
 
     scope: Scope
     role: str
+
+
+async def every_memory(
+    ctx: Context, scope: Scope, where: Filter, *, unconsolidated: bool = False
+) -> AsyncIterator[Memory]:
+    """All memories of the workspace that the filter keeps, oldest first, regardless of visibility."""
+    last: Memory | None = None
+    while page := await ctx.store.workspace_memories(
+        scope, where, limit=PAGE, after=last, unconsolidated=unconsolidated
+    ):
+        for last in page:
+            yield last
 
 
 def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, asking: bool = False) -> Reader:

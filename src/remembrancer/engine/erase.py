@@ -17,7 +17,7 @@ from remembrancer.domain.memory import MemoryWrite
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Caller, Context
-from remembrancer.engine.still_said import still_said
+from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict
 from remembrancer.policies.consolidation.extractive import AttributedText
 from remembrancer.policies.erasure.erasing import Going, beyond, going

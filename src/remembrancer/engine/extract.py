@@ -25,9 +25,9 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
+from remembrancer.engine.journal import still_said
 from remembrancer.engine.record import event_of
 from remembrancer.engine.stages import current_stage
-from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.learning.extraction import (

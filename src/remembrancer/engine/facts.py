@@ -6,7 +6,7 @@ without that mark, so nothing is drawn twice.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -21,8 +21,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.ask import ask_for
-from remembrancer.engine.context import Context
-from remembrancer.engine.still_said import still_said
+from remembrancer.engine.context import Context, every_memory
+from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.language.lexical import lexical_query
 from remembrancer.policies.consolidation import extractive
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 JOB: Final = "facts"
 LIMIT: Final = 20
 """The most questions in one run."""
-PAGE: Final = 500
 DEPTH: Final = 100
 """Candidates of each search for known facts; some of them belong to other homes."""
 TWINS: Final = 5
@@ -117,7 +116,8 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
     now = ctx.clock()
     homes: dict[Home, list[Memory]] = {}
     gone = set(tried)
-    async for episode in _unconsolidated(ctx, scope, now):
+    where = Filter(current_at=now, kinds=frozenset({EPISODE}), tiers=frozenset({Tier.EPISODIC}))
+    async for episode in every_memory(ctx, scope, where, unconsolidated=True):
         gone.discard(str(episode.id))
         if tried.get(str(episode.id), now) > now:
             report = replace(report, left=report.left + 1)
@@ -144,16 +144,6 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
         return report
     waiting = "the episodes that wait are too few yet, or are tried again later"
     return replace(report, reason=waiting if report.left else "no episode waits")
-
-
-async def _unconsolidated(ctx: Context, scope: Scope, now: datetime) -> AsyncIterator[Memory]:
-    """The current episodes that no facts were drawn from, oldest first."""
-    where = Filter(current_at=now, kinds=frozenset({EPISODE}), tiers=frozenset({Tier.EPISODIC}))
-    after: Memory | None = None
-    while page := await ctx.store.workspace_memories(scope, where, limit=PAGE, after=after, unconsolidated=True):
-        for memory in page:
-            yield memory
-        after = page[-1]
 
 
 def _batches(home: Home, episodes: Sequence[Memory], policy: Facts, tried: Mapping[str, datetime]) -> Iterator[_Batch]:

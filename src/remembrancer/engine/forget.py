@@ -15,7 +15,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
-from remembrancer.engine.still_said import still_said
+from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.policies.consolidation.extractive import AttributedText

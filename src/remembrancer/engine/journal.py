@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, TypedDict, TypeVar
@@ -11,10 +11,12 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange, Recorded
+from remembrancer.domain.memory import is_over
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Caller, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
 from remembrancer.language.lexical import every_word
+from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.ports.journal import EventFilter
 
 MAX_QUERY_BYTES: Final = 4096
@@ -149,3 +151,11 @@ def _words(query: object) -> tuple[frozenset[str], ...]:
     if not words:
         raise InvalidInput("query", query, "a text with a word in it")
     return words
+
+
+async def still_said(ctx: Context, reader: Reader, events: Sequence[Event]) -> tuple[Event, ...]:
+    """The events, in order, except those whose own memory was forgotten or replaced, or has expired."""
+    now = ctx.clock()
+    own = await ctx.store.get(reader, [memory_id_of(event.id) for event in events])
+    over = {memory.id for memory in own.values() if is_over(memory, now)}
+    return tuple(event for event in events if memory_id_of(event.id) not in over)

@@ -18,8 +18,8 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Level, Reader, Scope, Visibility, level_of
 from remembrancer.domain.strength import Usage
-from remembrancer.engine.condense import current, derived_from
-from remembrancer.engine.context import Context
+from remembrancer.engine.condense import derived_from
+from remembrancer.engine.context import Context, every_memory
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.policies.consolidation.condensing import Condensed, Home, ids_told, one_of
@@ -204,7 +204,7 @@ def _widened(memory: Memory, to: Level) -> Scope:
 
 async def _learnings(ctx: Context, scope: Scope, rule: Promotion, now: datetime) -> Learnings:
     where = Filter(current_at=now, tiers=frozenset(rule.tiers), visibilities=frozenset({Visibility.WORKSPACE}))
-    rows = [row for row in await current(ctx, scope, where) if row.topic_key is None]
+    rows = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
     # Nobody in particular: what anybody may see is all there is here.
     reader = Reader(Scope(workspace=scope.workspace))
     ids = [row.id for row in rows]

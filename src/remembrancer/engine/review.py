@@ -14,7 +14,7 @@ from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
-from remembrancer.engine.still_said import still_said
+from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.consolidation.rules import Owner, owner_of
 from remembrancer.policies.forgetting.reviewing import Reviewing

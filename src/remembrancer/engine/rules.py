@@ -25,7 +25,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.ask import ask_for
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, every_memory
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.admission.formation import memory_of_draft, memory_of_event, own_cue
@@ -302,12 +302,10 @@ async def _entries(
     )
     newest: deque[Memory] = deque(maxlen=limit)
     count = 0
-    last: Memory | None = None
-    while page := await ctx.store.workspace_memories(scope, where, limit=PAGE, after=last):
-        fresh = [memory for memory in page if not formed_by_us(memory, SOURCE)]
-        newest.extend(fresh)
-        count += len(fresh)
-        last = page[-1]
+    async for memory in every_memory(ctx, scope, where):
+        if not formed_by_us(memory, SOURCE):
+            newest.append(memory)
+            count += 1
     return tuple(newest), count - len(newest)
 
 

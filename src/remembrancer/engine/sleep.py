@@ -15,7 +15,7 @@ from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope
 from remembrancer.engine import condense
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, every_memory
 from remembrancer.language.cues import analysed
 from remembrancer.policies.consolidation.condensing import Condensed, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.consolidation.sleeping import SUMMARY_OF, Sleep, sleepers, stand_in
@@ -82,8 +82,8 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
 
 async def _groups(ctx: Context, scope: Scope, rule: Sleep, now: datetime) -> tuple[tuple[Memory, ...], ...]:
     where = Filter(current_at=now, tiers=frozenset({Tier.WORKING}), until=now - rule.ttl / 2)
-    rows = await condense.current(ctx, scope, where)
-    return sleepers([row for row in rows if rule.due(row, now)], rule, pinned_tag=ctx.preset.pinned_tag)
+    rows = [row async for row in every_memory(ctx, scope, where) if rule.due(row, now)]
+    return sleepers(rows, rule, pinned_tag=ctx.preset.pinned_tag)
 
 
 def _planned(ctx: Context, group: Sequence[Memory]) -> Slept:

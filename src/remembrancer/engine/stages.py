@@ -14,7 +14,7 @@ from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, every_memory
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.learning.learnings import KINDS
@@ -102,12 +102,7 @@ async def _learnings(ctx: Context, scope: Scope, stage: LearningStage, at: datet
     policy = ctx.preset.stages
     domain = "" if policy is None else policy.domain.value
     where = Filter(current_at=at, kinds=KINDS, metadata=(("domain", domain), ("phase", stage.value)))
-    found: list[Memory] = []
-    last: Memory | None = None
-    while page := await ctx.store.workspace_memories(scope, where, limit=BATCH, after=last):
-        found += [memory for memory in page if memory.scope.project == scope.project]
-        last = page[-1]
-    return found
+    return [memory async for memory in every_memory(ctx, scope, where) if memory.scope.project == scope.project]
 
 
 async def _move(

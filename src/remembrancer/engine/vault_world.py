@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import Final
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, every_memory
 from remembrancer.policies.learning.learnings import KINDS
 from remembrancer.policies.vault.changes import VAULT, Terms
 from remembrancer.policies.vault.files import FileProblem, VaultFile, parsed
@@ -146,7 +146,7 @@ class _Reading:
     async def marked(self) -> None:
         """Memories whose metadata names this vault, whatever the index knows."""
         where = Filter(current_at=self.terms.now, metadata=((VAULT, self.terms.vault),))
-        async for memory in self._current(where):
+        async for memory in every_memory(self.ctx, self.scope, where):
             if is_marked(memory, self.terms.vault):
                 self.memories.setdefault(memory.id, memory)
 
@@ -157,13 +157,6 @@ class _Reading:
         where = Filter(current_at=self.terms.now, kinds=KINDS)
         return [
             memory
-            async for memory in self._current(where)
+            async for memory in every_memory(self.ctx, self.scope, where)
             if memory.id not in stood and not is_marked(memory, self.terms.vault) and belongs(memory, self.terms)
         ]
-
-    async def _current(self, where: Filter) -> AsyncIterator[Memory]:
-        after: Memory | None = None
-        while page := await self.ctx.store.workspace_memories(self.scope, where, limit=_MEMORIES_AT_ONCE, after=after):
-            for memory in page:
-                yield memory
-            after = page[-1]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.domain.event import least_trusted
@@ -151,31 +151,22 @@ def together(strengths: Sequence[Strength]) -> Strength:
     """
     stablest = max(strengths, key=lambda strength: strength.stability)
     usages = [strength.usage for strength in strengths]
-    return Strength(
-        importance=max(strength.importance for strength in strengths),
-        importance_floor=max(strength.importance_floor for strength in strengths),
-        priority=max(strength.priority for strength in strengths),
+    greatest = ("importance", "importance_floor", "priority", "surprise")
+    return replace(
+        stablest,
+        **{name: max(getattr(strength, name) for strength in strengths) for name in greatest},
         confidence=min(1.0, sum(strength.confidence for strength in strengths) / len(strengths)),
-        surprise=max(strength.surprise for strength in strengths),
-        stability=stablest.stability,
-        difficulty=stablest.difficulty,
-        last_reviewed_at=stablest.last_reviewed_at,
         usage=Usage(
-            retrieved=sum(usage.retrieved for usage in usages),
-            shown=sum(usage.shown for usage in usages),
-            used=sum(usage.used for usage in usages),
-            helped=sum(usage.helped for usage in usages),
-            unhelpful=sum(usage.unhelpful for usage in usages),
-            harmed=sum(usage.harmed for usage in usages),
-            last_retrieved_at=_latest(usage.last_retrieved_at for usage in usages),
-            last_shown_at=_latest(usage.last_shown_at for usage in usages),
-            last_used_at=_latest(usage.last_used_at for usage in usages),
+            **{each.name: _added_up([getattr(usage, each.name) for usage in usages]) for each in fields(Usage)}
         ),
     )
 
 
-def _latest(moments: Iterable[datetime | None]) -> datetime | None:
-    return max((moment for moment in moments if moment is not None), default=None)
+def _added_up(values: Sequence[Any]) -> Any:
+    """The sum of counts, or the latest of moments, which may be None."""
+    if all(isinstance(value, int) for value in values):
+        return sum(values)
+    return max((value for value in values if value is not None), default=None)
 
 
 def _in_common(values: Iterable[str | None]) -> str | None:
