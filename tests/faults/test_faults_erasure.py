@@ -218,7 +218,7 @@ def test_while_another_program_reads_the_files_may_hold_it_and_the_receipt_says_
         assert reader.execute("SELECT count(*) FROM events").get
         receipts = lived.erase(memory)
         assert [one.purged_at for one in (*receipts, *memory.erasures())] == [None] * 4
-        assert receipts[0].left[-1].why.endswith("another reader holds the file's log")
+        assert receipts[0].left[-1].why.endswith("another reader is using the file's log")
         assert memory.recall("zithers").hits == ()
         reader.close()
         memory.maintain(only=["health"], force=True)

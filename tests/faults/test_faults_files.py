@@ -246,7 +246,7 @@ def test_a_file_in_a_read_only_folder_is_refused(common: Path) -> None:
 def test_no_file_is_made_in_a_read_only_folder(common: Path) -> None:
     common.chmod(0o555)
     assert re.match(
-        r"StoreUnavailable .*new\.db: cannot be made, its folder is read-only", said_to_nobody(common / "new.db")
+        r"StoreUnavailable .*new\.db: cannot be created, its folder is read-only", said_to_nobody(common / "new.db")
     )
 
 

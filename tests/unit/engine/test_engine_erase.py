@@ -261,7 +261,7 @@ class _Held:
         return getattr(self._store, name)
 
     async def purge(self, scope: Any, *, at: Any) -> str:
-        return "another reader holds the file's log"
+        return "another reader is using the file's log"
 
 
 def test_files_that_cannot_be_rid_of_it_are_told_of_until_they_are(make: Callable[[], Store]) -> None:

@@ -1,4 +1,4 @@
-"""A store in memory that is obviously right: the model other stores are compared with."""
+"""An in-memory store, simple enough to be evidently correct; tests compare other stores with it."""
 
 from remembrancer.adapters.reference.store import ReferenceStore
 

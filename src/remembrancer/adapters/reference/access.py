@@ -29,7 +29,7 @@ def claim(rows: Rows, scope: Scope, claim: IdempotencyClaim, *, forget_before: d
         rows.claims[claim.key] = Held(claim)
         return Claimed(claim)
     if held.claim.fingerprint != claim.fingerprint:
-        raise Conflict(f"key {claim.key!r} was given to another request")
+        raise Conflict(f"key {claim.key!r} belongs to another request")
     return UnderWay(held.claim) if held.answered is None else held.answered
 
 

@@ -1,4 +1,4 @@
-"""Erasure: find what depends on what, and remove rows."""
+"""Erasure: find dependent rows, and remove rows."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def traces(rows: Rows, scope: Scope, *, memories: Collection[UUID], events: Coll
 
 
 def erase(rows: Rows, removal: Removal, receipt: Erasure) -> Removed:
-    """Change these rows. The caller passes a copy, and decides whether to keep it."""
+    """Change these rows, a copy that the caller keeps or discards."""
     _require(rows, removal)
     analyse = rows.analyse
     counts: Counter[str] = Counter()
@@ -127,16 +127,16 @@ def _require(rows: Rows, removal: Removal) -> None:
         if known is None or known.revision != write.memory.revision - 1:
             raise Conflict(f"memory {write.memory.id} is no longer at revision {write.memory.revision - 1}")
         if not set(write.event_ids) <= rows.events.keys() - removal.events:
-            raise Conflict(f"an event that memory {write.memory.id} is told anew of is gone")
+            raise Conflict(f"an event that memory {write.memory.id} is to be formed from no longer exists")
     if removal.memories - rows.memories.keys():
-        raise Conflict("a memory that was to be erased is gone already")
+        raise Conflict("a memory to be erased no longer exists")
     if removal.events - {event.id for event in rows.all_events()}:
-        raise Conflict("an event that was to be erased is gone already")
+        raise Conflict("an event to be erased no longer exists")
     known_of = removal.memories.union(write.memory.id for write in removal.retold)
     formed = {one for event in removal.events for one in _formed(rows, event)}
     formed |= {one for memory in known_of for one in _trace(rows, rows.memories[memory]).derived}
     if formed - known_of:
-        raise Conflict("something was formed meanwhile from what was to be erased")
+        raise Conflict("a memory was meanwhile formed from a row to be erased")
 
 
 def _going_events(rows: Rows, removal: Removal) -> list[Event]:
@@ -144,7 +144,7 @@ def _going_events(rows: Rows, removal: Removal) -> list[Event]:
 
 
 def _texts(rows: Rows, removal: Removal) -> list[str]:
-    """All texts, former ones too, of the rows that are removed or told anew."""
+    """All texts, previous ones included, of the rows that are removed or formed again."""
     retold = {write.memory.id for write in removal.retold}
     texts: list[str | None] = []
     for identifier in (*removal.memories, *retold):
@@ -160,7 +160,7 @@ def _texts(rows: Rows, removal: Removal) -> list[str]:
 
 
 def _ended(memory: Memory, at: datetime) -> Memory:
-    """A memory whose successor is removed: it ended when it was superseded, and does not become valid again."""
+    """A memory whose successor is removed: it stays ended at its supersession and does not become valid again."""
     ended = memory.superseded_at or at
     if memory.valid_from is not None:
         ended = max(ended, memory.valid_from + MICROSECOND)
@@ -182,7 +182,7 @@ def _tell_anew(rows: Rows, write: MemoryWrite, counts: Counter[str]) -> None:
 
 
 def _restore(rows: Rows, memory: Memory) -> None:
-    """Make the memory active again, without its topic if another memory has it now."""
+    """Make the memory active again, without its topic if another memory has it."""
     held = rows.active_with_topic(memory.scope, memory.topic_key)
     topic = memory.topic_key if held is None or held.id == memory.id else None
     rows.memories[memory.id] = replace(memory, status=Status.ACTIVE, retired_at=None, topic_key=topic)

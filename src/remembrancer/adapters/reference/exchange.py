@@ -1,4 +1,4 @@
-"""Export and import of the reference store: records out of its rows, and into them."""
+"""Export and import of the reference store: conversion between its rows and records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ K = TypeVar("K")
 
 
 def export(rows: Rows) -> Iterator[ExportRow]:
-    """Every row, in an order that depends on the rows alone."""
+    """Every row, in an order determined by the rows."""
     return map(record_to_row, _records(rows))
 
 
@@ -78,7 +78,7 @@ def _journal(rows: Rows) -> Iterator[Record]:
 
 
 def take_in(rows: Rows, records: Iterable[Record]) -> int:
-    """Add the records that are not there yet. Returns how many were new."""
+    """Add records that do not exist yet. Returns how many were new."""
     return sum(_take_in(rows, record) for record in records)
 
 
@@ -103,11 +103,11 @@ def _take_in(rows: Rows, record: Record) -> bool:  # noqa: PLR0911  a case for e
 
 
 def _take_in_history(rows: Rows, record: Memorial) -> bool:
-    """Add a line of a memory's history, or a snapshot, that is not there yet. One that is there never changes."""
+    """Add a line of a memory's history, or a snapshot, unless it exists. Existing ones never change."""
     match record:
         case Revision():
             memory = _require("revision.memory_id", record.memory_id, rows.memories)
-            at_hand = record.number < memory.revision  # else the memory's own next revision takes this number
+            at_hand = record.number < memory.revision  # otherwise the memory's own next revision takes this number
             return at_hand and _add(rows.revisions, (record.memory_id, record.number), record)
         case Relation():
             _require("relation.source", record.source, rows.memories)
@@ -159,7 +159,7 @@ def _take_in_archived(rows: Rows, record: ArchivedRecord) -> bool:
 
 
 def _take_in_priority_change(rows: Rows, change: PriorityChange) -> bool:
-    """Add the log line only: the event keeps the priority that it has here."""
+    """Add the log line only: the stored event keeps its priority."""
     _require("priority.event_id", change.event_id, {**rows.events, **rows.archive})
     if change in rows.priority_changes:
         return False
@@ -168,7 +168,7 @@ def _take_in_priority_change(rows: Rows, change: PriorityChange) -> bool:
 
 
 def _placed(rows: Rows, event: Event) -> Event:
-    """The event at its place in its stream, or after the last event if the place is taken."""
+    """The event at its position in its stream, or after the last event if the position is taken."""
     holder = rows.event_with_key(event.scope, event.key)
     if holder is not None:
         raise Conflict(f"key {event.key!r} belongs to event {holder.id}")
@@ -226,7 +226,7 @@ def _take_in_vector(rows: Rows, record: VectorRecord) -> bool:
 
 def _require(argument: str, row_id: UUID, rows: Mapping[UUID, T]) -> T:
     if row_id not in rows:
-        raise InvalidInput(argument, str(row_id), "the id of a row that is here or came before")
+        raise InvalidInput(argument, str(row_id), "the id of a stored row, or of an earlier row of the export")
     return rows[row_id]
 
 

@@ -30,7 +30,7 @@ def _appended(rows: Rows, scope: Scope, entry: Entry) -> Appended:
     require_same_workspace("event.scope", scope, event.scope)
     known = rows.event_with_key(event.scope, event.key)
     if known is not None:
-        # The archive has only the beginning of the text to compare with.
+        # The archive has only the beginning of the text.
         if known.text != (archived(event).text if known.id in rows.archive else event.text):
             raise Conflict(f"key {event.key!r} holds another text, in event {known.id}")
         return Appended(known, created=False)
@@ -75,7 +75,7 @@ def _kept(rows: Rows, reader: Reader, where: EventFilter, *, archived: bool | No
 
 def recorded(rows: Rows, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
     if after is not None and not 0 <= after <= rows.recorded:
-        raise InvalidInput("after", after, f"a position from 0 to {rows.recorded}, the last that was given here")
+        raise InvalidInput("after", after, f"a position from 0 to {rows.recorded}, the last one assigned")
     kept = _kept(rows, reader, where, archived=False)
     entries = sorted((Recorded(rows.positions[event.id], event) for event in kept), key=lambda one: one.position)
     if after is None:
@@ -101,7 +101,7 @@ def set_priority(
     if event_id not in seen:
         raise NotFound("event", event_id)
     if event_id in rows.archive:
-        raise Conflict(f"event {event_id} is in the archive: what is left of it keeps the priority it had")
+        raise Conflict(f"event {event_id} is archived: its priority can no longer change")
     event = seen[event_id]
     done = PriorityChange(event_id=event_id, previous=event.priority, priority=priority, by=by, reason=reason, at=at)
     if not done.is_change:
@@ -186,7 +186,7 @@ def stream_events(rows: Rows, stream: Scope, *, after: int, limit: int) -> tuple
 
 
 def events_behind(rows: Rows, stream: Scope, place: int) -> list[Event]:
-    """The stream's events in the journal after a place, in order."""
+    """The stream's journal events after a position, in order."""
     mine = [event for event in rows.events.values() if event.scope == stream and event.seq > place]
     return sorted(mine, key=lambda event: event.seq)
 

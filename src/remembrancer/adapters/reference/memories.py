@@ -31,7 +31,7 @@ def insert(rows: Rows, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
     known = rows.memory_with_key(memory.scope, memory.key)
     if known is None:
         return add(rows, scope, write), True
-    # A revised memory has another text than the first write under its key, so only the keys are compared.
+    # A revised memory's text differs from its first one, so only the keys are compared.
     if known.text != memory.text and known.revision == 1:
         raise Conflict(f"key {memory.key!r} holds another text, in memory {known.id}")
     return known, False
@@ -40,7 +40,7 @@ def insert(rows: Rows, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
 def add(rows: Rows, scope: Scope, write: MemoryWrite) -> Memory:
     require_same_workspace("memory.scope", scope, write.memory.scope)
     if write.memory.id in rows.memories:
-        raise Conflict(f"memory {write.memory.id} is already there")
+        raise Conflict(f"memory {write.memory.id} already exists")
     _put(rows, write)
     return write.memory
 
@@ -80,7 +80,7 @@ def revise(rows: Rows, scope: Scope, write: MemoryWrite, *, expected_revision: i
 
 
 def move(rows: Rows, memory: Memory, status: Status, at: datetime) -> bool:
-    """Set the memory's status. Returns whether it had another one before."""
+    """Set the memory's status. Returns whether it changed."""
     if memory.status is status:
         return False
     rows.put_memory(replace(memory, status=status, retired_at=None if status is Status.ACTIVE else at))
@@ -93,9 +93,9 @@ def supersede(rows: Rows, memory: Memory, successor: Memory, at: datetime) -> No
     if memory.superseded_by is not None:
         raise Conflict(f"memory {memory.id} is superseded by {memory.superseded_by}")
     if not holds(successor, at):
-        raise Conflict(f"memory {successor.id} holds no more itself")
+        raise Conflict(f"memory {successor.id} is not valid")
     if memory.id in _successors(rows, successor.id):
-        raise Conflict(f"memory {successor.id} is, in the end, superseded by {memory.id}")
+        raise Conflict(f"memory {successor.id} is superseded by {memory.id}, directly or indirectly")
     rows.memories[memory.id] = replace(memory, superseded_by=successor.id, superseded_at=at)
     edge = Relation(successor.id, memory.id, RelationKind.SUPERSEDES, 1.0, at)
     rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
@@ -106,7 +106,7 @@ def invalidate(rows: Rows, memory: Memory, at: datetime) -> None:
     ended = memory.valid_until is not None and memory.valid_until <= at
     if ended or memory.superseded_by is not None:
         return
-    # A memory that becomes valid later ends just after that, for an interval cannot end before it begins.
+    # A memory that becomes valid later ends just after it begins: an interval cannot end before its beginning.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
     rows.memories[memory.id] = replace(memory, valid_until=until)
     rows.audit.add(Audited(memory.id, "invalidated", "", at))
@@ -141,7 +141,7 @@ def _put(rows: Rows, write: MemoryWrite) -> None:
 
 
 def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
-    """The memory and, in order, the memories that supersede it."""
+    """The memory and, in order, its chain of successors."""
     chain: list[UUID] = []
     following: UUID | None = memory_id
     while following is not None and following not in chain:
@@ -151,7 +151,7 @@ def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
 
 
 def commit(rows: Rows, scope: Scope, effect: Effect, *, at: datetime) -> None:
-    """Write the effect to the rows. If it raises, the rows are half written and the caller must discard them."""
+    """Write the effect to the rows. If it raises, some changes are made and the caller must discard the rows."""
     _require_in_workspace(scope, effect)
     _require(rows, effect, at)
     if effect.cursor is not None:
@@ -160,7 +160,7 @@ def commit(rows: Rows, scope: Scope, effect: Effect, *, at: datetime) -> None:
         add(rows, scope, write)
     for write in effect.revised:
         revise(rows, scope, write, expected_revision=effect.expected[write.memory.id], at=at)
-    # After the revisions: facts were drawn from a memory even if it has a new text.
+    # After the revisions: facts were drawn from a memory even if its text is new.
     for memory_id in effect.consolidated:
         rows.memories[memory_id] = replace(rows.memories[memory_id], consolidated_at=at)
     for moved in effect.moved:
@@ -193,7 +193,7 @@ def _require(rows: Rows, effect: Effect, at: datetime) -> None:
         if memory.revision != revision:
             raise Conflict(f"memory {memory_id} is at revision {memory.revision}, not {revision}")
         if not holds(memory, at):
-            raise Conflict(f"memory {memory_id} holds no more")
+            raise Conflict(f"memory {memory_id} is inactive, superseded or expired")
     for memory_id in effect.consolidated:
         if rows.there(memory_id).consolidated_at is not None:
             raise Conflict(f"facts were drawn from memory {memory_id} already")

@@ -53,7 +53,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class StreamProgress:
-    """The last place of a stream that was read into episodes, and the note that its reader left for the next run."""
+    """The position up to which a stream was formed into episodes, and its reader's note for the next run."""
 
     cursor: int = 0
     note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
@@ -61,7 +61,7 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A claim, and the reply to its request, if there is one."""
+    """A claim, and the reply to its request, if it exists."""
 
     claim: IdempotencyClaim
     answered: Reply | Unkept | None = None
@@ -69,9 +69,9 @@ class Held:
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of one workspace. A function that is given these cannot reach another workspace's rows.
+    """The rows of one workspace; a function with these rows cannot reach another workspace.
 
-    `analyse` adds search terms to a cue. `new_ref` returns the number of the next cue, of any workspace of the store.
+    `analyse` adds search terms to a cue. `new_ref` returns the next cue number, unique in the store.
     """
 
     analyse: Analyse = analysed
@@ -92,14 +92,14 @@ class Rows:
     exposures: dict[tuple[UUID, Exposure, datetime], Exposed] = field(
         default_factory=dict[tuple[UUID, Exposure, datetime], Exposed]
     )
-    """Two exposures of one memory and kind at the same microsecond are one."""
+    """Two exposures of one memory and kind at the same microsecond count once."""
     audit: set[Audited] = field(default_factory=set[Audited])
     health: dict[tuple[str, date], HealthSnapshot] = field(default_factory=dict[tuple[str, date], HealthSnapshot])
     """By crew ("" for the whole workspace) and day."""
     streams: dict[Scope, StreamProgress] = field(default_factory=dict[Scope, StreamProgress])
-    """Only of streams that were read."""
+    """Only streams with a cursor."""
     ends: dict[Scope, int] = field(default_factory=dict[Scope, int])
-    """The last place of each stream that lost events by erasure: the place is not used again."""
+    """The last position of each stream that lost events by erasure, which is not reused."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
     archive: dict[UUID, ArchivedRecord] = field(default_factory=dict[UUID, ArchivedRecord])
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
@@ -108,7 +108,7 @@ class Rows:
     """By job and item."""
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     positions: dict[UUID, int] = field(default_factory=dict[UUID, int])
-    """The position of each event in the journal. `recorded` is the last position that was given."""
+    """The position of each event in the journal. `recorded` is the last assigned position."""
     recorded: int = 0
     priority_changes: set[PriorityChange] = field(default_factory=set[PriorityChange])
     keys: dict[UUID, ApiKey] = field(default_factory=dict[UUID, ApiKey])
@@ -116,14 +116,14 @@ class Rows:
     """By key."""
     change: int = 0
     changes: dict[UUID, int] = field(default_factory=dict[UUID, int])
-    """The number of the last change of each memory. `change` is the last number that was given."""
+    """The last change number of each memory. `change` is the last assigned number."""
 
     def copy(self) -> Rows:
-        """A copy that can be written to without changing these rows. The values themselves are frozen."""
+        """A copy that can be changed without changing these rows. The values themselves are frozen."""
         return Rows(**{each.name: copy(getattr(self, each.name)) for each in fields(self)})
 
     def number_changes(self, before: Rows) -> None:
-        """Give the next number to each memory that has changed since `before`, or whose cues or vectors have."""
+        """Assign the next number to each memory that differs from `before`, or whose cues or vectors do."""
         changed = {one for one, memory in self.memories.items() if before.memories.get(one) is not memory}
         changed |= {one.cue.memory_id for ref, one in self.cues.items() if before.cues.get(ref) is not one}
         changed |= {
@@ -136,7 +136,7 @@ class Rows:
         self.changes = {one: change for one, change in self.changes.items() if one in self.memories}
 
     def record(self, event: Event) -> None:
-        """Add the event to the journal, at the next position."""
+        """Append the event to the journal at the next position."""
         self.recorded += 1
         self.events[event.id] = event
         self.positions[event.id] = self.recorded
@@ -145,7 +145,7 @@ class Rows:
         return [memory for memory in self.memories.values() if _is_seen(reader, memory)]
 
     def visible_events(self, reader: Reader, *, archived: bool = False) -> list[Event]:
-        """The events within the reader's reach. Events have no visibility and no importance of their own."""
+        """The events within the reader's reach. Events have no visibility or importance."""
         events = self.all_events() if archived else list(self.events.values())
         return [event for event in events if can_see(reader, event.scope, Visibility.WORKSPACE)]
 
@@ -158,7 +158,7 @@ class Rows:
         return [edge for edge in self.relations.values() if edge.source in seen and edge.target in seen]
 
     def event_of(self, cue: Cue) -> Event | None:
-        """The event that the cue is a turn of."""
+        """The event that is the cue's turn."""
         return None if cue.event_id is None else self.events[cue.event_id]
 
     def visible(self, reader: Reader, memory_id: UUID) -> Memory | None:
@@ -173,7 +173,7 @@ class Rows:
         return memory
 
     def there(self, memory_id: UUID) -> Memory:
-        """The memory, whatever its visibility. Raises NotFound if the workspace does not have it."""
+        """The memory, whatever its visibility. Raises NotFound."""
         if memory_id not in self.memories:
             raise NotFound("memory", memory_id)
         return self.memories[memory_id]
@@ -189,7 +189,7 @@ class Rows:
         return self.cues_by_memory().get(memory_id, [])
 
     def last_seq(self, stream: Scope) -> int:
-        """The place of the stream's last event, even if it was archived or erased; 0 if there was none."""
+        """The position of the stream's last event, even if archived or erased; 0 if there was none."""
         there = (event.seq for event in self.all_events() if event.scope == stream)
         return max(self.ends.get(stream, 0), max(there, default=0))
 
@@ -230,14 +230,14 @@ class Rows:
         return model is not None and bool(refs) and all((ref, model) in self.vectors for ref in refs)
 
     def put_relation(self, relation: Relation) -> bool:
-        """Add a relation, or set the weight of the one that is there. Returns whether it is new."""
+        """Add a relation, or update the weight of an existing one. Returns whether it is new."""
         at = (relation.source, relation.target, relation.kind)
         known = self.relations.get(at)
         self.relations[at] = relation if known is None else replace(known, weight=relation.weight)
         return known is None
 
     def put_memory(self, memory: Memory) -> None:
-        """Add or replace a memory. Raises Conflict when another one has its key or its active topic."""
+        """Add or replace a memory. Raises Conflict if another one has its key or its active topic."""
         holder = self.memory_with_key(memory.scope, memory.key)
         if holder is not None and holder.id != memory.id:
             raise Conflict(f"key {memory.key!r} belongs to memory {holder.id}")
@@ -247,14 +247,14 @@ class Rows:
         self.memories[memory.id] = memory
 
     def remove_cues(self, memory_id: UUID) -> None:
-        """Remove a memory's cues, and with them their vectors and failures."""
+        """Remove a memory's cues, their vectors and their failures."""
         gone = {ref for ref, _ in self.cues_of(memory_id)}
         self.cues = {ref: cue for ref, cue in self.cues.items() if ref not in gone}
         self.vectors = {at: vector for at, vector in self.vectors.items() if at[0] not in gone}
         self.failures = {at: failure for at, failure in self.failures.items() if at[0] not in gone}
 
     def require_dim(self, model: str, dims: Iterable[int]) -> None:
-        """Raises EmbedderMismatch unless all these dimensions are that of the model's vectors here."""
+        """Raises EmbedderMismatch unless all these dimensions equal that of the model's vectors."""
         known = {stored.vector.shape[0] for (_, name), stored in self.vectors.items() if name == model}
         if len(known.union(dims)) > 1:
             raise EmbedderMismatch(

@@ -1,4 +1,4 @@
-"""The reference store: each method of the Store protocol, over the rows of one workspace at a time."""
+"""The reference store: each method of the Store protocol, on the rows of one workspace."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ T = TypeVar("T")
 def _reads(
     work: Callable[Concatenate[Rows, P], T],
 ) -> Callable[Concatenate[ReferenceStore, P], CoroutineType[Any, Any, T]]:
-    """A method of the store that calls this function with the rows of the workspace that its first argument names."""
+    """A store method that calls this function with the rows of the workspace of its first argument."""
 
     async def method(store: ReferenceStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return work(store.rows_of(args[0]), *args, **kwargs)
@@ -76,7 +76,7 @@ def _writes(
 def _views(
     read: Callable[Concatenate[ReferenceView, P], T],
 ) -> Callable[Concatenate[ReferenceStore, P], CoroutineType[Any, Any, T]]:
-    """A method of the store that is this method of its view."""
+    """A store method that calls this method of its view."""
 
     async def method(store: ReferenceStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return getattr(store.view(), read.__name__)(*args, **kwargs)
@@ -85,7 +85,7 @@ def _views(
 
 
 class ReferenceStore:
-    """A Store in memory for comparison. It has no index and no cache: each answer follows from its definition."""
+    """An in-memory Store for comparison, without index or cache: each answer follows from its definition."""
 
     def __init__(self, analyse: Analyse = analysed) -> None:
         self._empty = partial(Rows, analyse, count(1).__next__)
@@ -146,7 +146,7 @@ class ReferenceStore:
         with self._writing(reader.scope) as rows:
             for one in exposed:
                 rows.seen(reader, one.memory_id)
-            # All memories are looked up first: an adjustment may put one of them out of the reader's sight.
+            # All memories are looked up first: an adjustment may make one invisible to the reader.
             found = {memory_id: rows.seen(reader, memory_id) for memory_id in ids}
             adjusted = {memory_id: memories.adjust(rows, memory, change, at) for memory_id, memory in found.items()}
             memories.expose(rows, exposed)
@@ -218,10 +218,10 @@ class ReferenceStore:
         if key.workspace != scope.workspace:
             raise InvalidInput("key.workspace", key.workspace, repr(scope.workspace))
         if await self.key_of(key.digest) is not None:
-            raise Conflict("a key with that digest is there already")
+            raise Conflict("a key with that digest already exists")
         with self._writing(scope) as rows:
             if key.id in rows.keys:
-                raise Conflict(f"key {key.id} is there already")
+                raise Conflict(f"key {key.id} already exists")
             rows.keys[key.id] = key
 
     async def keys(self, scope: Scope) -> tuple[ApiKey, ...]:
@@ -343,7 +343,7 @@ class ReferenceStore:
         return removed
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        """Note the time. There is no file to purge."""
+        """Record the time. There is no file to purge."""
         with self._writing(scope) as rows:
             rows.erasures = [one if one.purged_at else replace(one, purged_at=at) for one in rows.erasures]
         return ""
@@ -375,7 +375,7 @@ class ReferenceStore:
         )
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
-        """Only that the rows can be read: nothing here is derived from them."""
+        """Only checks that the rows can be read: nothing is derived from them."""
         rows = self.rows_of(scope)
         return (Finding("rows", True, f"{len(rows.memories)} memories, {len(rows.events)} events"),)
 
@@ -395,13 +395,13 @@ class ReferenceStore:
         self._closed = True
 
     def rows_of(self, owner: object) -> Rows:
-        """The rows of the workspace of a scope or a reader. Raises StoreUnavailable once the store is closed."""
+        """The rows of the workspace of a scope or a reader. Raises StoreUnavailable if the store is closed."""
         if self._closed:
             raise StoreUnavailable("the store is closed")
         return self._workspaces.get(_scope(owner).workspace) or self._empty()
 
     def view(self) -> ReferenceView:
-        """The rows as they are now."""
+        """The current rows."""
         if self._closed:
             raise StoreUnavailable("the store is closed")
         return ReferenceView(dict(self._workspaces))
@@ -414,7 +414,7 @@ class ReferenceStore:
 
     @contextmanager
     def _writing(self, scope: Scope) -> Generator[Rows, None, None]:
-        """A copy of the rows to write to. It replaces them unless an error is raised."""
+        """A copy of the rows to change. It replaces them unless an error is raised."""
         rows = self.rows_of(scope).copy()
         yield rows
         self.keep(scope, rows)
@@ -434,7 +434,7 @@ def _is_missing(stored: StoredVector | None, *, words: bool) -> bool:
 
 
 def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
-    """The speaker of a turn, and up to `before` turns before it in their order, none from before a gap."""
+    """The speaker of a turn, and up to `before` preceding turns in order, none from before a gap in time."""
     event = rows.event_of(cue)
     if event is None:
         return "", ()

@@ -1,4 +1,4 @@
-"""The read view of the reference store: one state of its rows, for several reads, indexes and health metrics."""
+"""The read view of the reference store: a snapshot for several reads, indexes and health metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of jobs: deferrals, calls to language models, and memories that wait for a review."""
+"""Records of jobs: deferrals, calls to language models, and memories waiting for a review."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LONGEST_WAIT: Final = timedelta(days=1)
 
 
 def wait_after(tries: int) -> timedelta:
-    """The wait before the next try, after so many failures."""
-    # After twelve doublings the wait is a day anyway; many more would overflow a timedelta.
+    """The wait before the next attempt, after this many failures."""
+    # After twelve doublings the wait is a day; many more would overflow a timedelta.
     return min(FIRST_WAIT * 2 ** min(tries - 1, 12), LONGEST_WAIT)
 
 

@@ -1,6 +1,6 @@
-"""The records in a relational database: portable statements, and SQLite as the first dialect.
+"""The record store on a relational database: portable statements, and SQLite as the first dialect.
 
-`from remembrancer.adapters import relational` costs nothing: `relational.journal` is loaded when it is first used.
+`from remembrancer.adapters import relational` loads nothing else: `relational.journal` is loaded on first use.
 """
 
 # pyright: reportUnusedImport=false

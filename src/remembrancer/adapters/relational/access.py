@@ -1,4 +1,4 @@
-"""API keys of workspaces, and the replies to requests with idempotency keys."""
+"""API keys of workspaces, and stored replies to requests with idempotency keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEYS: Final = Columns[ApiKey](
 def put_key(connection: Connection, scope: Scope, key: ApiKey) -> None:
     if key.workspace != scope.workspace:
         raise InvalidInput("key.workspace", key.workspace, repr(scope.workspace))
-    # If the id or the digest is taken, the statement breaks a constraint of the table, which is raised as a Conflict.
+    # If the id or the digest is taken, a table constraint fails, which is raised as Conflict.
     connection.execute(insert_into("api_keys", _KEYS.names), _KEYS.bindings(key))
 
 
@@ -76,7 +76,7 @@ def claim(connection: Connection, scope: Scope, claim: IdempotencyClaim, *, forg
         return Claimed(claim)
     fingerprint, at, status, media_type, body = row
     if fingerprint != claim.fingerprint:
-        raise Conflict(f"key {claim.key!r} was given to another request")
+        raise Conflict(f"key {claim.key!r} belongs to another request")
     with as_written():
         if status is None:
             return UnderWay(replace(claim, at=moment(at)))

@@ -1,4 +1,4 @@
-"""Move old events that no memory was formed from into the archive, cut to what is kept there."""
+"""Move old events that no memory was formed from into the archive, in shortened form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES: Final = (
     " UNION ALL SELECT (SELECT min(type) FROM events WHERE workspace = ? AND type > found.type) FROM found"
     " WHERE found.type IS NOT NULL) SELECT type FROM found WHERE type IS NOT NULL"
 )
-"""The types of the workspace's events. It takes one step in the index for each type; DISTINCT would read all of it."""
+"""The types of the workspace's events, by one index step per type; DISTINCT would read every event."""
 
 Due = tuple[int, int, bytes, int]
 """occurred_at, seq, id and row number of an event. Events are archived in this order."""
@@ -42,7 +42,7 @@ def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limi
 
 
 def put(connection: Connection, event: Event, at: datetime, analyse: Analyse) -> None:
-    """Insert an event that is cut to its archived form, and index it by the words that are left."""
+    """Insert an archived event and index its remaining words."""
     insertion = insert_into("archive", (*EVENTS.names, "archived_at"))
     number = connection.number_of(insertion, (*EVENTS.bindings(event), micros(at)))
     add_words(connection, "archive", number, tokens_of(event, analyse))
@@ -53,7 +53,7 @@ def _matches(kind: str, aged: Aged) -> bool:
 
 
 def _oldest(connection: Connection, scope: Scope, aged: Aged, kind: str, limit: int) -> list[Due]:
-    """The oldest events of one type, read from the index in their order: no more are read than are moved."""
+    """The oldest events of one type, read in index order: only the events to move are read."""
     where = Where()
     where.add("e.workspace = ? AND e.type = ? AND e.occurred_at < ?", scope.workspace, kind, micros(aged.before))
     where.add_one_of("e.priority", aged.keep, but=True)

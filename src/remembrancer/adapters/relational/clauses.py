@@ -1,6 +1,6 @@
-"""Conditions in SQL for what a reader may see and what a filter keeps.
+"""SQL conditions for the rows that a reader may see and a filter keeps.
 
-They are those of `domain.selection`; a test compares the two.
+They are equivalent to `domain.selection`; a test compares the two.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Where:
-    """Conditions that must all hold, with their bindings in order."""
+    """Conditions joined by AND, with their bindings in order."""
 
     conditions: list[str] = field(default_factory=list[str])
     bindings: list[Binding] = field(default_factory=list[Binding])
@@ -64,7 +64,7 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
             agent,
             session,
         )
-    # A reader without an agent binds NULL, which equals no agent: rows of other crews without an agent are not its own.
+    # A reader without an agent binds NULL, which equals nothing: agentless rows of other crews are not its own.
     own = f"{table}.agent = ? OR ({table}.agent = '' AND {table}.crew IN ('', ?))"
     match reader.reach:
         case Reach.WORKSPACE:
@@ -161,7 +161,7 @@ def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, tabl
 
 
 def _add_what_indexes_need(where: EventFilter, conditions: Where) -> None:
-    """Add conditions that follow from the filter: they let the database use the indexes of severe and marked events."""
+    """Add conditions that follow from the filter, so the database uses the indexes of severe and marked events."""
     for column, usual, values in (
         ("severity", Severity.INFO, where.severities),
         ("priority", Priority.NORMAL, where.priorities),
@@ -171,12 +171,12 @@ def _add_what_indexes_need(where: EventFilter, conditions: Where) -> None:
 
 
 def owner(scope: Scope) -> tuple[str, str, str, str]:
-    """Workspace, project, crew and agent as the tables hold them. Keys and topic keys are unique within these."""
+    """Workspace, project, crew and agent, as stored. Keys and topic keys are unique within these."""
     return scope.workspace, scope.project or "", scope.crew or "", scope.agent or ""
 
 
 def stream_of(scope: Scope) -> tuple[str, str, str, str, str]:
-    """Workspace, project, crew, agent and session as the tables hold them. Events are numbered within these."""
+    """Workspace, project, crew, agent and session, as stored. Events are numbered within these."""
     return (*owner(scope), scope.session or "")
 
 

@@ -1,4 +1,4 @@
-"""Tables of columns: for each column of a record its name, its codec, and the field of the value that it holds."""
+"""Tables of columns: for each column of a record its name, its codec, and the field that it stores."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How a field becomes a binding, and how a value of the database other than NULL becomes a field.
+    """Functions that convert a field to a binding, and a value other than NULL to a field.
 
-    None: it is the same in both.
+    None: no conversion.
     """
 
     bind: Callable[[Any], Binding] | None = None
@@ -42,7 +42,7 @@ PLAIN: Final = Codec()
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `path`: the field it holds, where that has another name, such as "strength.usage.shown"."""
+    """One column. `path`: the field it stores, if that has another name, such as "strength.usage.shown"."""
 
     name: str
     codec: Codec = PLAIN
@@ -54,20 +54,20 @@ class Column:
 
 
 def columns(names: str, codec: Codec = PLAIN) -> tuple[Column, ...]:
-    """A column for each of the names, which blanks separate."""
+    """A column for each of the blank-separated names."""
     return tuple(Column(name, codec) for name in names.split())
 
 
 def inside(owner: str, columns: Iterable[Column]) -> tuple[Column, ...]:
-    """The columns of a value that another value holds in this field."""
+    """The columns of a value nested in this field of another."""
     return tuple(replace(column, path=f"{owner}.{column.place}") for column in columns)
 
 
 class Columns(Generic[T]):
     """The columns that a value of type T is read from, in order, and those of its own table that it is written to.
 
-    `alias`: that of its own table in statements. A column of another table is named with the alias of that one
-    ("m.id"); two or more are its own table's. `inner`: the constructors of the values that T holds, by their path.
+    `alias`: that of its own table in statements. A column of another table has that table's alias as prefix ("m.id");
+    the own table has two columns or more. `inner`: the constructors of nested values by path.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Columns(Generic[T]):
         self._reads = [(place, codec.read) for place, codec in enumerate(codecs) if codec.read is not None]
 
     def bindings(self, value: T) -> tuple[Binding, ...]:
-        """One for each column of its own table."""
+        """One binding for each column of its own table."""
         fields = list(self._flat.fields_of(value))
         for place, bind in self._binds:
             fields[place] = bind(fields[place])
@@ -133,7 +133,7 @@ def assigned(*columns: str) -> str:
 
 
 def add_row(connection: Connection, table: str, columns: Sequence[str], bindings: Sequence[Binding]) -> bool:
-    """Insert a row, unless one with its key is there. Returns whether it was inserted."""
+    """Insert a row unless its key exists. Returns whether it was inserted."""
     return connection.count(f"{insert_into(table, columns)} ON CONFLICT DO NOTHING", bindings) > 0
 
 
@@ -197,12 +197,12 @@ def one_of(kind: Callable[[Any], object]) -> Codec:
 
 
 UNREADABLE: Final = (ValueError, TypeError, ArithmeticError)
-"""What the constructors of domain values raise for such a row."""
+"""Errors of the constructors of domain values for such a row."""
 
 
 @contextmanager
 def as_written() -> Generator[None]:
-    """Wrap the making of values from rows. Raises UnreadableRow for a row that this program never writes."""
+    """Wrap the construction of values from rows. Raises UnreadableRow for a row that this program never writes."""
     try:
         yield
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""The connection that every function of this package is given: what a database driver has to offer."""
+"""The database connection that the functions of this package use, as a protocol."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from remembrancer.adapters.relational.dialect import Dialect
 
 LOCK_TIMEOUT_S: Final = 60.0
-"""How long a statement waits for the lock of another process before it fails, unless told otherwise."""
+"""How long a statement waits by default for the lock of another process."""
 
 Binding = str | int | float | bytes | None
-"""A value for one `?` of a statement. A list of values is bound as `Dialect.listed` makes it."""
+"""A value for one `?` of a statement. Lists are bound as `Dialect.listed` returns them."""
 
 
 class DatabaseCursor(Protocol):
@@ -30,12 +30,12 @@ class DatabaseCursor(Protocol):
 class Connection(Protocol):
     """One connection to the database, used by one thread at a time.
 
-    Statements are written with `?` for each value, never with a number; a driver that wants another mark replaces it.
+    Statements have `?` for each value, never a number; a driver may replace it by its own placeholder.
     """
 
     @property
     def dialect(self) -> Dialect:
-        """How statements are written for this database."""
+        """The SQL dialect of this database."""
         ...
 
     @property
@@ -46,15 +46,15 @@ class Connection(Protocol):
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> DatabaseCursor: ...
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
-        """Execute an INSERT, UPDATE or DELETE. Returns how many rows it changed, not counting cascades."""
+        """Execute an INSERT, UPDATE or DELETE. Returns the number of changed rows, without cascades."""
         ...
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
-        """Execute an INSERT of one row. Returns the row's number, its column `n`."""
+        """Execute an INSERT of one row. Returns its column `n`."""
         ...
 
     def wait_for_locks(self, seconds: float) -> None:
-        """From now on, a statement waits this long for the lock of another connection before it fails."""
+        """Set how long statements wait for the lock of another connection before they fail."""
         ...
 
     def close(self) -> None: ...

@@ -1,9 +1,8 @@
 """Connections, threads and transactions of one database.
 
-One writer thread takes up to 256 waiting writes into one transaction (group commit). Each write has a savepoint of its
-own: if it fails, the others are written nevertheless. A few reader threads have a connection each; work of many reads,
-such as a recall, has reader threads of its own. A function that is handed in runs in one of these threads from
-beginning to end, in one transaction.
+One writer thread puts up to 256 waiting writes into one transaction (group commit). Each write has its own savepoint:
+if it fails, the others are still written. A few reader threads have a connection each; work with many reads, such as a
+recall, has its own reader threads. A function runs in one of these threads from beginning to end, in one transaction.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class _Write:
     work: Callable[[Connection], Any]
     result: Future[Any]
     alone: bool = False
-    """Not in a transaction with others."""
+    """Runs outside group commit."""
 
 
 class _Read(Protocol):
@@ -45,16 +44,16 @@ class _Read(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`read` runs a function on one unchanging state of the database."""
+    """`read` runs a function on one snapshot of the database."""
 
     read: _Read
 
 
 class Database:
-    """One open database. Raises StoreUnavailable or Unsupported, naming it, when it cannot be opened."""
+    """One open database. Raises StoreUnavailable or Unsupported, with its name, if it cannot be opened."""
 
     def __init__(self, backend: Backend, *, analyse: Analyse, readers: int = 2) -> None:
-        """`analyse` fills what older tables lack when they are brought up to date."""
+        """`analyse` fills columns that older tables lack when they are migrated."""
         self.name = backend.name
         self._backend = backend
         self._local = threading.local()
@@ -75,11 +74,11 @@ class Database:
         self._writer.start()
         # A private database is its one connection: reads go through the writer's thread.
         self._readers = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-reader")
-        # Apart, so that a read of a row or two, such as that of an API key, does not wait behind recalls.
+        # Separate threads, so that a short read, such as that of an API key, does not wait behind recalls.
         self._longer = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-longer")
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a savepoint of its own in a write transaction. Returns when the transaction is committed."""
+        """Run `work` in its own savepoint of a write transaction. Returns after the commit."""
         return await asyncio.wrap_future(self._submit(work))
 
     async def alone(self, work: Callable[[Connection], T], *, patience_s: float = LOCK_TIMEOUT_S) -> T:
@@ -97,9 +96,9 @@ class Database:
         return await asyncio.wrap_future(self._submit(impatient, alone=True))
 
     async def read(self, work: Callable[[Connection], T], *, longer: bool = False) -> T:
-        """Run `work` inside a read transaction: all its statements see one state of the database.
+        """Run `work` in a read transaction: all its statements see one snapshot.
 
-        `longer`: the work takes more than reading a row or two; it runs in threads of its own.
+        `longer`: the work reads more than a row or two and runs in separate threads.
         """
         threads = self._longer if longer else self._readers
         if threads is None:
@@ -110,9 +109,9 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncGenerator[Snapshot]:
-        """One state of the database for many reads: each sees what was there when the first began."""
+        """One snapshot of the database for many reads, taken when the first begins."""
         copied = await self.write(self._backend.copy) if self._backend.is_private else None
-        # A thread of its own: a caller that is cancelled during a read must not close the connection under it.
+        # Its own thread: a caller cancelled during a read must not close the connection in use.
         thread = ThreadPoolExecutor(1, "remembrancer-snapshot")
         loop = asyncio.get_running_loop()
 
@@ -160,9 +159,9 @@ class Database:
 
     @contextmanager
     def _entrance(self) -> Generator[None]:
-        """Held while work is handed in, so that none is handed in after closing. Raises StoreUnavailable if closed."""
-        if os.getpid() != self._process:  # a forked process has no threads: its work would wait for ever
-            raise StoreUnavailable(f"{self.name}: opened before this process was forked off; open it again here")
+        """Held while work is submitted, so that none is submitted after closing. Raises StoreUnavailable if closed."""
+        if os.getpid() != self._process:  # a forked process has no threads: its work would wait forever
+            raise StoreUnavailable(f"{self.name}: opened before this process was forked; open it again in this process")
         with self._door:
             if self._closed:
                 raise StoreUnavailable(f"{self.name}: already closed")
@@ -180,7 +179,7 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Generator[Connection]:
-        """The connection of this thread, in a read transaction."""
+        """This thread's connection, in a read transaction."""
         with self._backend.translated():
             connection: Connection | None = getattr(self._local, "connection", None)
             if connection is None:
@@ -194,7 +193,7 @@ class Database:
                 self._end(connection)
 
     def _end(self, connection: Connection) -> None:
-        """End the read transaction, or close its connection: it would see an old state, and hold up a purge."""
+        """End the read transaction. If that fails, close its connection: it would see an old state and block purges."""
         try:
             _roll_back(connection)
         except BaseException:
@@ -213,7 +212,7 @@ class Database:
                 except queue.Empty:
                     break
             open_for_more = group[-1] is not None
-            # A write whose caller was cancelled before it began is left out.
+            # Skips writes whose caller was cancelled before they began.
             writes = [write for write in group if write is not None and write.result.set_running_or_notify_cancel()]
             for alone, several in groupby(writes, key=lambda write: write.alone):
                 if alone:
@@ -225,7 +224,7 @@ class Database:
     def _run_alone(self, write: _Write) -> None:
         try:
             with self._backend.translated():
-                _roll_back(self._writing)  # if that failed the last time
+                _roll_back(self._writing)  # if the last rollback failed
                 value = write.work(self._writing)
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             with suppress(self._backend.failure):
@@ -239,13 +238,13 @@ class Database:
         outcomes: list[tuple[_Write, Any, BaseException | None]] = []
         try:
             with self._backend.translated():
-                _roll_back(self._writing)  # if that failed the last time
+                _roll_back(self._writing)  # if the last rollback failed
                 self._writing.execute(self._writing.dialect.begin_writing)
                 outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             # The whole transaction failed (no lock, disk full at commit): nothing of it was written.
-            with suppress(self._backend.failure):  # if this fails, too, the next transaction begins with it
+            with suppress(self._backend.failure):  # if this also fails, the next transaction begins with a rollback
                 _roll_back(self._writing)
             for write in writes:
                 write.result.set_exception(error)
@@ -263,7 +262,7 @@ class Database:
                 value = write.work(self._writing)
         except BaseException as error:
             if not self._writing.in_transaction:
-                raise  # the database gave up the whole transaction: so must we
+                raise  # the database ended the whole transaction
             self._writing.execute("ROLLBACK TO SAVEPOINT one")
             self._writing.execute("RELEASE SAVEPOINT one")
             return write, None, error

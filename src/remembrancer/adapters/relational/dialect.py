@@ -1,9 +1,8 @@
-"""What differs between databases: a `Dialect` writes the parts of statements that no two databases share, a `Backend`
-opens one database and does what concerns it as a whole.
+"""Differences between databases: a `Dialect` writes the parts of statements that differ, a `Backend` opens one database
+and runs operations on it as a whole.
 
-All other statements of this package are written in the SQL that SQLite and PostgreSQL share. A test looks for what is
-SQLite's alone. The tables are the dialect's too: each has its own schema and its own migrations, with the same names of
-tables and columns, and texts are compared by their bytes in all of them.
+All other statements of this package use the SQL that SQLite and PostgreSQL share; a test looks for SQLite-only syntax.
+Each dialect has its own schema and migrations, with the same names of tables and columns. Texts are compared by bytes.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ if TYPE_CHECKING:
     from remembrancer.ports.inspection import Finding
 
 Indexed = Literal["cues", "events", "archive"]
-"""The tables whose rows are found by their words."""
+"""The tables with a full-text index."""
 
 
 class Dialect(Protocol):
-    """How statements are written for one kind of database. It keeps no state, and every connection has one.
+    """SQL for one kind of database. Stateless; every connection has one.
 
-    A method that returns SQL says how many `?` are in it; each takes one binding, in their order.
+    A method that returns SQL documents its number of `?`; each takes one binding, in order.
     """
 
     @property
     def begin_reading(self) -> str:
-        """Begins a transaction that writes nothing: all its statements see one state of the database."""
+        """Begins a transaction that writes nothing; all its statements see one snapshot."""
         ...
 
     @property
@@ -41,27 +40,27 @@ class Dialect(Protocol):
 
     @property
     def then_join(self) -> str:
-        """JOIN, for a planner that must be told to read the table on its left first."""
+        """JOIN; for a planner with such a hint, one that reads the left table first."""
         ...
 
     @property
     def row_is_taken(self) -> type[Exception]:
-        """What is raised by a statement that breaks a constraint, such as a key that another row has."""
+        """The error of a statement that violates a constraint, such as a duplicate key."""
         ...
 
     @property
     def cannot_read(self) -> tuple[type[Exception], ...]:
-        """What is raised by a statement whose rows are damaged or missing."""
+        """The errors of a statement whose rows are damaged or missing."""
         ...
 
     def in_list(self, column: str) -> str:
-        """A condition: the column is one of the numbers or texts that its one `?` lists (`listed`)."""
+        """A condition: the column is one of the numbers or texts bound to its one `?` (`listed`)."""
         ...
 
     def listed(self, values: Iterable[int] | Iterable[str]) -> Binding: ...
 
     def in_ids(self, column: str) -> str:
-        """A condition: the column is one of the ids that its one `?` lists (`ids`)."""
+        """A condition: the column is one of the ids bound to its one `?` (`ids`)."""
         ...
 
     def ids(self, values: Iterable[UUID]) -> Binding: ...
@@ -88,7 +87,7 @@ class Dialect(Protocol):
         ...
 
     def phrase(self, words: Sequence[str]) -> Binding:
-        """A full-text query: these words next to each other, in this order. Only for `cues`, whose order is kept."""
+        """A full-text query: these words next to each other, in this order. Only for `cues`, which keep word order."""
         ...
 
     def add_words(self, connection: Connection, table: Indexed, number: int, words: Iterable[str]) -> None:
@@ -96,30 +95,30 @@ class Dialect(Protocol):
         ...
 
     def overwriting(self, connection: Connection) -> AbstractContextManager[None]:
-        """Where it can be done: what is deleted inside leaves no bytes behind."""
+        """If the database can: rows deleted inside leave no bytes behind."""
         ...
 
     def size(self, connection: Connection) -> int:
-        """Of the whole database, in bytes."""
+        """The size of the whole database, in bytes."""
         ...
 
 
 class Backend(Protocol):
-    """One database: how to connect to it, and what is done to it as a whole."""
+    """One database: connections to it, and operations on it as a whole."""
 
     @property
     def name(self) -> str:
-        """Its path or address, for messages. No password is in it."""
+        """Its path or address for messages, without a password."""
         ...
 
     @property
     def is_private(self) -> bool:
-        """Whether it has no more than one connection, as a database in memory."""
+        """Whether it has only one connection, as a database in memory has."""
         ...
 
     @property
     def failure(self) -> type[Exception]:
-        """The base class of what the driver raises."""
+        """The base class of the driver's errors."""
         ...
 
     def translated(self) -> AbstractContextManager[None]:
@@ -131,33 +130,32 @@ class Backend(Protocol):
         ...
 
     def prepare(self, connection: Connection, analyse: Analyse) -> None:
-        """Make the tables, or bring older ones up to date: of several processes that try at once, one does it, and the
-        others wait up to LOCK_TIMEOUT_S. `analyse` fills what older tables lack.
+        """Create the tables or migrate older ones. Of several concurrent processes, one does it; the others wait up to
+        LOCK_TIMEOUT_S. `analyse` fills columns that older tables lack.
 
-        Raises StoreUnavailable for another program's database, Unsupported
-        for one that a newer version wrote.
+        Raises StoreUnavailable for another program's database, Unsupported for one of a newer version.
         """
         ...
 
     def copy(self, connection: Connection) -> Connection:
-        """Of a private database: a connection to a copy of what this one sees."""
+        """For a private database: a connection to a copy of the state that this one sees."""
         ...
 
     def purge(self, connection: Connection) -> str:
-        """Remove what deleted rows left in the files. Called outside of any transaction.
+        """Remove the remains of deleted rows from the files. Called outside of any transaction.
 
-        Returns "" when nothing is left, else why something may be.
+        Returns "" if nothing is left, otherwise the reason why something may be.
         """
         ...
 
     def copies(self) -> tuple[str, ...]:
-        """The names of its backups, as migrations make them. They still hold what was erased since."""
+        """The names of its backups, made by migrations. They still contain rows erased later."""
         ...
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
-        """What `doctor` looks at first, by name: the library and the file."""
+        """The first checks of `doctor`, by name: the library and the file."""
         ...
 
     def consistency(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
-        """What `doctor` looks at when the rows can be read, by name: references and full text."""
+        """The checks of `doctor` that need readable rows, by name: references and full text."""
         ...

@@ -19,7 +19,7 @@ from remembrancer.errors import Conflict, InvalidInput
 
 
 def commit(connection: Connection, scope: Scope, effect: Effect, *, at: datetime) -> None:
-    """See `Memories.commit`. If it raises, the caller's savepoint takes back what was written until then."""
+    """See `Memories.commit`. If it raises, the caller's savepoint undoes its writes."""
     _require_in_workspace(scope, effect)
     _require(connection, scope, effect, at)
     if effect.cursor is not None:
@@ -28,7 +28,7 @@ def commit(connection: Connection, scope: Scope, effect: Effect, *, at: datetime
         memories.add_memory(connection, write, {})
     for write in effect.revised:
         memories.revise(connection, scope, write, expected_revision=effect.expected[write.memory.id], at=at)
-    # After the revisions, which write this column, too.
+    # After the revisions, which also write this column.
     connection.executemany(
         "UPDATE memories SET consolidated_at = ?, change = ? WHERE workspace = ? AND id = ?",
         [
@@ -60,13 +60,13 @@ def _require_in_workspace(scope: Scope, effect: Effect) -> None:
 
 
 def _require(connection: Connection, scope: Scope, effect: Effect, at: datetime) -> None:
-    """Raises Conflict if something is not as the effect expects it, NotFound if a memory is not there."""
+    """Raises Conflict if the state differs from what the effect expects, NotFound if a memory does not exist."""
     for identifier, revision in effect.expected.items():
         memory = there(connection, scope, identifier)
         if memory.revision != revision:
             raise Conflict(f"memory {identifier} is at revision {memory.revision}, not {revision}")
         if not holds(memory, at):
-            raise Conflict(f"memory {identifier} holds no more")
+            raise Conflict(f"memory {identifier} is inactive, superseded or expired")
     for identifier in effect.consolidated:
         if there(connection, scope, identifier).consolidated_at is not None:
             raise Conflict(f"facts were drawn from memory {identifier} already")

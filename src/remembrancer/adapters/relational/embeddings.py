@@ -38,9 +38,9 @@ _PENDING: Final = (
 def untried(
     connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int, words: bool
 ) -> tuple[PendingCue, ...]:
-    """Cues with a number greater than `after` that have no vector and never failed, by number.
+    """Cues numbered above `after` that have no vector and never failed, by number.
 
-    `words`: also those that have a vector, but no token embeddings.
+    `words`: also cues that have a vector but no token embeddings.
     """
     rows = connection.execute(
         f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
@@ -74,7 +74,7 @@ def _missing(*, words: bool) -> str:
 def due_again(
     connection: Connection, scope: Scope, model: str, limit: int, now: datetime, *, before: int
 ) -> tuple[PendingCue, ...]:
-    """Cues whose embedding failed and may be tried again now, those with the fewest failures first."""
+    """Cues whose embedding failed and whose retry is due, those with the fewest failures first."""
     rows = connection.execute(
         f"SELECT {_PENDING} FROM vector_retries r JOIN cues c ON c.n = r.cue"
         " JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
@@ -104,7 +104,7 @@ def _pending(
 def _said_before(
     connection: Connection, stream: tuple[Binding, ...], seq: int, at: int, limit: int
 ) -> tuple[Said, ...]:
-    """Up to `limit` turns of talk before event `seq` of a stream, oldest first; none from before a gap in time."""
+    """Up to `limit` turns of talk before event `seq` of a stream, oldest first, and none from before a gap in time."""
     rows = connection.execute(
         "SELECT occurred_at, coalesce(actor, ''), text FROM events"
         " WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ? AND seq < ?"
@@ -193,7 +193,7 @@ def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UU
 
 
 def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:
-    """All vectors of a model in a workspace have the dimensions of the first. Raises EmbedderMismatch."""
+    """Raises EmbedderMismatch unless `dim` is the dimension of the model's first vector in the workspace."""
     known: int = connection.execute(
         "INSERT INTO vector_models (workspace, model, dim) VALUES (?, ?, ?)"
         " ON CONFLICT (workspace, model) DO UPDATE SET dim = vector_models.dim RETURNING dim",
@@ -204,7 +204,7 @@ def require_dim(connection: Connection, workspace: str, model: str, dim: int) ->
 
 
 def wait_after(attempts: int) -> timedelta:
-    """How long a piece of work waits that has failed `attempts` times (1 or more): twice as long each time."""
+    """The wait after `attempts` failures (1 or more); it doubles each time."""
     return min(FIRST_RETRY * (1 << min(attempts - 1, 20)), LAST_RETRY)
 
 

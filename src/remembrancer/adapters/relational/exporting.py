@@ -38,10 +38,10 @@ from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
 
 KINDS: Final = RECORDS
-"""The kinds of export rows, in their order: a row comes after every row it names."""
+"""The kinds of export rows, in order: a row follows every row it refers to."""
 
 PAGE: Final = 1000
-"""Rows read at once."""
+"""The number of rows of one read."""
 
 VECTORS: Final = Columns[VectorRecord](
     "v",
@@ -59,29 +59,29 @@ VECTORS: Final = Columns[VectorRecord](
 )
 
 Page = tuple[list[ExportRow], Any]
-"""Some rows, and the position after them: None when there are no more."""
+"""Some rows, and the position after them; None on the last page."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where the rows of one kind of record are, and how a record is made from a row."""
+    """The tables of one kind of record, and the function that makes a record from a row."""
 
     select: tuple[str, ...]
     key: int
-    """The number of columns, from the first on, that no two rows share. Rows are exported in their order."""
+    """The number of leading columns that form a unique key. Rows are exported in its order."""
     rows: str
     """The tables, and the condition for the rows of one workspace."""
     record_of: Callable[[Connection, Row], Record]
 
 
 def export_page(connection: Connection, workspace: str, record: str, after: Any) -> Page:
-    """The next rows of one kind of record, after the position that the page before gave (None: from the start)."""
+    """The next rows of one kind of record, after the position of the previous page (None: from the start)."""
     source = _SOURCES[record]
     keys = source.select[: source.key]
     onwards, position = "", ()
     if after is not None:
-        # The first condition follows from the second. It lets the database find the page by the index of one table when
-        # the keys are columns of several; without it each page would read all rows before it.
+        # The first condition follows from the second. It lets the database use the index of one table if
+        # the keys are columns of several; without it, each page would read all previous rows.
         onwards, position = f" AND {keys[0]} >= ? AND ({', '.join(keys)}) > ({marks(keys)})", (after[0], *after)
     rows = list(
         connection.execute(
@@ -95,7 +95,7 @@ def export_page(connection: Connection, workspace: str, record: str, after: Any)
 
 
 def _source(columns: Columns[Any], key: int, rows: str) -> _Source:
-    """For rows that hold the whole record."""
+    """For rows that contain the whole record."""
     return _Source(columns.selected, key, rows, lambda _connection, row: columns.value_of(row))
 
 

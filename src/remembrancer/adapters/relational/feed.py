@@ -1,4 +1,4 @@
-"""What an index is fed from, and the other reads of one transaction."""
+"""The change feed, and the other reads of one transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _FLOAT32: Final = np.dtype("<f4")
 _CHUNK: Final = 500
-"""Refs in one statement."""
+"""The number of refs in one statement."""
 _CUE: Final = (
     "m.n, c.n, c.terms, c.length, v.vector, c.marks,"
     " e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.role, coalesce(e.actor,'')"
@@ -42,18 +42,18 @@ _MEMORY: Final = (
     " m.valid_until, m.superseded_by IS NOT NULL, m.superseded_at, m.status <> 'active', m.retired_at"
 )
 _FIRST_OF_MEMORY: Final = len(_CUE.split(", "))
-"""Where the memory's own columns begin in a row of `changes`."""
+"""The first of the memory's own columns in a row of `changes`."""
 
 
 class RelationalView:
-    """The records as one read transaction of a connection sees them."""
+    """The records as seen by one read transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._states: dict[str, WorkspaceState] = {}
 
     def state(self, scope: Scope) -> WorkspaceState:
-        """Asked of the tables once: no write can change it before the transaction ends, and a recall wants it often."""
+        """Read once per transaction: it cannot change in between, and a recall needs it often."""
         if scope.workspace not in self._states:
             row = self._connection.execute(
                 "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
@@ -124,7 +124,7 @@ class RelationalView:
 
 
 def _changed(rows: Sequence[Row]) -> ChangedMemory:
-    """Of the rows of one memory, a cue each."""
+    """The memory of these rows, one row per cue."""
     row = rows[0][_FIRST_OF_MEMORY:]
     fixed, moving, current = row[1:12], row[12:24], current_span(*row[26:])
     values = (UUID(bytes=row[0]), *fixed, *current, *moving, _tags(row[24]), decoded(row[25]), list(map(_cue, rows)))
@@ -145,5 +145,5 @@ def _cue(row: Row) -> ChangedCue:
 
 @lru_cache(maxsize=1024)
 def _tags(tags: str) -> tuple[str, ...]:
-    """Many memories have the same tags, and most have none."""
+    """Cached: many memories have the same tags, and most have none."""
     return () if tags == "[]" else tuple(json.loads(tags))

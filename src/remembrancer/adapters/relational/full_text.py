@@ -27,7 +27,7 @@ def add_words(connection: Connection, table: EventTable, number: int, tokens: It
 
 
 def add_all_words(connection: Connection, analyse: Analyse) -> None:
-    """Index all events of a database that has none of their words yet."""
+    """Index all events of a database without an index of their words."""
     for table in TABLES:
         for row in connection.execute(f"SELECT {EVENTS.select}, e.n FROM {table} e ORDER BY e.n"):
             add_words(connection, table, row[-1], tokens_of(EVENTS.value_of(row[:-1]), analyse))

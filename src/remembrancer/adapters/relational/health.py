@@ -1,4 +1,4 @@
-"""What health is computed from, its daily snapshots, and the states of many memories as arrays."""
+"""Inputs of health metrics, daily snapshots, and the states of many memories as arrays."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def health_inputs(
 def _rows(
     connection: Connection, reader: Reader, kept: Where, model: str | None
 ) -> list[tuple[bytes, int, int | None]]:
-    """For each memory its id, its time, and whether it is related to another (None if a cue has no vector), by id."""
+    """The id and time of each memory, and whether it is related to another (None if a cue has no vector), by id."""
     seen = seen_by(reader, "o", visibility=True)
-    # Edges first: left to itself, SQLite reads the whole workspace for each memory to look for an edge.
+    # Edges first: SQLite's own plan reads the whole workspace for each memory to look for an edge.
     edge = (
         f"EXISTS (SELECT 1 FROM relations r {connection.dialect.then_join} memories o ON o.n = r.{{far}}"
         f" WHERE r.{{near}} = m.n AND o.n <> m.n AND {seen.sql})"
@@ -64,7 +64,7 @@ def _rows(
         f" FROM memories m WHERE {kept.sql}",
         (model, *seen.bindings, *seen.bindings, *kept.bindings),
     )
-    # Sorted here: to read rows in the order of their ids, the database would read pages from all over the file, which
+    # Sorted here: reading rows in id order would make the database read pages from all over the file, which
     # takes twice as long.
     return sorted((identifier, at, related) for identifier, at, related in rows)
 
@@ -116,7 +116,7 @@ _SELECT: Final = ", ".join(column for column, _ in _NUMBERS.values())
 
 def states(connection: Connection, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
     conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
-    # Sorted here: to read rows in the order of their ids, the database would read pages from all over the file.
+    # Sorted here: reading rows in id order would make the database read pages from all over the file.
     rows: list[Row] = sorted(
         connection.execute(f"SELECT m.id, {_SELECT} FROM memories m WHERE {conditions.sql}", conditions.bindings),
         key=itemgetter(0),

@@ -1,4 +1,4 @@
-"""Import: rows of an export into a workspace. A row that is there already stays as it is."""
+"""Import: exported rows into a workspace. Existing rows stay unchanged."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _import_journal(
 
 
 def _import_history(connection: Connection, workspace: str, record: Memorial) -> bool:
-    """Add a line of a memory's history, or a snapshot, that is not there yet. One that is there never changes."""
+    """Add a line of a memory's history, or a snapshot, unless it exists. Existing ones never change."""
     if isinstance(record, HealthSnapshot):
         return _add(connection, "health_snapshots", SNAPSHOTS, record, workspace=workspace)
     if isinstance(record, Relation):
@@ -106,7 +106,7 @@ def _import_history(connection: Connection, workspace: str, record: Memorial) ->
     name, table, columns = _LINES[type(record)]
     number = _memory_number(connection, f"{name}.memory_id", workspace, record.memory_id)
     if isinstance(record, Revision) and record.number >= _revision(connection, number):
-        return False  # the memory here is not that far: its own next revision takes this number
+        return False  # the stored memory is at an older revision: its own next revision takes this number
     return _add(connection, table, columns, record, memory=number)
 
 
@@ -116,11 +116,11 @@ _LINES: Final[dict[type, tuple[str, str, Columns[Any]]]] = {
     Review: ("review", "reviews", REVIEWS),
     Audited: ("audit", "audit", AUDIT),
 }
-"""What belongs to one memory: the record's name, its table and its columns."""
+"""The rows that belong to a memory: the record's name, its table and its columns."""
 
 
 def _add(connection: Connection, table: str, columns: Columns[T], value: T, **owner: Binding) -> bool:
-    """Insert the value unless it is there. Returns whether it is new. `owner`: the columns of what it belongs to."""
+    """Insert the value unless it exists. Returns whether it is new. `owner`: the columns of the row it belongs to."""
     return add_row(connection, table, (*owner, *columns.names), (*owner.values(), *columns.bindings(value)))
 
 
@@ -143,7 +143,7 @@ def _import_event(connection: Connection, event: Event, analyse: Analyse) -> boo
 
 
 def _restore(connection: Connection, event: Event, cut: Event, number: int, analyse: Analyse) -> bool:
-    """Replace an archived event by the whole one, at the place that it has here."""
+    """Replace an archived event by the whole event, at its stored position."""
     whole = replace(event, seq=cut.seq)
     if archived(whole) != cut:
         return False
@@ -164,14 +164,14 @@ def _import_archived(connection: Connection, record: ArchivedRecord, analyse: An
 
 
 def _import_priority_change(connection: Connection, workspace: str, change: PriorityChange) -> bool:
-    """Add the log line only: the event keeps the priority that it has here."""
+    """Add the log line only: the stored event keeps its priority."""
     if all(_number(connection, table, workspace, change.event_id) is None for table in TABLES):
         raise InvalidInput("priority.event_id", str(change.event_id), "an event that stands before it in the export")
     return _add(connection, "priority_changes", CHANGES, change, workspace=workspace)
 
 
 def _free_place(connection: Connection, event: Event) -> int:
-    """The event's place in its stream, or the place after the last event if another event has it."""
+    """The event's position in its stream, or the next one after the last if another event has it."""
     stream = stream_of(event.scope)
     taken = any(
         connection.execute(
@@ -202,7 +202,7 @@ def _require_free_key(connection: Connection, event: Event, table: str) -> None:
 
 
 def _import_stream(connection: Connection, record: StreamRecord) -> bool:
-    """Move the cursor forward, if the stream has the same events up to there: it is then the stream that was read."""
+    """Move the cursor forward if the stream has the same events up to there; otherwise it is another stream."""
     here, last, note = streams.place(connection, record.stream)
     is_news = (record.cursor, bool(record.note)) > (here, note != "{}")
     if not is_news or record.cursor > last:

@@ -27,7 +27,7 @@ from remembrancer.ports.journal import Appended, Entry, EventFilter
 _INSERTION: Final = insert_into("events", (*EVENTS.names, "position"))
 _EPOCH: Final = date(1970, 1, 1)
 _DAY: Final = 86_400_000_000
-"""Microseconds."""
+"""A day in microseconds."""
 
 
 def append(connection: Connection, scope: Scope, entries: Sequence[Entry], analyse: Analyse) -> tuple[Appended, ...]:
@@ -53,7 +53,7 @@ def events(
             conditions.add(f"(e.occurred_at, e.seq, e.id) {behind} (?, ?, ?)", *place)
         found.append(f"SELECT {EVENTS.select} FROM {table} e WHERE {conditions.sql}")
         bindings += conditions.bindings
-    # Columns of the result, by number: occurred_at, seq and id.
+    # Result columns by number: occurred_at, seq, id.
     rows = connection.execute(
         f"{' UNION ALL '.join(found)} ORDER BY 8 {order}, 7 {order}, 1 {order} LIMIT ?", (*bindings, limit)
     )
@@ -72,7 +72,7 @@ def events_by_day(connection: Connection, reader: Reader, where: EventFilter) ->
     counts: Counter[int] = Counter()
     for table in _tables(where):
         conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), table)
-        # Division rounds towards zero; days before 1970 are to be rounded down, too.
+        # Division rounds towards zero; days before 1970 must be rounded down too.
         day = f"(e.occurred_at - ((e.occurred_at % {_DAY}) + {_DAY}) % {_DAY}) / {_DAY}"
         counts.update(
             dict(
@@ -89,7 +89,7 @@ def recorded(
 ) -> Stretch:
     last: int = connection.execute("SELECT last FROM positions WHERE workspace = ?", (reader.scope.workspace,)).get or 0
     if after is not None and not 0 <= after <= last:
-        raise InvalidInput("after", after, f"a position from 0 to {last}, the last that was given here")
+        raise InvalidInput("after", after, f"a position from 0 to {last}, the last one assigned")
     conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), "events")
     conditions.add("e.position > ?", after or 0)
     rows = connection.execute(
@@ -120,7 +120,7 @@ def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple
 
 
 def add_event(connection: Connection, event: Event, tokens: Iterable[str]) -> int:
-    """Insert an event at the next position of its workspace and index its tokens. Returns the number of the row."""
+    """Insert an event at the next position of its workspace and index its tokens. Returns its row number."""
     position = connection.execute(
         "INSERT INTO positions (workspace, last) VALUES (?, 1)"
         " ON CONFLICT (workspace) DO UPDATE SET last = positions.last + 1 RETURNING last",
@@ -149,7 +149,7 @@ def _append_one(connection: Connection, scope: Scope, entry: Entry, analyse: Ana
 
 
 def recorded_under_key(connection: Connection, event: Event) -> Event | None:
-    """The event with the same key, if there is one. Raises Conflict if its text is another.
+    """The event with the same key, if it exists. Raises Conflict if its text differs.
 
     Of an archived event only the beginning of the text can be compared.
     """
@@ -169,7 +169,7 @@ def recorded_under_key(connection: Connection, event: Event) -> Event | None:
 
 
 def archived_number(connection: Connection, scope: Scope, event_id: UUID) -> int | None:
-    """The number of the event's row in the archive, if it is there."""
+    """The number of the event's row in the archive, if it exists."""
     return connection.execute(
         "SELECT n FROM archive WHERE workspace = ? AND id = ?", (scope.workspace, event_id.bytes)
     ).get
@@ -201,7 +201,7 @@ def set_priority(
     event = _seen(connection, reader, "events", event_id)
     if event is None:
         if _seen(connection, reader, "archive", event_id) is not None:
-            raise Conflict(f"event {event_id} is in the archive: what is left of it keeps the priority it had")
+            raise Conflict(f"event {event_id} is archived: its priority can no longer change")
         raise NotFound("event", event_id)
     done = PriorityChange(event_id=event_id, previous=event.priority, priority=priority, by=by, reason=reason, at=at)
     if not done.is_change:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CHUNK: Final = 500
-"""Ids in one statement."""
+"""The number of ids in one statement."""
 
 
 def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
@@ -68,7 +68,7 @@ def memories(
     order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
     if after is not None:
         at = micros(after.occurred_to)
-        # Ids ascend in both orders, so a comparison of rows would not do. The index is used for the first condition.
+        # Ids ascend in both orders, so a row comparison cannot be used. The first condition uses the index.
         conditions.add(f"m.occurred_to {behind}= ?", at)
         conditions.add(f"(m.occurred_to {behind} ? OR m.id > ?)", at, after.id.bytes)
     return MEMORIES.all(
@@ -112,7 +112,7 @@ def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[
 def of_memory(
     connection: Connection, reader: Reader, memory_id: UUID, columns: Columns[T], table: str, order: str
 ) -> tuple[T, ...]:
-    """The rows of a table that belong to a memory which the reader may see; empty if not. `order`: columns."""
+    """The rows of a table that belong to a memory; empty if the reader may not see it. `order`: columns."""
     conditions = seen_by(reader, "m", visibility=True)
     return columns.all(
         connection,
@@ -125,7 +125,7 @@ def of_memory(
 def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
     ends = [seen_by(reader, table, visibility=True) for table in ("s", "t")]
     dialect, then_join = connection.dialect, connection.dialect.then_join
-    # From the memories to their edges, by one end and then by the other: left to itself, SQLite reads the edges of the
+    # From the memories to their edges, by one end, then by the other: SQLite's own plan reads the edges of the
     # whole workspace.
     rows = connection.execute(
         "WITH near (n) AS MATERIALIZED ("
@@ -168,7 +168,7 @@ def by_ids(
     joins: str = "",
     *bindings: Binding,
 ) -> list[Row]:
-    """Select columns of the memories with these ids that the reader may see. `bindings` are those of `joins`."""
+    """Select columns of the memories with these ids that the reader may see. `bindings`: those of `joins`."""
     conditions = seen_by(reader, "m", visibility=True)
     rows: list[Row] = []
     distinct = list(dict.fromkeys(ids))
@@ -185,7 +185,7 @@ def by_ids(
 
 
 def with_value(connection: Connection, scope: Scope, column: str, value: str, extra: str = "") -> Memory | None:
-    """The memory of exactly this scope, whatever its session, with that value in a column that is unique there."""
+    """The memory of exactly this scope (session ignored) with that value in a column that is unique there."""
     return MEMORIES.first(
         connection,
         f"memories m WHERE m.workspace = ? AND m.project = ? AND m.crew = ? AND m.agent = ? AND m.{column} = ? {extra}",

@@ -29,7 +29,7 @@ MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def next_change(connection: Connection, workspace: str) -> int:
-    """Take the next number of the workspace's change sequence. Indexes read the memories stamped with it again."""
+    """Take the next number of the workspace's change sequence. Indexes read memories with new numbers again."""
     return connection.execute(
         "INSERT INTO changes (workspace, last) VALUES (?, 1)"
         " ON CONFLICT (workspace) DO UPDATE SET last = changes.last + 1 RETURNING last",
@@ -47,7 +47,7 @@ def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mappin
 
 
 def set_columns(connection: Connection, scope: Scope, memory_id: UUID, **columns: Binding) -> None:
-    """Set columns of a memory, and give it the next number of the change sequence."""
+    """Set columns of a memory, and assign it the next change number."""
     connection.execute(
         f"UPDATE memories SET {assigned(*columns, 'change')} WHERE workspace = ? AND id = ?",
         (*columns.values(), next_change(connection, scope.workspace), scope.workspace, memory_id.bytes),
@@ -115,10 +115,10 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected
         raise NotFound("memory", memory.id)
     before, number = MEMORIES.value_of(row), row[-1]
     if before.superseded_by is not None:
-        raise Conflict(f"memory {memory.id} is superseded by {before.superseded_by}: what it said stays")
+        raise Conflict(f"memory {memory.id} is superseded by {before.superseded_by}: it cannot be revised")
     if before.revision != expected_revision:
         raise Conflict(f"memory {memory.id} is at revision {before.revision}, not {expected_revision}")
-    # The writer may have read the memory before use and forgetting changed it: their columns keep their values.
+    # Use and forgetting may have changed the memory since the writer read it: their columns keep their values.
     after = replace(
         memory,
         revision=expected_revision + 1,
@@ -171,7 +171,7 @@ def adjust(
 
 
 def _seen(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-    """The memories of these ids. Raises NotFound for one that the reader cannot see."""
+    """The memories with these ids. Raises NotFound for one that the reader cannot see."""
     found = get(connection, reader, ids)
     for identifier in ids:
         if identifier not in found:
@@ -208,12 +208,12 @@ def adjust_one(
 
 
 def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, reason: str, at: datetime) -> None:
-    """Write to the audit log what was done to a memory, and why."""
+    """Write an action on a memory, and its reason, to the audit log."""
     _log(connection, scope, "audit", AUDIT, [Audited(memory_id, action, reason, at)])
 
 
 def _log(connection: Connection, scope: Scope, table: str, columns: Columns[L], lines: Iterable[L]) -> None:
-    """Add lines about memories to a log, except those that are there already."""
+    """Add lines about memories to a log; skips existing ones."""
     names, flags = ", ".join(columns.names), ", ".join("?" * len(columns.names))
     connection.executemany(
         f"INSERT INTO {table} (memory, {names}) SELECT n, {flags} FROM memories WHERE workspace = ? AND id = ?"
@@ -243,9 +243,9 @@ def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor
     if memory.superseded_by is not None:
         raise Conflict(f"memory {old} is superseded by {memory.superseded_by} already")
     if not holds(successor, at):
-        raise Conflict(f"memory {new} holds no more itself: neither would be left")
+        raise Conflict(f"memory {new} is not valid: no valid memory would be left")
     if old in _successors(connection, scope, new):
-        raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
+        raise Conflict(f"memory {new} is superseded by {old}, directly or indirectly: no valid memory would be left")
     set_columns(connection, scope, old, superseded_by=new.bytes, superseded_at=micros(at))
     add_relation(connection, scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
     note(connection, scope, old, "superseded", f"by {new}", at)
@@ -255,14 +255,14 @@ def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetim
     """End the memory's validity at a time, without a successor."""
     if memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at):
         return
-    # A memory that becomes valid later ends just after that, for an interval cannot end before it begins.
+    # A memory that becomes valid later ends just after it begins: an interval cannot end before its beginning.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
     set_columns(connection, scope, memory.id, valid_until=micros(until))
     note(connection, scope, memory.id, "invalidated", "", at)
 
 
 def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[UUID]:
-    """The memory and, in order, the memories that supersede it."""
+    """The memory and, in order, its chain of successors."""
     rows = connection.execute(
         "WITH RECURSIVE later (id) AS (SELECT id FROM memories WHERE workspace = ? AND id = ?"
         " UNION SELECT m.superseded_by FROM memories m JOIN later l ON m.id = l.id"
@@ -278,7 +278,7 @@ def relate(connection: Connection, reader: Reader, relations: Sequence[Relation]
 
 
 def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replace_weight: bool) -> bool:
-    """Insert a relation, unless one of its ends is not there. Returns whether it is new."""
+    """Insert a relation if both its ends exist. Returns whether it is new."""
     ends = (scope.workspace, edge.source.bytes, scope.workspace, edge.target.bytes)
     known: bool = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM relations r JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
@@ -302,9 +302,9 @@ def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: 
 
 
 def move(connection: Connection, scope: Scope, memory: Memory, status: Status, at: datetime) -> bool:
-    """Set the memory's status. Returns whether it had another one before.
+    """Set the memory's status. Returns whether it changed.
 
-    Raises Conflict if it becomes active and its topic has another active memory.
+    Raises Conflict if it becomes active and another active memory has its topic.
     """
     if memory.status is status:
         return False
@@ -318,7 +318,7 @@ def move(connection: Connection, scope: Scope, memory: Memory, status: Status, a
 
 
 def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UUID, int]) -> dict[UUID, int]:
-    """The row numbers of the events that the memory and its cues name. Raises NotFound for an unknown event."""
+    """The row numbers of the events that the memory and its cues refer to. Raises NotFound for an unknown event."""
     named = (*write.event_ids, *(indexed.cue.event_id for indexed in write.cues))
     numbers: dict[UUID, int] = {}
     for event in dict.fromkeys(identifier for identifier in named if identifier is not None):
@@ -335,7 +335,7 @@ def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UU
 
 
 def _add_provenance(connection: Connection, memory_number: int, event_numbers: Sequence[int]) -> None:
-    """Add the events that are not among the memory's sources yet. Sources of an earlier revision stay."""
+    """Add events that are not yet among the memory's sources. Sources of an earlier revision stay."""
     if not event_numbers:
         return
     known = [

@@ -1,4 +1,4 @@
-"""What else contains the words of an erased text: rows of logs, which are overwritten, and texts that repeat it."""
+"""Other occurrences of an erased text: log rows, which are overwritten, and texts that repeat it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LOGS: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("runs", "error", "workspace = ?", ""),
     ("model_calls", "error", "workspace = ?", ""),
 )
-"""Tables and columns that may quote the text of a memory or an event, and the condition for the workspace's rows. Where
-the column is the last of the table's key, also the other columns of the key.
+"""Tables and columns that may quote the text of a memory or an event, and the condition for the workspace's rows. If
+the column is part of the table's key, its last, also the other columns of the key.
 """
 
 
@@ -54,7 +54,7 @@ def _said_by_nothing_else(connection: Connection, scope: Scope, tokens: Iterable
 
 
 def silence(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> int:
-    """Put `ERASED` in place of each text in a log that quotes what was erased. Returns the number of rows."""
+    """Replace by `ERASED` each log text that quotes an erased text. Returns the number of rows."""
     texts = list(texts)
     alone = _said_by_nothing_else(connection, scope, _tokens(texts, analyse))
     quotes = quoter(texts, alone, lambda line: _words(line, analyse))
@@ -66,7 +66,7 @@ def silence(connection: Connection, scope: Scope, texts: Iterable[str], analyse:
         for (line,) in list(lines):
             if quotes(line):
                 rows = f"{of_workspace} AND {column} = ?"
-                if key and line != ERASED:  # of two rows that would become the same, one stays
+                if key and line != ERASED:  # of two rows that would become equal, one stays
                     same = " AND ".join(f"o.{part} = {table}.{part}" for part in key.split())
                     silenced += connection.count(
                         f"DELETE FROM {table} WHERE {rows}"

@@ -1,4 +1,4 @@
-"""Erase memories and events with everything that belongs to them, and update what refers to them."""
+"""Erase memories and events with everything that belongs to them, and update rows that refer to them."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _OF_MEMORIES: Final = {
     "reviews": "reviews c",
     "audit": "audit c",
 }
-"""What is deleted with a memory (`c.memory`), by kind."""
+"""Rows deleted with a memory (`c.memory`), by kind."""
 _OF_TEXTS: Final = ("cues", "vectors", "word_vectors", "revisions")
-"""What is deleted with the text alone, of a memory that gets a new one."""
+"""Rows deleted with the text of a memory that gets a new one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """Numbers of the rows that are deleted, and of the memories that get a new text."""
+    """Row numbers of deleted rows, and of memories that get a new text."""
 
     memories: Sequence[int]
     retold: Sequence[int]
@@ -50,8 +50,8 @@ class _Numbers:
 
 
 def erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasure, analyse: Analyse) -> Removed:
-    """See `Erasure.erase`. If it raises, the caller's savepoint takes back what was written until then."""
-    # The purge that follows may fail, for lack of room or because of a reader: then at least this much is done.
+    """See `Erasure.erase`. If it raises, the caller's savepoint undoes its writes."""
+    # The later purge may fail (no disk space, or a reader): deleted rows are overwritten at least here.
     with connection.dialect.overwriting(connection):
         connection.execute("SAVEPOINT erasure")
         removed = _erase(connection, scope, removal, receipt.at, analyse)
@@ -103,13 +103,13 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
 
 
 def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers:
-    """Raises Conflict if a row is not there, or a memory is not at the expected revision."""
+    """Raises Conflict if a row does not exist, or a memory is not at the expected revision."""
     revisions = {write.memory.id: write.memory.revision - 1 for write in removal.retold}
     for identifier, revision in revisions.items():
         try:
             memory = there(connection, scope, identifier)
         except NotFound as error:
-            raise Conflict(f"memory {identifier} is gone already") from error
+            raise Conflict(f"memory {identifier} no longer exists") from error
         if memory.revision != revision:
             raise Conflict(f"memory {identifier} is at revision {memory.revision}, not {revision}")
     found = {
@@ -123,9 +123,9 @@ def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers
         archive=found["archive"],
     )
     if len(numbers.memories) != len(removal.memories):
-        raise Conflict("a memory that was to be erased is gone already")
+        raise Conflict("a memory to be erased no longer exists")
     if len(numbers.events) + len(numbers.archive) != len(removal.events):
-        raise Conflict("an event that was to be erased is gone already")
+        raise Conflict("an event to be erased no longer exists")
     return numbers
 
 
@@ -135,7 +135,7 @@ def _found(connection: Connection, scope: Scope, table: str, ids: Iterable[UUID]
 
 
 def _where_in(connection: Connection, rows: str, column: str, numbers: Sequence[int]) -> DatabaseCursor:
-    """Execute `rows`, a SELECT or DELETE without a condition, for the rows whose column is one of the numbers."""
+    """Execute `rows`, a SELECT or DELETE without a condition, for rows whose column is one of the numbers."""
     dialect = connection.dialect
     return connection.execute(f"{rows} WHERE {dialect.in_list(column)}", (dialect.listed(numbers),))
 
@@ -145,7 +145,7 @@ def _delete(connection: Connection, table: str, numbers: Sequence[int]) -> None:
 
 
 def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) -> None:
-    """Raises Conflict if a memory that stays was meanwhile formed or derived from something that is erased."""
+    """Raises Conflict if a memory that stays was meanwhile formed or derived from an erased row."""
     dialect, in_list = connection.dialect, connection.dialect.in_list
     known = dialect.listed([*numbers.memories, *numbers.retold])
     events = dialect.listed(numbers.events)
@@ -156,9 +156,9 @@ def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) 
         (events, known, events, known, known, RelationKind.DERIVED_FROM, known),
     ).get
     if stray:
-        raise Conflict("something was formed meanwhile from what was to be erased")
+        raise Conflict("a memory was meanwhile formed from a row to be erased")
     if any(removal.events.intersection(write.event_ids) for write in removal.retold):
-        raise Conflict("an episode was to be told anew of an event that goes")
+        raise Conflict("an episode was to be formed again from an event to be erased")
 
 
 def _told(connection: Connection, numbers: _Numbers) -> list[str]:
@@ -170,7 +170,7 @@ def _told(connection: Connection, numbers: _Numbers) -> list[str]:
 
 
 def _texts(connection: Connection, numbers: _Numbers, told: Sequence[str]) -> list[str]:
-    """Those and all others that belong to them: titles, topic keys, revisions, and the old texts of the retold."""
+    """These texts, and all others of the same rows: titles, topic keys, revisions, and the old texts of the retold."""
     both = [*numbers.memories, *numbers.retold]
     named = "SELECT coalesce(title, ''), coalesce(topic_key, '') FROM memories"
     rows = [
@@ -215,7 +215,7 @@ def _count_rows(connection: Connection, numbers: _Numbers, counts: Counter[str])
 
 
 def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal, at: datetime) -> None:
-    """A memory whose successor is erased ends when it was superseded: it does not become valid again."""
+    """A memory whose successor is erased stays ended at its supersession; it does not become valid again."""
     dialect = connection.dialect
     rows = connection.execute(
         f"SELECT id FROM memories WHERE workspace = ? AND {dialect.in_ids('superseded_by')}"
@@ -234,7 +234,7 @@ def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal
 
 
 def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None:
-    """Give the memory the text, cues and events of the write, and keep nothing of the old ones."""
+    """Replace the memory's text, cues and events by those of the write, and delete the old ones."""
     memory = write.memory
     set_columns(
         connection,
@@ -256,7 +256,7 @@ def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None
         )
     }
     if len(events) != len(write.event_ids):
-        raise Conflict(f"an event that memory {memory.id} is told anew of is gone")
+        raise Conflict(f"an event that memory {memory.id} is to be formed from no longer exists")
     connection.executemany(
         "INSERT INTO memory_events (memory, ordinal, event) VALUES (?, ?, ?)",
         [(number, ordinal, events[event]) for ordinal, event in enumerate(write.event_ids)],
@@ -266,7 +266,7 @@ def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None
 
 
 def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:
-    """Make the memory active again; without its topic if another active memory has it by now."""
+    """Make the memory active again, without its topic if another active memory has it."""
     memory = there(connection, scope, identifier)
     held = None if memory.topic_key is None else by_topic(connection, memory.scope, memory.topic_key)
     topic = memory.topic_key if held is None or held.id == identifier else None
@@ -283,9 +283,7 @@ def _streams(connection: Connection, numbers: _Numbers) -> list[Row]:
 
 
 def _leave_streams(connection: Connection, streams: Iterable[Row]) -> int:
-    """Delete the streams that have no event left, and the notes of the others, which may quote an erased event.
-    Returns how many streams were deleted.
-    """
+    """Delete empty streams, and the notes of the others, which may quote an erased event. Returns the number."""
     one = "workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
     gone = 0
     for stream in streams:
@@ -301,7 +299,7 @@ def _leave_streams(connection: Connection, streams: Iterable[Row]) -> int:
 
 
 def _leave_sessions(connection: Connection, scope: Scope, sessions: Iterable[str]) -> int:
-    """Delete the exposures of sessions of which nothing is left, for the questions in them belong to the session."""
+    """Delete the exposures of sessions without remaining rows: their questions belong to the session."""
     gone = 0
     for session in sorted(sessions):
         found = " OR ".join(
@@ -318,7 +316,7 @@ def _leave_sessions(connection: Connection, scope: Scope, sessions: Iterable[str
 
 
 def _settle(connection: Connection, scope: Scope, removal: Removal) -> int:
-    """Delete the deferrals of work on what is erased. Returns how many there were."""
+    """Delete the deferrals of work on erased rows. Returns how many there were."""
     dialect = connection.dialect
     return connection.count(
         f"DELETE FROM deferrals WHERE workspace = ? AND {dialect.in_list('item')}",

@@ -17,19 +17,19 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.errors import Conflict
 
 _LEAST: Final = -(2**63) + 1
-"""Earlier than any time."""
+"""Before any time."""
 _FRESH: Final = (
     "FROM exposures x WHERE x.memory = {memory} AND x.kind = ?"
     f" AND x.at > coalesce((SELECT max(r.evidence_until) FROM reviews r WHERE r.memory = {{memory}}), {_LEAST})"
 )
-"""Exposures of a memory, of one kind, that are newer than the evidence of its last review."""
+"""Exposures of a memory, of one kind, newer than the evidence of its last review."""
 
 _EXPOSED: Final = (
     "WITH RECURSIVE exposed (n) AS (SELECT min(memory) FROM exposures"
     " UNION ALL SELECT (SELECT min(memory) FROM exposures WHERE memory > exposed.n) FROM exposed"
     " WHERE exposed.n IS NOT NULL)"
 )
-"""The memories with exposures. It takes one step in the index for each: most have none, and some have thousands."""
+"""The memories with exposures, by one index step each: most have none, and some have thousands."""
 
 
 def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:

@@ -30,10 +30,10 @@ from remembrancer.domain.strength import Exposed, Exposure, Strength, Usage
 from remembrancer.ports.memories import Audited
 
 EventTable = Literal["events", "archive"]
-"""The tables of events. Both have the same columns but for the last."""
+"""The tables of events. Their columns are the same except the last."""
 TABLES: Final[tuple[EventTable, ...]] = ("events", "archive")
 INDEXED: Final = ("cues", *TABLES)
-"""The tables whose rows are found by their words."""
+"""The tables with a full-text index."""
 
 
 SCOPE: Final = (Column("workspace"), *columns("project crew agent session", SCOPE_PART))
@@ -69,7 +69,7 @@ _STRENGTH: Final = (
     *inside("usage", _USAGE),
 )
 STRENGTH: Final = Columns[Strength]("m", Strength, _STRENGTH, {"usage": Usage})
-"""The columns of a memory that hold its strength."""
+"""The columns of a memory's strength."""
 
 MEMORIES: Final = Columns[Memory](
     "m",

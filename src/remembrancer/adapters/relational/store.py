@@ -1,4 +1,4 @@
-"""The Store over a relational database: each method is one function, run whole in one transaction."""
+"""The Store over a relational database: each method runs one function in one transaction."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ T = TypeVar("T")
 def _reads(
     work: Callable[[], Callable[Concatenate[Connection, P], T]],
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
-    """A method of the store that runs a function in a read transaction. `work` gives the function when it is called, so
-    that its module is loaded then.
+    """A store method that runs a function in a read transaction. `work` returns the function when the method is called,
+    so that its module is loaded only then.
     """
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -45,7 +45,7 @@ def _reads(
 def _writes(
     work: Callable[[], Callable[Concatenate[Connection, P], T]],
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
-    """As `_reads`, in a write transaction. All of it is written, or nothing."""
+    """As `_reads`, in a write transaction, which is written completely or not at all."""
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await store.database.write(lambda connection: work()(connection, *args, **kwargs))
@@ -54,7 +54,7 @@ def _writes(
 
 
 class RelationalStore:
-    """Records in tables, in a database such as an SQLite file."""
+    """The record store in tables of a database such as an SQLite file."""
 
     def __init__(self, backend: Backend, *, analyse: Analyse) -> None:
         """Opens the database. Raises StoreUnavailable or Unsupported."""
@@ -142,7 +142,7 @@ class RelationalStore:
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
-            # Without it, each batch of a sweep over a large database would read past all cues that have vectors.
+            # Without it, each batch of a sweep would read all cues that have vectors.
             mark, of = self._swept.get((scope.workspace, model, words), 0), relational.embeddings
             fresh = of.untried(connection, scope, model, limit, after=mark, before=before, words=words)
             self._swept[scope.workspace, model, words] = fresh[0].ref - 1 if fresh else of.last_cue(connection)
@@ -177,7 +177,7 @@ class RelationalStore:
         return await self.database.write(lambda c: adding(c, scope, rows, self._analyse, dry_run))
 
     async def close(self) -> None:
-        await asyncio.to_thread(self.database.close)  # the last writes may be waiting for another process's lock
+        await asyncio.to_thread(self.database.close)  # the last writes may wait for another process's lock
 
 
 async def _record_rows(snapshot: Snapshot, workspace: str, record: str) -> AsyncIterator[ExportRow]:

@@ -1,4 +1,4 @@
-"""How far streams are read into episodes, and their tails, which are not read yet."""
+"""The cursors of streams, and their tails: the events in no episode yet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IN_TAIL: Final = (
     "FROM events e WHERE e.workspace = s.workspace AND e.project = s.project AND e.crew = s.crew AND e.agent = s.agent"
     " AND e.session = s.session AND e.seq > s.segmented"
 )
-"""The events after the cursor of a stream (`s`) that are in the journal. Others may be in the archive."""
+"""The events after the cursor of a stream (`s`) that are in the journal; the others may be in the archive."""
 
 
 def tails(
@@ -38,7 +38,7 @@ def tails(
     where.add("s.last_seq > s.segmented")
     if after is not None:
         where.add("(s.project, s.crew, s.agent, s.session) > (?, ?, ?, ?)", *stream_of(after)[1:])
-    # The difference of the places is known without reading, and there are no more events than that.
+    # The difference of the positions needs no reading, and is the most events there can be.
     where.add(
         f"l.recorded_at <= ? OR (s.last_seq - s.segmented >= ? AND (SELECT count(*) {_IN_TAIL}) >= ?)",
         micros(silent_since),
@@ -81,7 +81,7 @@ def stream_events(connection: Connection, stream: Scope, *, after: int, limit: i
 
 
 def require_at(connection: Connection, cursor: Cursor) -> None:
-    """Raises Conflict if the stream's cursor is not where it is expected, InvalidInput if it cannot move to `to`."""
+    """Raises Conflict if the stream's cursor is not as expected, InvalidInput if it cannot move to `to`."""
     stands, last, _ = place(connection, cursor.stream)
     if stands != cursor.expected:
         raise Conflict(f"the stream {cursor.stream} was read up to {stands}, not {cursor.expected}")
@@ -90,7 +90,7 @@ def require_at(connection: Connection, cursor: Cursor) -> None:
 
 
 def advance(connection: Connection, cursor: Cursor) -> None:
-    """Set the stream's cursor and its note. Makes the stream's row if it has no event yet."""
+    """Set the stream's cursor and note. Creates the stream's row if it has no event yet."""
     connection.execute(
         "INSERT INTO streams (workspace, project, crew, agent, session, last_seq, segmented, note)"
         " VALUES (?, ?, ?, ?, ?, 0, ?, ?)"
@@ -101,7 +101,7 @@ def advance(connection: Connection, cursor: Cursor) -> None:
 
 
 def place(connection: Connection, stream: Scope) -> tuple[int, int, str]:
-    """The stream's cursor, its last place and its note as JSON; 0, 0 and "{}" if it is not there."""
+    """The stream's cursor, its last position and its note as JSON; 0, 0 and "{}" if it does not exist."""
     row: tuple[int, int, str] | None = connection.execute(
         "SELECT segmented, last_seq, note FROM streams WHERE workspace = ? AND project = ? AND crew = ? AND agent = ?"
         " AND session = ?",
@@ -111,7 +111,7 @@ def place(connection: Connection, stream: Scope) -> tuple[int, int, str]:
 
 
 def digest_until(connection: Connection, stream: Scope, place: int) -> str:
-    """The digest of the stream's events up to a place, in the journal and the archive."""
+    """The digest of the stream's events up to a position, in the journal and the archive."""
     found = "SELECT seq, id FROM {} WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
     rows = connection.execute(
         f"{found.format('events')} AND seq <= ? UNION ALL {found.format('archive')} AND seq <= ? ORDER BY seq",

@@ -1,4 +1,4 @@
-"""What an erasure selects and what is connected to it, in the whole workspace; the receipts, and the purge."""
+"""The rows that an erasure selects and those connected to them, in the whole workspace; receipts and purges."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _require(connection: Connection, scope: Scope, kind: str, ids: Collection[UU
 
 
 PATIENCE_S: Final = 5.0
-"""How long a purge waits for other readers and writers of the database. This process writes nothing meanwhile."""
+"""How long a purge waits for other readers and writers. This process writes nothing meanwhile."""
 
 
 def erasures(connection: Connection, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
@@ -130,7 +130,9 @@ def is_due(connection: Connection, scope: Scope) -> bool:
 
 
 def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) -> str:
-    """Purge the database outside of any transaction. Returns "" when no trace is left, else why there may be one."""
+    """Purge the database outside of any transaction. Returns "" if no trace is left, otherwise the reason why one may
+    be.
+    """
     left = backend.purge(connection)
     if not left:
         connection.execute(

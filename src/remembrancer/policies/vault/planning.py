@@ -235,7 +235,7 @@ def _plan_entry(
         else:
             meant = merged(meant, theirs, base_for(base, memory), superseded=superseded)
         if superseded and meant.text != theirs.text:
-            said = f"memory {memory.id} is superseded by {memory.superseded_by}: what it said stays"
+            said = f"memory {memory.id} is superseded by {memory.superseded_by}: it cannot be revised"
             plan.left.append(FileProblem(origin.source, entry.block.line, said))
     elif not entry.named:
         meant = replace(meant, created_at=meant.created_at or origin.since.date())

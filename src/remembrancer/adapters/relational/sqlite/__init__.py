@@ -1,4 +1,4 @@
-"""SQLite: the only place that knows it. The rest of the package is written for any relational database."""
+"""Everything specific to SQLite. The rest of the package works for any relational database."""
 
 # pyright: reportUnusedImport=false
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How statements are written for SQLite (lists and tags as JSON, words in FTS5 tables), and its connection."""
+"""SQL for SQLite (lists and tags as JSON, words in FTS5 tables), and its connection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JSON_TYPES: Final[dict[type, str]] = {
     float: "'integer', 'real'",
     type(None): "'null'",
 }
-"""What `json_each` calls values of a type. Without it SQLite's 1 would equal true."""
+"""The type names of `json_each`. Without them, SQLite's 1 would equal true."""
 _SECURE_DELETE: Final = {0: "off", 1: "on", 2: "fast"}
 
 
@@ -31,7 +31,7 @@ class SqliteDialect:
     """See `Dialect`."""
 
     begin_reading = "BEGIN"
-    begin_writing = "BEGIN IMMEDIATE"  # BEGIN takes the lock at the first write, and fails if another wrote meanwhile
+    begin_writing = "BEGIN IMMEDIATE"  # plain BEGIN fails at a write if another connection wrote meanwhile
     then_join = "CROSS JOIN"
     row_is_taken: type[Exception] = apsw.ConstraintError
     cannot_read: tuple[type[Exception], ...] = (
@@ -76,7 +76,7 @@ class SqliteDialect:
 
     @contextmanager
     def overwriting(self, connection: Connection) -> Generator[None]:
-        # SQLite fills deleted rows with zeros if told to; it usually only marks their space as free.
+        # By default SQLite only marks the space of deleted rows as free; here it fills them with zeros.
         usual: int = connection.execute("PRAGMA secure_delete").get
         connection.execute("PRAGMA secure_delete = on")
         try:
@@ -89,7 +89,7 @@ class SqliteDialect:
 
 
 def _quoted(phrase: str) -> str:
-    """As FTS5 takes it, whatever characters it contains."""
+    """The phrase as an FTS5 string, whatever characters it contains."""
     escaped = phrase.replace('"', '""')
     return f'"{escaped}"'
 
@@ -98,7 +98,7 @@ _DIALECT: Final = SqliteDialect()
 
 
 class SqliteConnection(Connection, Protocol):
-    """What only the SQLite dialect calls."""
+    """Methods that only the SQLite dialect calls."""
 
     def pragma(self, name: str, value: str | int | None = None) -> Any: ...
     def serialize(self, name: str) -> bytes: ...
@@ -114,12 +114,12 @@ class _Connection(apsw.Connection):
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
         cast("Connection", self).execute(insertion, bindings)
-        return self.last_insert_rowid()  # in half the time of RETURNING
+        return self.last_insert_rowid()  # takes half the time of RETURNING
 
     def wait_for_locks(self, seconds: float) -> None:
         self.set_busy_timeout(int(seconds * 1000))
 
 
 def connect(path: str) -> SqliteConnection:
-    """A connection that may make the file. Raises apsw.Error."""
+    """A connection; the file may be created. Raises apsw.Error."""
     return cast("SqliteConnection", _Connection(path))

@@ -1,4 +1,4 @@
-"""What `doctor` looks at in an SQLite file: the library's version, the pages, the references and the full text."""
+"""The checks of `doctor` for an SQLite file: library version, pages, references and full text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def library() -> Finding:
 
 
 def pages(connection: Connection) -> Finding:
-    # SQLite would compare a full-text index with what this connection saw of it last: reading from it refreshes that.
+    # SQLite checks a full-text index against this connection's last view of it: a read refreshes that view.
     for name in [row[0] for row in connection.execute(_FULL_TEXTS)]:
         connection.execute(f"SELECT rowid FROM {name} LIMIT 1").get  # noqa: B018
     faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
@@ -38,11 +38,11 @@ def pages(connection: Connection) -> Finding:
 
 def references(connection: Connection) -> Finding:
     broken = len(list(connection.execute("PRAGMA foreign_key_check")))
-    return Finding("references", broken == 0, f"{broken} rows name a row that is not there", _EXPORT)
+    return Finding("references", broken == 0, f"{broken} dangling references", _EXPORT)
 
 
 def full_text(connection: Connection) -> Finding:
-    """Whether every cue, event and archived event has its full-text row, and no other row is there."""
+    """Whether every cue, event and archived event has its full-text row, and there are no others."""
     missing, stray = 0, 0
     for table in INDEXED:
         without, alone = connection.execute(

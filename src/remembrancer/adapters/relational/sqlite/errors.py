@@ -1,4 +1,4 @@
-"""The table from apsw's errors to ours. A test checks that it has every error of SQLite."""
+"""The mapping of apsw's errors to ours. A test checks that it covers every SQLite error."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
     apsw.InterruptError: (StoreUnavailable, "the statement was interrupted"),
     apsw.AbortError: (StoreUnavailable, "the statement was aborted"),
     apsw.SchemaChangeError: (StoreUnavailable, "the schema changed under a statement; try again"),
-    apsw.ConstraintError: (Conflict, "the row is already there, or one it needs is not"),
-    apsw.TooBigError: (Unsupported, "the value is larger than SQLite takes"),
+    apsw.ConstraintError: (Conflict, "the row already exists, or a row it refers to does not"),
+    apsw.TooBigError: (Unsupported, "the value exceeds SQLite's limit"),
 }
-"""What a failure of the file, or a conflict with other writers, means to a caller.
+"""The meaning, for a caller, of failures of the file and conflicts with other writers.
 
 Errors that only a defect in our own code can cause (SQL errors, misuse, wrong bindings, a closed cursor) are not in the
-table: they are raised unchanged.
+table and are raised unchanged.
 """
 
 
 _MISSING: Final = re.compile("no such (table|column)|has no column named|malformed database schema")
-"""SQLite's messages when the tables are no longer as we made them."""
+"""SQLite's messages if the tables differ from our schema."""
 
 
 @contextmanager
@@ -58,5 +58,5 @@ def translated(path: str) -> Generator[None]:
         if _MISSING.search(str(error)):
             raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error
         raise
-    except (UnreadableRow, UnicodeDecodeError) as error:  # apsw raises the latter for a text that is not Unicode
+    except (UnreadableRow, UnicodeDecodeError) as error:  # UnicodeDecodeError: from apsw for other texts
         raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error

@@ -1,4 +1,4 @@
-"""One SQLite file, or a database in memory: connections, settings, and what removes deleted rows from its pages."""
+"""One SQLite file, or a database in memory: connections, settings, and the purge of deleted rows."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 CACHE_KIB: Final = 32_768
 LOG_BYTES: Final = 64 << 20
-"""To what the write-ahead log is cut back after it was larger."""
+"""The size to which a larger write-ahead log is truncated."""
 WORDS_OF_EVENTS: Final = 7
-"""The version of the file since which events are found by their words."""
+"""The first file version with a full-text index of events."""
 
 
 class SqliteFile:
@@ -37,10 +37,10 @@ class SqliteFile:
     failure: type[Exception] = apsw.Error
 
     def __init__(self, path: str, *, create: bool = True, full_sync: bool = False) -> None:
-        """`path` is a file's, or `:memory:`. `create`: make the file if it is not there. `full_sync`: wait for the disk
-        at every commit.
+        """`path` is a file's, or `:memory:`. `create`: create the file if it does not exist. `full_sync`: wait for the
+        disk at every commit.
 
-        Raises InvalidInput for what is no path, StoreUnavailable for a path that cannot be opened or made.
+        Raises InvalidInput for an invalid path, StoreUnavailable for one that cannot be opened or created.
         """
         self.name = path
         self.is_private = path == ":memory:"
@@ -58,10 +58,10 @@ class SqliteFile:
             connection.pragma("foreign_keys", True)
             connection.pragma("cache_size", -CACHE_KIB)
             connection.pragma("temp_store", "memory")
-            # NORMAL: a killed process loses nothing that was acknowledged; a power cut may lose the last moments, never
+            # NORMAL: a killed process loses no acknowledged write; a power cut may lose the last moments, never
             # the file. FULL waits for the disk at every commit.
             connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
-            # Without a limit the log keeps, until the last process closes the file, the size of the largest import.
+            # Without a limit the log keeps the size of the largest import until the last process closes the file.
             connection.pragma("journal_size_limit", LOG_BYTES)
             if reading:
                 connection.pragma("query_only", True)
@@ -71,10 +71,10 @@ class SqliteFile:
         return connection
 
     def prepare(self, connection: Connection, analyse: Analyse) -> None:
-        """Bring the tables up to date and turn on the write-ahead log, in a file that is ours or empty.
+        """Migrate the tables and turn on the write-ahead log, in a file that is ours or empty.
 
-        Changing the journal mode does not wait for other connections as other statements do, so processes that open a
-        new file at the same moment try again here.
+        Changing the journal mode does not wait for locks as other statements do, so processes that open a new file at
+        the same moment retry here.
         """
         writing = cast("SqliteConnection", connection)
         fills: Mapping[int, schema.Fill] = {
@@ -107,11 +107,11 @@ class SqliteFile:
             if not self.is_private:
                 _rewrite(connection)
                 if _log_is_held(connection):
-                    return "another reader holds the file's log"
+                    return "another reader is using the file's log"
         except (apsw.BusyError, apsw.LockedError):
-            return "somebody else is writing to the file"
+            return "another process is writing to the file"
         except apsw.FullError:
-            return "there is no room to write the file anew"
+            return "there is not enough disk space to rewrite the file"
         return ""
 
     def copies(self) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class SqliteFile:
 
 
 def _drop_words(connection: Connection) -> None:
-    """A row deleted from a full-text index is only marked there: its words are removed when the index is merged."""
+    """Merge the full-text indexes, because a deleted row is only marked there until its index is merged."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         for table in relational.rows.INDEXED:
@@ -142,10 +142,10 @@ def _drop_words(connection: Connection) -> None:
 
 
 def _rewrite(connection: Connection) -> None:
-    """Copy the file and write it back: no free page, and no gap within a page, keeps bytes of deleted rows. That holds
-    for rows deleted before deleted rows were overwritten, too.
+    """Copy the file and write it back, so that no free page or gap within a page keeps bytes of deleted rows, including
+    rows deleted before overwriting was turned on.
     """
-    connection.execute("PRAGMA temp_store = file")  # the copy may be larger than the memory
+    connection.execute("PRAGMA temp_store = file")  # the copy may exceed the memory
     try:
         connection.execute("VACUUM")
     finally:
@@ -159,7 +159,7 @@ def _log_is_held(connection: Connection) -> bool:
 
 
 def check_path(path: str, *, create: bool) -> None:
-    """Raises InvalidInput if it is not a path, StoreUnavailable if the file cannot be opened, or made (`create`)."""
+    """Raises InvalidInput if it is not a path, StoreUnavailable if the file cannot be opened, or created (`create`)."""
     if not path or not _is_text(path):
         raise InvalidInput("url", path, "a file's path, or :memory:")
     file = Path(path)
@@ -171,35 +171,35 @@ def check_path(path: str, *, create: bool) -> None:
         if file.exists():
             _check_file(file, path)
             if not create and not file.stat().st_size:
-                raise StoreUnavailable(f"{path}: is empty; no memory was ever kept in it, or it was cut to nothing")
+                raise StoreUnavailable(f"{path}: the file is empty; it never was a database, or it was truncated")
             return
     except OSError as error:
         raise StoreUnavailable(f"{path}: cannot be opened ({error.strerror})") from error
     if not create:
-        raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` makes one")
+        raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` creates one")
     if not os.access(file.parent, os.W_OK):
-        raise StoreUnavailable(f"{path}: cannot be made, its folder is read-only")
+        raise StoreUnavailable(f"{path}: cannot be created, its folder is read-only")
 
 
 def copies(path: str) -> tuple[str, ...]:
-    """The names of the file's backups beside it, which migrations made."""
+    """The names of the file's backups next to it, made by migrations."""
     file = Path(path)
-    # Not a glob: the name may contain characters that are patterns there.
+    # Not a glob: the name may contain pattern characters.
     beside = (one.name for one in file.parent.iterdir() if one.name.startswith(f"{file.name}."))
     return tuple(sorted(name for name in beside if name.endswith((".backup", ".backup.partial"))))
 
 
 def _check_file(file: Path, path: str) -> None:
-    if not file.is_file():  # opening a pipe could wait for ever
-        raise StoreUnavailable(f"{path}: is not a file but a device, a pipe or a socket")
+    if not file.is_file():  # opening a pipe could block forever
+        raise StoreUnavailable(f"{path}: is a device, a pipe or a socket, not a file")
     if not os.access(file, os.R_OK):
         raise StoreUnavailable(f"{path}: no permission to read it")
     if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
-        raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer needs to write beside it")
+        raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer must write next to it")
 
 
 def _is_text(path: str) -> bool:
-    """Whether SQLite takes the path, which is Unicode without a NUL."""
+    """Whether SQLite accepts the path: Unicode without NUL."""
     try:
         return b"\0" not in path.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Make, check and migrate the tables of a file."""
+"""Create, check and migrate the tables of a file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from remembrancer.adapters.relational.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.values import dataclass
 
-APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: tells our files from other SQLite files
+APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: identifies our files
 _FOLDER: Final = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The statements that bring a file of the version before to version `number`."""
+    """The statements that migrate a file from the previous version to version `number`."""
 
     number: int
     sql: str
@@ -35,18 +35,18 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def schema_sql() -> str:
-    """The statements that make the tables of the current version."""
+    """The statements that create the tables of the current version."""
     return (_FOLDER / "schema.sql").read_text(encoding="utf-8")
 
 
 @cache
 def current_version() -> int:
-    """The number of the last migration. None of them is read for it."""
+    """The number of the last migration, without reading any of them."""
     return sum(file.suffix == ".sql" for file in (_FOLDER / "migrations").iterdir())
 
 
 def refuse_others(connection: SqliteConnection, path: str) -> None:
-    """Raises StoreUnavailable for another program's file, Unsupported for one of a newer version; writes nothing."""
+    """Raises StoreUnavailable for another program's file, Unsupported for a newer version; writes nothing."""
     connection.execute("BEGIN")
     try:
         _version(connection, path)
@@ -55,13 +55,12 @@ def refuse_others(connection: SqliteConnection, path: str) -> None:
 
 
 Fill = Callable[[Connection], None]
-"""What a migration does after its statements, in the same transaction."""
+"""A function that runs after a migration's statements, in the same transaction."""
 NO_FILLS: Final[Mapping[int, Fill]] = MappingProxyType({})
 
 
 def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] = NO_FILLS) -> None:
-    """Make the tables in an empty file; back up a file of an older version and migrate it. `fills`: by number of the
-    migration.
+    """Create the tables in an empty file; back up and migrate an older file. `fills`: by migration number.
 
     Raises StoreUnavailable for another program's file, Unsupported for one of a newer version.
     """
@@ -69,7 +68,7 @@ def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] =
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _version(connection, path)  # another process may have been faster
+        version = _version(connection, path)  # another process may have migrated it meanwhile
         if version == 0:
             connection.execute(schema_sql())
         elif version < current_version():
@@ -87,7 +86,7 @@ def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] =
 
 
 def _version(connection: SqliteConnection, path: str) -> int:
-    """The file's version; 0: empty. In a transaction: another process may make the tables between statements."""
+    """The file's version; 0: empty. Read in a transaction, because another process may create the tables meanwhile."""
     application = connection.pragma("application_id")
     version = connection.pragma("user_version")
     if application == APPLICATION_ID:
@@ -101,15 +100,15 @@ def _version(connection: SqliteConnection, path: str) -> int:
         return version
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
     if application or version or tables:
-        raise StoreUnavailable(f"{path}: another program's SQLite database; give a file of its own to Remembrancer")
+        raise StoreUnavailable(f"{path}: another program's SQLite database; Remembrancer needs its own file")
     return 0
 
 
 def _backup(path: str, version: int) -> None:
-    """Write a compact copy beside the file. It has another name until it is complete.
+    """Write a compact copy next to the file, under a temporary name until it is complete.
 
-    The caller holds the write lock, so the copy is exactly what is migrated, and of several processes only one makes
-    it. It is made over a connection of its own because VACUUM cannot run in a transaction.
+    The caller holds the write lock, so the copy is exactly the state before the migration, and only one process makes
+    it. It uses another connection because VACUUM cannot run in a transaction.
     """
     target = Path(f"{path}.v{version}.backup")
     partial = Path(f"{target}.partial")
@@ -121,7 +120,7 @@ def _backup(path: str, version: int) -> None:
         finally:
             connection.close()
         with partial.open("rb+") as file:
-            os.fsync(file.fileno())  # SQLite leaves this to us
+            os.fsync(file.fileno())  # SQLite does not do this
         partial.replace(target)
     except OSError as error:
         raise StoreUnavailable(f"{path}: its backup {target} cannot be written ({error.strerror})") from error
