@@ -1,10 +1,12 @@
-"""Strict reading of JSON-lines files: any error is raised with its file and line."""
+"""Values as JSON, and strict reading of JSON-lines files: any error is raised with its file and line."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.lines import objects
@@ -39,3 +41,14 @@ def require_known_keys(what: str, record: Mapping[str, object], keys: Sequence[s
     for key in record:
         if key not in keys:
             raise InvalidInput("key", key, f"keys of {what}: {', '.join(keys)}")
+
+
+def plain(value: object, *, without: tuple[str, ...] = ()) -> Any:
+    """The value as JSON: of a dataclass each field by its name, except those in `without`; a tuple as a list."""
+    if is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.name not in without}
+    if isinstance(value, Mapping):
+        return {key: plain(held) for key, held in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, tuple | list):
+        return [plain(held) for held in cast("list[object]", value)]
+    return value

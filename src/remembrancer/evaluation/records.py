@@ -11,8 +11,7 @@ from typing import Final, TextIO, cast
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.json_values import plain
-from remembrancer.evaluation.lines import errors_at, records
+from remembrancer.evaluation.lines import errors_at, plain, records
 from remembrancer.evaluation.paired import COMPARED, PairedComparison, ScoredQuestion, compare_systems
 from remembrancer.ingest import fields
 

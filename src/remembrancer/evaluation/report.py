@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from remembrancer.domain.validation import JsonValue
 from remembrancer.evaluation.abstention import AbstentionAtThreshold, AbstentionCounts, Reliability, UnanswerableResult
 from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
-from remembrancer.evaluation.json_values import plain
+from remembrancer.evaluation.lines import plain
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.paired import PairedComparison
 from remembrancer.evaluation.summary import Levels, SystemResult

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from rich.markup import escape
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.evaluation.json_values import plain
+from remembrancer.evaluation.lines import plain
 from remembrancer.evaluation.segmentation_summary import F1, METRICS, PK, WINDOW_DIFF, Difference, Result
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.tables import several

@@ -5,7 +5,8 @@ Their signs are stored too, one bit a component: an eighth of the bytes, to sele
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import numpy as np
 import simsimd
@@ -109,3 +110,35 @@ def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[
     with np.errstate(invalid="ignore"):
         codes = np.rint(np.nan_to_num(vectors) / np.nan_to_num(scales, nan=1)[:, np.newaxis]).astype(np.int8)
     return codes, scales.astype(np.float32)
+
+
+MAX_CACHED_BYTES: Final = 64 << 20
+"""Enough for the token embeddings of some forty thousand short turns."""
+_OVERHEAD: Final = 300
+"""Memory of one cached cue beside its bits, in bytes: the entry, the array and the bytes object."""
+
+
+class TokenEmbeddingCache:
+    """Token embeddings that recent questions read, by the ref of their cue. Beyond `MAX_CACHED_BYTES` the oldest go."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, NDArray[np.uint8]] = {}
+        self.nbytes = 0
+
+    def of(self, refs: Iterable[int]) -> dict[int, NDArray[np.uint8]]:
+        """Those that are kept."""
+        return {ref: self._kept[ref] for ref in refs if ref in self._kept}
+
+    def keep(self, ref: int, signs: NDArray[np.uint8]) -> None:
+        self.drop([ref])
+        self._kept[ref] = signs
+        self.nbytes += signs.nbytes + _OVERHEAD
+        while self.nbytes > MAX_CACHED_BYTES:
+            self.drop([next(iter(self._kept))])
+
+    def drop(self, refs: Iterable[int]) -> None:
+        """Drop the token embeddings of changed cues; unknown refs are ignored."""
+        for ref in refs:
+            signs = self._kept.pop(ref, None)
+            if signs is not None:
+                self.nbytes -= signs.nbytes + _OVERHEAD

@@ -17,8 +17,7 @@ from remembrancer.index.context import CueContext
 from remembrancer.index.growing import GrowingArray
 from remembrancer.index.order import best, distinct, ordered
 from remembrancer.index.postings import LexicalScores, Postings
-from remembrancer.index.token_embeddings import TokenEmbeddingCache
-from remembrancer.index.vectors import VectorTable
+from remembrancer.index.vectors import TokenEmbeddingCache, VectorTable
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, ChangeFeed, WorkspaceState, term_hash
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass

@@ -14,9 +14,8 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
 from remembrancer.ingest.blocks import MAX_CALL_CHARS, MAX_RESULT_CHARS, BlockKind, clipped
-from remembrancer.ingest.branch import branch
 from remembrancer.ingest.problem import Problem, RecordLocation
-from remembrancer.ingest.turn import Turn, bounded, digest, identity, label
+from remembrancer.ingest.turn import Turn, bounded, branch, digest, identity, label
 from remembrancer.ingest.turn import events as drafted
 from remembrancer.values import dataclass
 

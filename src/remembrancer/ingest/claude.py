@@ -10,9 +10,8 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
 from remembrancer.ingest.blocks import MAX_RESULT_CHARS, BlockKind, MessagePart, clipped, passages
-from remembrancer.ingest.branch import branch
 from remembrancer.ingest.problem import Problem, RecordLocation
-from remembrancer.ingest.turn import ContentKeys, Turn, bounded, digest, identity, label
+from remembrancer.ingest.turn import ContentKeys, Turn, bounded, branch, digest, identity, label
 from remembrancer.ingest.turn import events as drafted
 from remembrancer.values import dataclass
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from remembrancer.adapters.llm.shape import schema_violations
+from remembrancer.adapters.llm.model import schema_violations
 
 SCHEMA = {
     "type": "object",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from remembrancer.index import token_embeddings
-from remembrancer.index.token_embeddings import TokenEmbeddingCache
+from remembrancer.index import vectors
+from remembrancer.index.vectors import TokenEmbeddingCache
 
 ONE, TWO, THREE = 1, 2, 3
 SIGNS = np.zeros((5, 48), dtype=np.uint8)
@@ -37,5 +37,5 @@ def test_the_same_kept_again_takes_its_room_once() -> None:
 
 
 def test_beyond_its_room_what_was_read_first_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_embeddings, "MAX_BYTES", 2 * kept(ONE).nbytes)
+    monkeypatch.setattr(vectors, "MAX_CACHED_BYTES", 2 * kept(ONE).nbytes)
     assert list(kept(ONE, TWO, THREE).of([ONE, TWO, THREE])) == [TWO, THREE]

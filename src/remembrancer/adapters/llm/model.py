@@ -6,8 +6,11 @@ Importing this module imports pydantic-ai and jsonschema, of the extra `llm`.
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from jsonschema import Draft202012Validator
 from pydantic_ai import Agent, ModelRetry, NativeOutput, StructuredDict
 from pydantic_ai.exceptions import (
     ContentFilterError,
@@ -21,12 +24,12 @@ from pydantic_ai.usage import UsageLimits
 from remembrancer.adapters.endpoints import host_and_port
 from remembrancer.adapters.llm.providers import OpenedModel, open_model
 from remembrancer.adapters.llm.service import LlmService
-from remembrancer.adapters.llm.shape import schema_violations
 from remembrancer.adapters.llm.tries import LONGEST_WAIT, RetryingModel, SleepFunction
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.language_model import Answer, NoAnswer, Task
 
 if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
     from pydantic_ai.output import OutputSpec
 
 MAX_CORRECTIONS: Final = 2
@@ -120,3 +123,31 @@ class PydanticAiModel:
 def _encodable(text: str) -> str:
     """The text with lone surrogates, which have no UTF-8 form, replaced by question marks."""
     return text.encode("utf-8", "replace").decode()
+
+
+_MAX_VIOLATIONS: Final = 5
+
+
+def schema_violations(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """The schema violations, at most five, ordered by path; empty if there are none.
+
+    The text names paths and rules but no values: the model knows what it wrote, and the spending ledger must not store
+    it.
+
+    >>> schema = {"type": "object", "properties": {"days": {"type": "integer", "minimum": 1}}, "required": ["days"]}
+    >>> schema_violations({"days": 0}, schema)
+    '$.days does not meet "minimum": 1'
+    """
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return "the answer holds a number or a character that JSON does not have"
+    found: Iterator[ValidationError] = Draft202012Validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]  its stubs
+    faults = sorted(found, key=lambda fault: fault.json_path)
+    return "; ".join(_violation(fault) for fault in faults[:_MAX_VIOLATIONS])
+
+
+def _violation(fault: ValidationError) -> str:
+    if fault.validator == "additionalProperties":
+        return f"{fault.json_path} has a property that the schema does not name"
+    return f"{fault.json_path} does not meet {json.dumps(fault.validator)}: {json.dumps(fault.validator_value)[:200]}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local.quantised import quantised_by_row, smoothing_factors
+from remembrancer.adapters.embedders.local.graph import quantised_by_row, smoothing_factors
 
 
 @pytest.fixture
