@@ -23,15 +23,7 @@ from remembrancer.engine.context import Context, every_memory
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.policies.consolidation.condensing import Condensed, Home, ids_told, one_of
-from remembrancer.policies.learning.promoting import (
-    NAMED,
-    OF_A_JOB,
-    PROMOTED_FROM,
-    Learnings,
-    Promotion,
-    job_of,
-    longest,
-)
+from remembrancer.policies.learning import promoting
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -144,9 +136,9 @@ async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
         if group[0].scope.project is None:
             known, _ = await _known(ctx, scope, learnings, group, Level.WORKSPACE)
             if known is None:
-                found.append(_candidate(longest(group), group))
+                found.append(_candidate(promoting.longest(group), group))
     for memory in learnings.of_level(Level.PROJECT):
-        if PROMOTED_FROM not in memory.metadata:
+        if promoting.PROMOTED_FROM not in memory.metadata:
             continue
         known, edges = await _known(ctx, scope, learnings, (memory,), Level.WORKSPACE)
         if known is None:
@@ -202,7 +194,7 @@ def _widened(memory: Memory, to: Level) -> Scope:
     return wider[to]
 
 
-async def _learnings(ctx: Context, scope: Scope, rule: Promotion, now: datetime) -> Learnings:
+async def _learnings(ctx: Context, scope: Scope, rule: promoting.Promotion, now: datetime) -> promoting.Learnings:
     where = Filter(current_at=now, tiers=frozenset(rule.tiers), visibilities=frozenset({Visibility.WORKSPACE}))
     rows = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
     # Nobody in particular: what anybody may see is all there is here.
@@ -212,11 +204,11 @@ async def _learnings(ctx: Context, scope: Scope, rule: Promotion, now: datetime)
     if ctx.model is not None:
         vectors = await ctx.store.vectors(reader, ctx.model, ids)
     # Of many memories this takes seconds, in which others may want something of the loop.
-    return await asyncio.to_thread(Learnings, rows, vectors, rule, ctx.preset.pinned_tag)
+    return await asyncio.to_thread(promoting.Learnings, rows, vectors, rule, ctx.preset.pinned_tag)
 
 
 async def _known(
-    ctx: Context, scope: Scope, learnings: Learnings, group: Sequence[Memory], level: Level
+    ctx: Context, scope: Scope, learnings: promoting.Learnings, group: Sequence[Memory], level: Level
 ) -> tuple[Memory | None, tuple[Relation, ...]]:
     """The memory of that level with the group's content, whatever its status, and the group's relations."""
     reader = Reader(Scope(workspace=scope.workspace))
@@ -226,7 +218,7 @@ async def _known(
     formed = await ctx.store.get(reader, above)
     for identifier in above:
         memory = formed.get(identifier)
-        if memory is not None and level_of(memory.scope) is level and PROMOTED_FROM in memory.metadata:
+        if memory is not None and level_of(memory.scope) is level and promoting.PROMOTED_FROM in memory.metadata:
             return memory, edges
     return learnings.known(group, level), edges
 
@@ -268,7 +260,7 @@ def _supported(
 
 def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
     """The promoted memory. Its only cue is its own text: the learnings stay and are found by theirs."""
-    said = longest(group)
+    said = promoting.longest(group)
     home = Home(scope, said.visibility, said.valid_from, said.valid_until, pinned=False)
     memory = one_of(
         [replace(memory, scope=scope) for memory in group],
@@ -276,25 +268,25 @@ def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetim
         identifier=identifier,
         home=home,
         tier=said.tier,
-        metadata={PROMOTED_FROM: ids_told(group[:NAMED])},
+        metadata={promoting.PROMOTED_FROM: ids_told(group[: promoting.NAMED])},
         now=now,
     )
     # It stands in no file and belongs to no job, and how often it is used is its own matter from now on.
     fresh = replace(
         memory,
         source=None,
-        metadata={name: value for name, value in memory.metadata.items() if name not in OF_A_JOB},
+        metadata={name: value for name, value in memory.metadata.items() if name not in promoting.OF_A_JOB},
         strength=replace(memory.strength, usage=Usage()),
     )
     return MemoryWrite(fresh, (own_cue(fresh),))
 
 
 def _candidate(memory: Memory, similar: Sequence[Memory]) -> Candidate:
-    jobs = {job for each in similar if (job := job_of(each)) is not None}
+    jobs = {job for each in similar if (job := promoting.job_of(each)) is not None}
     return Candidate(memory=memory, jobs=len(jobs), similar=tuple(each.id for each in similar))
 
 
-def _reason(rule: Promotion, *, recurring: bool, done: bool, lost: int) -> str:
+def _reason(rule: promoting.Promotion, *, recurring: bool, done: bool, lost: int) -> str:
     if lost:
         return f"changed by another meanwhile: {lost}"
     if not recurring:

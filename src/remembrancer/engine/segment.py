@@ -176,43 +176,30 @@ class _Sweep:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._silent = 0
-        self.streams = 0
         self.left = 0
-        self._episodes = 0
-        self._turns = 0
-        self._failed = 0
-        self._reason = ""
-        self._told_by = Counter[str]()
+        self._found = SegmentReport()
 
     def add(self, one: SegmentedStream) -> None:
-        self.streams += 1
-        self._episodes += len(one.episodes)
-        self._turns += one.turns
-        self._told_by.update(one.told_by)
+        found = self._found
+        self._found = SegmentReport(
+            streams=found.streams + 1,
+            episodes=found.episodes + len(one.episodes),
+            turns=found.turns + one.turns,
+            told_by=dict(Counter(found.told_by) + Counter(one.told_by)),
+            failed=found.failed + bool(one.problem),
+            reason=found.reason or one.problem,
+        )
         self.left += one.overtaken
-        self._failed += bool(one.problem)
-        self._reason = self._reason or one.problem
         self._silent = self._silent + 1 if one.down else 0
 
     @property
     def is_over(self) -> bool:
-        return self.streams >= self._limit or self._silent >= SILENT
+        return self._found.streams >= self._limit or self._silent >= SILENT
 
     def report(self) -> SegmentReport:
-        return SegmentReport(
-            streams=self.streams,
-            episodes=self._episodes,
-            turns=self._turns,
-            told_by=dict(self._told_by),
-            failed=self._failed,
-            left=self.left,
-            reason=self._reason or self._idle(),
-        )
-
-    def _idle(self) -> str:
-        if self._episodes or self.left:
-            return ""
-        return "no episode has ended yet" if self.streams else "no stream is long enough, or has fallen silent"
+        idle = "no episode has ended yet" if self._found.streams else "no stream is long enough, or has fallen silent"
+        reason = self._found.reason or ("" if self._found.episodes or self.left else idle)
+        return replace(self._found, left=self.left, reason=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

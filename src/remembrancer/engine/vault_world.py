@@ -12,18 +12,10 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context, every_memory
 from remembrancer.policies.learning.learnings import KINDS
+from remembrancer.policies.vault import planning
 from remembrancer.policies.vault.changes import VAULT, Terms
 from remembrancer.policies.vault.files import FileProblem, VaultFile, parsed
 from remembrancer.policies.vault.index import Known, VaultIndex
-from remembrancer.policies.vault.planning import (
-    Read,
-    World,
-    belongs,
-    chunks_of,
-    is_marked,
-    new_places,
-    same_as_agreed,
-)
 from remembrancer.ports.vault import Content, Scan, VaultFiles
 from remembrancer.values import dataclass
 
@@ -39,7 +31,7 @@ been modified again.
 class VaultContents:
     """`contents`: the parsed files, by path. `findings`: what could not be read."""
 
-    world: World
+    world: planning.World
     scan: Scan
     contents: Mapping[str, Content]
     findings: tuple[FileProblem, ...]
@@ -54,10 +46,10 @@ async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: VaultInde
     await reading.marked()
     await reading.files_that_the_store_disagrees_with()
     formed = await reading.formed()
-    targets = new_places(formed, {*reading.parsed, *reading.unchanged}, terms)
+    targets = planning.new_places(formed, {*reading.parsed, *reading.unchanged}, terms)
     await reading.read({path for path in targets.values() if path in reading.unchanged}, again=True)
     unclear = {*scan.refused, *(f"{path.removesuffix('/')}/" for path in scan.refused), *reading.unreadable}
-    world = World(
+    world = planning.World(
         index=index,
         read={path: reading.as_read(path) for path in sorted(reading.parsed)},
         unchanged=reading.unchanged,
@@ -104,7 +96,9 @@ class _Reading:
 
     async def files_that_the_store_disagrees_with(self) -> None:
         disagreeing = [
-            path for path, known in self.unchanged.items() if not same_as_agreed(known, path, self.memories, self.terms)
+            path
+            for path, known in self.unchanged.items()
+            if not planning.same_as_agreed(known, path, self.memories, self.terms)
         ]
         await self.read(disagreeing, again=True)
 
@@ -117,7 +111,7 @@ class _Reading:
                 self._take(path, content, again=again)
         fresh = [path for path in several if path in self.parsed]
         await self.look_up(entry.learning.id for path in fresh for entry in self.parsed[path].entries)
-        await self.look_up(chunk for path in fresh for chunk in chunks_of(self.parsed[path], self.terms.vault))
+        await self.look_up(chunk for path in fresh for chunk in planning.chunks_of(self.parsed[path], self.terms.vault))
 
     def _take(self, path: str, content: Content | str, *, again: bool) -> None:
         self.unchanged.pop(path, None)
@@ -131,9 +125,9 @@ class _Reading:
         self.contents[path] = content
         self.parsed[path] = parsed(path, content.text)
 
-    def as_read(self, path: str) -> Read:
+    def as_read(self, path: str) -> planning.Read:
         file = self.parsed[path]
-        return Read(file, self.contents[path].stat.modified, chunks_of(file, self.terms.vault))
+        return planning.Read(file, self.contents[path].stat.modified, planning.chunks_of(file, self.terms.vault))
 
     async def look_up(self, ids: Iterable[UUID]) -> None:
         """Look up the memories of ids that were not looked up before, whatever their status."""
@@ -147,7 +141,7 @@ class _Reading:
         """Memories whose metadata names this vault, whatever the index knows."""
         where = Filter(current_at=self.terms.now, metadata=((VAULT, self.terms.vault),))
         async for memory in every_memory(self.ctx, self.scope, where):
-            if is_marked(memory, self.terms.vault):
+            if planning.is_marked(memory, self.terms.vault):
                 self.memories.setdefault(memory.id, memory)
 
     async def formed(self) -> list[Memory]:
@@ -158,5 +152,7 @@ class _Reading:
         return [
             memory
             async for memory in every_memory(self.ctx, self.scope, where)
-            if memory.id not in stood and not is_marked(memory, self.terms.vault) and belongs(memory, self.terms)
+            if memory.id not in stood
+            and not planning.is_marked(memory, self.terms.vault)
+            and planning.belongs(memory, self.terms)
         ]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from remembrancer.policies.ranking.evidence import evidence, evidence_terms
+from remembrancer.policies.ranking.relevance import evidence, evidence_terms
 from remembrancer.policies.ranking.scoring import Expression, Product, Signal, Weighted
 
 SIMILARITY, TIME = Signal("similarity"), Signal("time")

@@ -10,20 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.reference.rows import Held, Rows, StreamProgress
-from remembrancer.domain.erasure import (
-    ERASED,
-    LEAST_QUOTED_CHARS,
-    Erasure,
-    ErasureSelection,
-    ErasureTrace,
-    EventTrace,
-    Removal,
-    Removed,
-    Traces,
-    owner_matches,
-    plain,
-    quoter,
-)
+from remembrancer.domain import erasure
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.journal import searchable_text
@@ -38,7 +25,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def lying_in(rows: Rows, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
+def lying_in(rows: Rows, scope: Scope, choice: erasure.ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
     events = {event.id: event for event in rows.all_events()}
     for kind, named, there in (("memory", choice.ids, rows.memories), ("event", choice.events, events)):
         for missing in sorted(named - there.keys()):
@@ -51,20 +38,22 @@ def lying_in(rows: Rows, scope: Scope, choice: ErasureSelection) -> tuple[frozen
 
     memories = rows.memories.values()
     return (
-        frozenset(one.id for one in memories if owner_matches(choice, one.scope) and is_early(one.occurred_to)),
-        frozenset(one.id for one in events.values() if owner_matches(choice, one.scope) and is_early(one.occurred_at)),
+        frozenset(one.id for one in memories if erasure.owner_matches(choice, one.scope) and is_early(one.occurred_to)),
+        frozenset(
+            one.id for one in events.values() if erasure.owner_matches(choice, one.scope) and is_early(one.occurred_at)
+        ),
     )
 
 
-def traces(rows: Rows, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+def traces(rows: Rows, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> erasure.Traces:
     found = {event.id: event for event in rows.all_events()}
-    return Traces(
+    return erasure.Traces(
         {one: _trace(rows, rows.memories[one]) for one in memories if one in rows.memories},
-        {one: EventTrace(found[one], _formed(rows, one)) for one in events if one in found},
+        {one: erasure.EventTrace(found[one], _formed(rows, one)) for one in events if one in found},
     )
 
 
-def erase(rows: Rows, removal: Removal, receipt: Erasure) -> Removed:
+def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> erasure.Removed:
     """Change these rows, a copy that the caller keeps or discards."""
     _require(rows, removal)
     analyse = rows.analyse
@@ -98,16 +87,16 @@ def erase(rows: Rows, removal: Removal, receipt: Erasure) -> Removed:
             rows.claims[key] = Held(held.claim, Unkept(held.answered.status))
             counts["replies"] += 1
     words = {token for text in texts for token in _words(text, analyse)} - _said(rows, analyse)
-    counts["quotations"] += _silence(rows, quoter(texts, words, lambda line: _words(line, analyse)))
+    counts["quotations"] += _silence(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
     kinds += ("reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
-    return Removed({kind: counts[kind] for kind in kinds}, _repeated(rows, told, analyse))
+    return erasure.Removed({kind: counts[kind] for kind in kinds}, _repeated(rows, told, analyse))
 
 
-def _trace(rows: Rows, memory: Memory) -> ErasureTrace:
+def _trace(rows: Rows, memory: Memory) -> erasure.ErasureTrace:
     drawn = [edge for edge in rows.relations.values() if edge.kind is RelationKind.DERIVED_FROM]
     cues = [indexed.cue for _, indexed in rows.cues_of(memory.id)]
-    return ErasureTrace(
+    return erasure.ErasureTrace(
         memory=memory,
         events=tuple(event for event in rows.provenance[memory.id] if event in rows.events),
         turns=frozenset(cue.event_id for cue in cues if cue.event_id is not None),
@@ -121,7 +110,7 @@ def _formed(rows: Rows, event: UUID) -> frozenset[UUID]:
     return frozenset(formed | {one.cue.memory_id for one in rows.cues.values() if one.cue.event_id == event})
 
 
-def _require(rows: Rows, removal: Removal) -> None:
+def _require(rows: Rows, removal: erasure.Removal) -> None:
     for write in removal.retold:
         known = rows.memories.get(write.memory.id)
         if known is None or known.revision != write.memory.revision - 1:
@@ -139,11 +128,11 @@ def _require(rows: Rows, removal: Removal) -> None:
         raise Conflict("a memory was meanwhile formed from a row to be erased")
 
 
-def _going_events(rows: Rows, removal: Removal) -> list[Event]:
+def _going_events(rows: Rows, removal: erasure.Removal) -> list[Event]:
     return [event for event in rows.all_events() if event.id in removal.events]
 
 
-def _texts(rows: Rows, removal: Removal) -> list[str]:
+def _texts(rows: Rows, removal: erasure.Removal) -> list[str]:
     """All texts, previous ones included, of the rows that are removed or formed again."""
     retold = {write.memory.id for write in removal.retold}
     texts: list[str | None] = []
@@ -213,7 +202,7 @@ def _remove_memory(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
     del rows.memories[identifier], rows.provenance[identifier]
 
 
-def _remove_events(rows: Rows, removal: Removal, counts: Counter[str]) -> None:
+def _remove_events(rows: Rows, removal: erasure.Removal, counts: Counter[str]) -> None:
     streams = {event.scope: rows.last_seq(event.scope) for event in _going_events(rows, removal)}
     for identifier in removal.events:
         if identifier in rows.events:
@@ -262,7 +251,7 @@ def _silence(rows: Rows, quotes: Callable[[str], bool]) -> int:
         if not quotes(line):
             return line
         silenced += 1
-        return ERASED
+        return erasure.ERASED
 
     rows.exposures = {at: replace(one, query=said(one.query)) for at, one in rows.exposures.items()}
     rows.audit = {replace(line, reason=said(line.reason)) for line in rows.audit}
@@ -275,10 +264,10 @@ def _silence(rows: Rows, quotes: Callable[[str], bool]) -> int:
 
 def _repeated(rows: Rows, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:
     """The ids of remaining rows that contain one of the texts, word for word."""
-    told = {plain(text) for text in texts if _words(text, analyse)}
-    wanted = [text for text in told if len(text) >= LEAST_QUOTED_CHARS]
+    told = {erasure.plain(text) for text in texts if _words(text, analyse)}
+    wanted = [text for text in told if len(text) >= erasure.LEAST_QUOTED_CHARS]
     held = [(event.id, event.text) for event in rows.all_events()]
     for memory in rows.memories.values():
         said = [memory.title or "", memory.text]
         held += [(memory.id, " ".join((*said, indexed.cue.text))) for _, indexed in rows.cues_of(memory.id)]
-    return tuple(sorted({one for one, text in held if any(each in plain(text) for each in wanted)}))
+    return tuple(sorted({one for one, text in held if any(each in erasure.plain(text) for each in wanted)}))

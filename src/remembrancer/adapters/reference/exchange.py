@@ -22,16 +22,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import digest_of
 from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
-from remembrancer.ports.exchange import (
-    ArchivedRecord,
-    CueRecord,
-    Memorial,
-    MemoryRecord,
-    Record,
-    StreamRecord,
-    VectorRecord,
-    record_to_row,
-)
+from remembrancer.ports import exchange
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
 
@@ -41,17 +32,17 @@ K = TypeVar("K")
 
 def export(rows: Rows) -> Iterator[ExportRow]:
     """Every row, in an order determined by the rows."""
-    return map(record_to_row, _records(rows))
+    return map(exchange.record_to_row, _records(rows))
 
 
-def _records(rows: Rows) -> Iterator[Record]:
+def _records(rows: Rows) -> Iterator[exchange.Record]:
     yield from _journal(rows)
     for memory in sorted(rows.memories.values(), key=lambda memory: (memory.recorded_at, memory.id)):
-        yield MemoryRecord(memory, rows.provenance[memory.id])
+        yield exchange.MemoryRecord(memory, rows.provenance[memory.id])
     refs = sorted(rows.cues, key=lambda ref: (rows.cues[ref].cue.memory_id, rows.cues[ref].cue.ordinal))
     for ref in refs:
         cue = rows.cues[ref].cue
-        yield CueRecord(cue, rows.memories[cue.memory_id].revision)
+        yield exchange.CueRecord(cue, rows.memories[cue.memory_id].revision)
     for ref in refs:
         for model in sorted(model for at, model in rows.vectors if at == ref):
             yield _vector_record(rows, rows.cues[ref].cue, model, rows.vectors[ref, model])
@@ -67,42 +58,42 @@ def _by_key(held: Mapping[tuple[Any, ...], T]) -> Iterator[T]:
     return (held[key] for key in sorted(held))
 
 
-def _journal(rows: Rows) -> Iterator[Record]:
+def _journal(rows: Rows) -> Iterator[exchange.Record]:
     yield from sorted(rows.events.values(), key=_in_order)
     yield from sorted(rows.archive.values(), key=lambda one: _in_order(one.event))
     yield from in_order_of_events(rows.priority_changes)
     for stream, progress in sorted(rows.streams.items(), key=lambda pair: place_of(pair[0])):
         if progress != StreamProgress():
             read = _read(rows, stream, progress.cursor)
-            yield StreamRecord(stream=stream, cursor=progress.cursor, read=read, note=progress.note)
+            yield exchange.StreamRecord(stream=stream, cursor=progress.cursor, read=read, note=progress.note)
 
 
-def take_in(rows: Rows, records: Iterable[Record]) -> int:
+def take_in(rows: Rows, records: Iterable[exchange.Record]) -> int:
     """Add records that do not exist yet. Returns how many were new."""
     return sum(_take_in(rows, record) for record in records)
 
 
-def _take_in(rows: Rows, record: Record) -> bool:  # noqa: PLR0911  a case for each
+def _take_in(rows: Rows, record: exchange.Record) -> bool:  # noqa: PLR0911  a case for each
     match record:
         case Event():
             return _take_in_event(rows, record)
-        case ArchivedRecord():
+        case exchange.ArchivedRecord():
             return _take_in_archived(rows, record)
         case PriorityChange():
             return _take_in_priority_change(rows, record)
-        case StreamRecord():
+        case exchange.StreamRecord():
             return _take_in_stream(rows, record)
-        case MemoryRecord(memory, event_ids):
+        case exchange.MemoryRecord(memory, event_ids):
             return _take_in_memory(rows, memory, event_ids)
-        case CueRecord():
+        case exchange.CueRecord():
             return _take_in_cue(rows, record)
-        case VectorRecord():
+        case exchange.VectorRecord():
             return _take_in_vector(rows, record)
         case _:
             return _take_in_history(rows, record)
 
 
-def _take_in_history(rows: Rows, record: Memorial) -> bool:
+def _take_in_history(rows: Rows, record: exchange.Memorial) -> bool:
     """Add a line of a memory's history, or a snapshot, unless it exists. Existing ones never change."""
     match record:
         case Revision():
@@ -150,7 +141,7 @@ def _take_in_event(rows: Rows, event: Event) -> bool:
     return True
 
 
-def _take_in_archived(rows: Rows, record: ArchivedRecord) -> bool:
+def _take_in_archived(rows: Rows, record: exchange.ArchivedRecord) -> bool:
     event = record.event
     if event.id in rows.events or event.id in rows.archive:
         return False
@@ -176,7 +167,7 @@ def _placed(rows: Rows, event: Event) -> Event:
     return replace(event, seq=rows.last_seq(event.scope) + 1) if taken else event
 
 
-def _take_in_stream(rows: Rows, record: StreamRecord) -> bool:
+def _take_in_stream(rows: Rows, record: exchange.StreamRecord) -> bool:
     here = rows.progress(record.stream)
     is_news = (record.cursor, bool(record.note)) > (here.cursor, bool(here.note))
     is_same = record.cursor <= rows.last_seq(record.stream)
@@ -196,7 +187,7 @@ def _take_in_memory(rows: Rows, memory: Memory, event_ids: Sequence[UUID]) -> bo
     return True
 
 
-def _take_in_cue(rows: Rows, record: CueRecord) -> bool:
+def _take_in_cue(rows: Rows, record: exchange.CueRecord) -> bool:
     cue = record.cue
     memory = _require("cue.memory_id", cue.memory_id, rows.memories)
     if memory.revision != record.revision or _ref(rows, cue.memory_id, cue.ordinal) is not None:
@@ -207,7 +198,7 @@ def _take_in_cue(rows: Rows, record: CueRecord) -> bool:
     return True
 
 
-def _take_in_vector(rows: Rows, record: VectorRecord) -> bool:
+def _take_in_vector(rows: Rows, record: exchange.VectorRecord) -> bool:
     memory = _require("vector.memory_id", record.memory_id, rows.memories)
     if memory.revision != record.revision:
         return False
@@ -247,8 +238,8 @@ def _read(rows: Rows, stream: Scope, cursor: int) -> str:
     return digest_of(event.id for event in sorted(until, key=lambda event: event.seq))
 
 
-def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> VectorRecord:
-    return VectorRecord(
+def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> exchange.VectorRecord:
+    return exchange.VectorRecord(
         memory_id=cue.memory_id,
         ordinal=cue.ordinal,
         revision=rows.memories[cue.memory_id].revision,

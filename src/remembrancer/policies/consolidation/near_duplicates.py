@@ -12,17 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from remembrancer.language.english.claim_words import (
-    CALENDAR,
-    DATES,
-    DATES_BY_CAPITAL,
-    LIMITS,
-    NEGATIONS,
-    NUMBERS,
-    OPPOSITE_OF,
-    REVERSING,
-    UNITS,
-)
+from remembrancer.language.english import claim_words
 from remembrancer.language.english.stop_words import STOP_WORDS
 from remembrancer.language.lexical import fold, stem
 from remembrancer.values import dataclass
@@ -142,10 +132,12 @@ def _numbers(text: str) -> Iterator[str]:
         following = chunks[place + 1].strip(_OUTER).casefold() if place + 1 < len(chunks) else ""
         if any(character.isdigit() for character in bare):
             yield _number(bare, following)
-        elif bare.casefold() in NUMBERS:
-            yield _with_unit(NUMBERS[bare.casefold()], following)
+        elif bare.casefold() in claim_words.NUMBERS:
+            yield _with_unit(claim_words.NUMBERS[bare.casefold()], following)
         else:
-            yield from (NUMBERS[part] for part in bare.casefold().split("-")[:-1] if part in NUMBERS)
+            yield from (
+                claim_words.NUMBERS[part] for part in bare.casefold().split("-")[:-1] if part in claim_words.NUMBERS
+            )
             yield from _COMPARISON.findall(chunk)
 
 
@@ -162,19 +154,19 @@ def _number(bare: str, following: str) -> str:
         return before + _with_unit(digits, following)
     if unit in {"st", "nd", "rd", "th"}:
         return f"{before}{digits}"
-    return f"{before}{digits} {UNITS.get(unit, unit)}"
+    return f"{before}{digits} {claim_words.UNITS.get(unit, unit)}"
 
 
 def _with_unit(digits: str, following: str) -> str:
-    return f"{digits} {UNITS[following]}" if following in UNITS else digits
+    return f"{digits} {claim_words.UNITS[following]}" if following in claim_words.UNITS else digits
 
 
 def _dates(text: str, words: Sequence[tuple[str, int, int]]) -> Iterator[str]:
     for word, start, end in words:
         lower = _plain(word)
-        if lower in DATES:
+        if lower in claim_words.DATES:
             yield lower[:3] if _is_calendar(lower) else lower
-        elif lower in DATES_BY_CAPITAL and (
+        elif lower in claim_words.DATES_BY_CAPITAL and (
             (word[0].isupper() and not _begins_sentence(text, start)) or _beside_number(text, start, end)
         ):
             yield lower[:3]
@@ -182,7 +174,7 @@ def _dates(text: str, words: Sequence[tuple[str, int, int]]) -> Iterator[str]:
 
 def _is_calendar(word: str) -> bool:
     """Whether the word names a day or a month, maybe abbreviated to three letters."""
-    return word[:3] in CALENDAR and word != "monthly"
+    return word[:3] in claim_words.CALENDAR and word != "monthly"
 
 
 def _beside_number(text: str, start: int, end: int) -> bool:
@@ -194,11 +186,11 @@ def _beside_number(text: str, start: int, end: int) -> bool:
 def _negated(words: Sequence[str]) -> Iterator[str]:
     """Each negation with the word it applies to ("a, not b" is not "b, not a"), and each restriction."""
     for place, word in enumerate(words):
-        if word in NEGATIONS:
+        if word in claim_words.NEGATIONS:
             following = words[place + 1 : place + 1 + _REACH]
-            after = next((one for one in following if one not in STOP_WORDS and one not in NEGATIONS), "")
+            after = next((one for one in following if one not in STOP_WORDS and one not in claim_words.NEGATIONS), "")
             yield f"not {stem(fold(after))}"
-        elif word in LIMITS:
+        elif word in claim_words.LIMITS:
             yield stem(fold(word))
 
 
@@ -207,7 +199,11 @@ def _identifiers(text: str) -> Iterator[str]:
     for chunk in _CHUNK.findall(text):
         bare = chunk.strip("\"'`“”‘’«»()[]{}.,;:!?…*")
         lower = bare.casefold()
-        if _IDENTIFIER.search(bare) and lower not in UNITS and not any(character.isdigit() for character in bare):
+        if (
+            _IDENTIFIER.search(bare)
+            and lower not in claim_words.UNITS
+            and not any(character.isdigit() for character in bare)
+        ):
             yield lower
 
 
@@ -223,10 +219,10 @@ def _capitals(text: str, words: Sequence[tuple[str, int, int]]) -> tuple[tuple[s
         if not word[0].isupper() or word == "I" or word.startswith("I'"):
             continue
         lower = _plain(word)
-        if lower in DATES or lower in UNITS:
+        if lower in claim_words.DATES or lower in claim_words.UNITS:
             continue
         opening = _begins_sentence(text, start)
-        if lower in STOP_WORDS or lower in NEGATIONS or lower in NUMBERS:
+        if lower in STOP_WORDS or lower in claim_words.NEGATIONS or lower in claim_words.NUMBERS:
             if len(word) > 1 or opening:
                 continue
             names.append(lower)  # "plan A"
@@ -260,7 +256,7 @@ def _opposed(mine: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether each has a word that the other lacks, and both are opposites."""
     if not mine or not theirs:
         return False
-    if any(word in OPPOSITE_OF and not theirs.isdisjoint(OPPOSITE_OF[word]) for word in mine):
+    if any(word in claim_words.OPPOSITE_OF and not theirs.isdisjoint(claim_words.OPPOSITE_OF[word]) for word in mine):
         return True
     return _reversed(mine, theirs) or _reversed(theirs, mine)
 
@@ -270,8 +266,8 @@ def _reversed(some: frozenset[str], others: frozenset[str]) -> bool:
     turned = [
         word[len(prefix) :]
         for word in some
-        if word.startswith(REVERSING)
-        for prefix in REVERSING
+        if word.startswith(claim_words.REVERSING)
+        for prefix in claim_words.REVERSING
         if word.startswith(prefix) and len(word) > len(prefix) + 2
     ]
     return bool(turned) and not {stem(fold(word)) for word in turned}.isdisjoint(stem(fold(word)) for word in others)

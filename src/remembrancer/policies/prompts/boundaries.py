@@ -7,19 +7,9 @@ from types import MappingProxyType
 from typing import Final
 
 from remembrancer.domain.validation import MAX_TITLE_CHARS
+from remembrancer.policies.prompts import fields
 from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING
 from remembrancer.policies.prompts.fence import fenced, transcript
-from remembrancer.policies.prompts.fields import (
-    INTEGER,
-    TEXT,
-    Object,
-    list_of,
-    object_of,
-    objects,
-    one_of,
-    whole,
-    words,
-)
 from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, StreamTurn
 
 SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})
@@ -47,21 +37,27 @@ LAST: Final = (
     " the last turn included; if it does, leave that empty."
 )
 
-WHOLE_SCHEMA: Final[Object] = object_of(
-    segments=list_of(
-        object_of(first=INTEGER, last=INTEGER, title=TEXT, summary=TEXT, surprise=one_of(SURPRISE)),
+WHOLE_SCHEMA: Final[fields.Object] = fields.object_of(
+    segments=fields.list_of(
+        fields.object_of(
+            first=fields.INTEGER,
+            last=fields.INTEGER,
+            title=fields.TEXT,
+            summary=fields.TEXT,
+            surprise=fields.one_of(SURPRISE),
+        ),
         minItems=1,
     )
 )
 
-LAST_SCHEMA: Final[Object] = object_of(begins_something_new={"type": "boolean"}, about=TEXT)
+LAST_SCHEMA: Final[fields.Object] = fields.object_of(begins_something_new={"type": "boolean"}, about=fields.TEXT)
 
 
 def instructions(question: BoundaryQuestion) -> str:
     return WHOLE if question.whole else LAST
 
 
-def schema(question: BoundaryQuestion) -> Object:
+def schema(question: BoundaryQuestion) -> fields.Object:
     return WHOLE_SCHEMA if question.whole else LAST_SCHEMA
 
 
@@ -71,20 +67,20 @@ def material(turns: Sequence[StreamTurn], question: BoundaryQuestion) -> str:
     return f"{fenced(question.before, 'before')}\n{asked}" if question.before else asked
 
 
-def read(value: Object, question: BoundaryQuestion) -> Boundaries | str:
+def read(value: fields.Object, question: BoundaryQuestion) -> Boundaries | str:
     """The answer, or what is wrong with it."""
     return _segments(value, question) if question.whole else _verdict(value, question)
 
 
-def _segments(value: Object, question: BoundaryQuestion) -> Boundaries | str:
-    given = objects(value, "segments")
+def _segments(value: fields.Object, question: BoundaryQuestion) -> Boundaries | str:
+    given = fields.objects(value, "segments")
     if not given:
         return "segments is not a list of at least one segment"
     asked = question.end - question.start
     found: list[Segment] = []
     next_turn = 1
     for number, one in enumerate(given, start=1):
-        first, last = whole(one, "first"), whole(one, "last")
+        first, last = fields.whole(one, "first"), fields.whole(one, "last")
         if first != next_turn or last is None or not next_turn <= last <= asked:
             return (
                 f"segment {number} goes from turn {first} to turn {last}: it must begin with turn {next_turn}"
@@ -93,8 +89,8 @@ def _segments(value: Object, question: BoundaryQuestion) -> Boundaries | str:
         surprise = one.get("surprise")
         if not isinstance(surprise, str) or surprise not in SURPRISE:
             return f"the surprise of segment {number} is not one of {', '.join(SURPRISE)}"
-        title = words(one, "title", max_chars=MAX_TITLE_CHARS)
-        summary = words(one, "summary", max_chars=MAX_SUMMARY_CHARS)
+        title = fields.words(one, "title", max_chars=MAX_TITLE_CHARS)
+        summary = fields.words(one, "summary", max_chars=MAX_SUMMARY_CHARS)
         if not title or not summary:
             return f"segment {number} lacks a title or a summary"
         found.append(
@@ -113,14 +109,14 @@ def _segments(value: Object, question: BoundaryQuestion) -> Boundaries | str:
     return Boundaries(segments=tuple(found))
 
 
-def _verdict(value: Object, question: BoundaryQuestion) -> Boundaries | str:
+def _verdict(value: fields.Object, question: BoundaryQuestion) -> Boundaries | str:
     new = value.get("begins_something_new")
     if not isinstance(new, bool):
         return "begins_something_new is neither true nor false"
     last = question.end - 1
     if not new:
         all_of_it = Segment(start=question.start, end=question.end, surprise=0.0, reason=BY_MODEL)
-        return Boundaries(segments=(all_of_it,), model=words(value, "about", max_chars=MAX_ABOUT_CHARS))
+        return Boundaries(segments=(all_of_it,), model=fields.words(value, "about", max_chars=MAX_ABOUT_CHARS))
     return Boundaries(
         segments=(
             Segment(start=question.start, end=last, surprise=0.0, reason=BY_MODEL),

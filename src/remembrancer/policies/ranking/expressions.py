@@ -21,34 +21,22 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar, assert_never
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking.scoring import (
-    Clamp,
-    Const,
-    Expression,
-    Greatest,
-    MinMax,
-    Product,
-    Rrf,
-    Saturating,
-    Signal,
-    Weighted,
-    inner_expressions,
-)
+from remembrancer.policies.ranking import scoring
 from remembrancer.values import dataclass
 
 T = TypeVar("T")
 
-Names = Mapping[str, Expression]
+Names = Mapping[str, scoring.Expression]
 """Expressions that a text may call by a name."""
 
 NO_NAMES: Final[Names] = MappingProxyType({})
 MAX_CHARS: Final = 4_000
 
-_OF_ONE: Final[Mapping[str, type[Clamp | MinMax | Saturating]]] = {
-    node.__name__.lower(): node for node in (Clamp, MinMax, Saturating)
+_OF_ONE: Final[Mapping[str, type[scoring.Clamp | scoring.MinMax | scoring.Saturating]]] = {
+    node.__name__.lower(): node for node in (scoring.Clamp, scoring.MinMax, scoring.Saturating)
 }
-_OF_SEVERAL: Final[Mapping[str, type[Greatest | Product | Rrf]]] = {
-    node.__name__.lower(): node for node in (Greatest, Product, Rrf)
+_OF_SEVERAL: Final[Mapping[str, type[scoring.Greatest | scoring.Product | scoring.Rrf]]] = {
+    node.__name__.lower(): node for node in (scoring.Greatest, scoring.Product, scoring.Rrf)
 }
 FUNCTIONS: Final = tuple(sorted((*_OF_ONE, *_OF_SEVERAL)))
 
@@ -60,7 +48,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-def parse(argument: str, text: str, *, names: Names = NO_NAMES) -> Expression:
+def parse(argument: str, text: str, *, names: Names = NO_NAMES) -> scoring.Expression:
     """Parse an expression. A key of `names` stands for the expression that is its value.
 
     It is not checked that its signals exist: `signals.check` does that. Raises InvalidInput with the position of the
@@ -73,23 +61,30 @@ def parse(argument: str, text: str, *, names: Names = NO_NAMES) -> Expression:
         raise InvalidInput(argument, text, "an expression that is not as deep") from None
 
 
-def printed(expression: Expression, *, names: Names = NO_NAMES) -> str:
+def printed(expression: scoring.Expression, *, names: Names = NO_NAMES) -> str:
     """The expression as text, with a name wherever one of `names` occurs."""
     named = _named(expression, names)
     if named is not None:
         return named
     match expression:
-        case Signal(name):
+        case scoring.Signal(name):
             return name
-        case Const(value):
+        case scoring.Const(value):
             return _number(value)
-        case Weighted(terms):
+        case scoring.Weighted(terms):
             return " + ".join(f"{_number(weight)}*{_factor(term, names)}" for term, weight in terms)
-        case Product((first, *others)) if others:
-            begin = f"({printed(first, names=names)})" if isinstance(first, Const) else _factor(first, names)
+        case scoring.Product((first, *others)) if others:
+            begin = f"({printed(first, names=names)})" if isinstance(first, scoring.Const) else _factor(first, names)
             return " * ".join((begin, *(_factor(factor, names) for factor in others)))
-        case Product() | MinMax() | Clamp() | Saturating() | Greatest() | Rrf():
-            inner = (printed(one, names=names) for one in inner_expressions(expression))
+        case (
+            scoring.Product()
+            | scoring.MinMax()
+            | scoring.Clamp()
+            | scoring.Saturating()
+            | scoring.Greatest()
+            | scoring.Rrf()
+        ):
+            inner = (printed(one, names=names) for one in scoring.inner_expressions(expression))
             constants = ((name, getattr(expression, name)) for name in _constants(type(expression)))
             told = (f"{name}={_number(value)}" for name, value in constants if value is not None)
             return f"{type(expression).__name__.lower()}({', '.join((*inner, *told))})"
@@ -97,21 +92,21 @@ def printed(expression: Expression, *, names: Names = NO_NAMES) -> str:
             assert_never(expression)
 
 
-def _named(expression: Expression, names: Names) -> str | None:
+def _named(expression: scoring.Expression, names: Names) -> str | None:
     return next((name for name, named in names.items() if named == expression), None)
 
 
-def _factor(expression: Expression, names: Names) -> str:
+def _factor(expression: scoring.Expression, names: Names) -> str:
     """What is a sum, or a product of several factors, stands in parentheses."""
     text = printed(expression, names=names)
     match expression:
-        case Weighted() | Product((_, _, *_)) if _named(expression, names) is None:
+        case scoring.Weighted() | scoring.Product((_, _, *_)) if _named(expression, names) is None:
             return f"({text})"
         case _:
             return text
 
 
-def _constants(node: type[Expression]) -> tuple[str, ...]:
+def _constants(node: type[scoring.Expression]) -> tuple[str, ...]:
     """The numbers of a node that stands as a function: all its fields but the first."""
     return tuple(field.name for field in fields(node)[1:])
 
@@ -143,16 +138,16 @@ class _Reading:
         except SyntaxError as error:
             raise self._refused(error.offset - 1 if error.offset else len(self.text), _ALLOWED) from None
 
-    def expression(self, node: ast.expr) -> Expression:
+    def expression(self, node: ast.expr) -> scoring.Expression:
         match node:
             case ast.Name(name):
-                return self.names.get(name, Signal(name))
+                return self.names.get(name, scoring.Signal(name))
             case ast.Constant():
-                return self._made(node, Const, self._number(node))
+                return self._made(node, scoring.Const, self._number(node))
             case ast.BinOp(op=ast.Add()):
-                return self._made(node, Weighted, tuple(self._term(term) for term in _chain(node, ast.Add)))
+                return self._made(node, scoring.Weighted, tuple(self._term(term) for term in _chain(node, ast.Add)))
             case ast.BinOp(op=ast.Mult()) if _weight(node) is not None:
-                return self._made(node, Weighted, (self._term(node),))
+                return self._made(node, scoring.Weighted, (self._term(node),))
             case ast.BinOp(op=ast.Mult()):
                 return self._product(_chain(node, ast.Mult))
             case ast.Call(ast.Name(function)):
@@ -160,18 +155,18 @@ class _Reading:
             case _:
                 raise self._refused(node.col_offset, _ALLOWED)
 
-    def _term(self, node: ast.expr) -> tuple[Expression, float]:
+    def _term(self, node: ast.expr) -> tuple[scoring.Expression, float]:
         """A term of a sum, with its weight."""
         if _weight(node) is None:
             raise self._refused(node.col_offset, _WEIGHTS_FIRST)
         weight, *factors = _chain(node, ast.Mult)
         return self._product(factors), self._number(weight)
 
-    def _product(self, factors: Sequence[ast.expr]) -> Expression:
+    def _product(self, factors: Sequence[ast.expr]) -> scoring.Expression:
         inner = tuple(self.expression(factor) for factor in factors)
-        return inner[0] if len(inner) == 1 else Product(inner)
+        return inner[0] if len(inner) == 1 else scoring.Product(inner)
 
-    def _called(self, node: ast.Call, function: str) -> Expression:
+    def _called(self, node: ast.Call, function: str) -> scoring.Expression:
         inner = tuple(self.expression(argument) for argument in node.args)
         if function in _OF_SEVERAL:
             several = _OF_SEVERAL[function]
@@ -183,7 +178,7 @@ class _Reading:
         one = _OF_ONE[function]
         return self._made(node, partial(one, **self._constants_of(node, one)), inner[0])
 
-    def _constants_of(self, node: ast.Call, made: type[Expression]) -> dict[str, Any]:
+    def _constants_of(self, node: ast.Call, made: type[scoring.Expression]) -> dict[str, Any]:
         allowed = _constants(made)
         constants: dict[str, Any] = {}
         for given in node.keywords:
@@ -205,7 +200,7 @@ class _Reading:
             case _:
                 raise self._refused(node.col_offset, "a number")
 
-    def _made(self, node: ast.expr, make: Callable[[T], Expression], inner: T) -> Expression:
+    def _made(self, node: ast.expr, make: Callable[[T], scoring.Expression], inner: T) -> scoring.Expression:
         """What the node's own check refuses is an error of the text."""
         try:
             return make(inner)

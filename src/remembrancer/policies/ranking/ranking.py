@@ -9,8 +9,7 @@ from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.diversity import Mmr
-from remembrancer.policies.ranking.evidence import evidence_terms
-from remembrancer.policies.ranking.relevance import RelevanceThreshold
+from remembrancer.policies.ranking.relevance import RelevanceThreshold, evidence_terms
 from remembrancer.policies.ranking.scoring import Expression, Signal, Weighted, signal_names
 from remembrancer.values import dataclass
 
