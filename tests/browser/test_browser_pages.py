@@ -159,5 +159,5 @@ def test_a_memory_that_is_not_there_is_told_so(page: Page) -> None:
 
 def test_a_field_that_is_not_allowed_is_named(page: Page) -> None:
     page.open("/search?q=deploy&limit=many")
-    assert page.text("h1") == "That cannot be asked"
+    assert page.text("h1") == "Invalid request"
     assert "limit" in page.text("main")

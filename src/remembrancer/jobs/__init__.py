@@ -1,6 +1,6 @@
-"""Background jobs: when engine functions run. Each sweep derives its work list from the stored state.
+"""Background jobs: the schedule of engine functions. Each sweep derives its work list from the stored state.
 
-`from remembrancer import jobs` costs nothing: `jobs.worker` is loaded when it is first used.
+`from remembrancer import jobs` loads nothing else: `jobs.worker` is loaded on first use.
 """
 
 # pyright: reportUnusedImport=false

@@ -1,4 +1,4 @@
-"""Waiting for new events: polled once a second for all who wait, and woken at once by events of this process."""
+"""Waiting for new events: one poll per second for all waiters, which events of this process wake at once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 from remembrancer.errors import RemembrancerError
 
 EVERY: Final = timedelta(seconds=1)
-"""How often events of other processes are polled for."""
+"""The polling interval for events of other processes."""
 
 
 class Arrivals:
-    """Watches the position of one workspace's journal while somebody waits for it."""
+    """Watches the position of one workspace's journal while anyone waits for it."""
 
     def __init__(self, position: Callable[[], Awaitable[int]], *, every: timedelta = EVERY) -> None:
         """`position`: returns the number of events recorded so far."""
@@ -27,13 +27,13 @@ class Arrivals:
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Report that this process recorded something."""
+        """Report that this process recorded an event."""
         self._look.set()
 
     async def behind(self, position: int) -> None:
-        """Wait until something has been recorded behind a position.
+        """Wait until an event is recorded behind a position.
 
-        Returns as well where the store does not answer: the next read raises the error.
+        Also returns if the store fails; the next read raises the error.
         """
         self._waiting += 1
         try:
@@ -46,7 +46,7 @@ class Arrivals:
             self._waiting -= 1
 
     async def stop(self) -> None:
-        """Stop polling, and release everybody who waits."""
+        """Stop polling, and release all waiters."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -67,7 +67,7 @@ class Arrivals:
                     self._let_go()
                 await self._pause()
         except RemembrancerError:
-            await self._pause()  # those released below read for themselves, and get the error
+            await self._pause()  # the waiters released below read the store themselves and get the error
         finally:
             self._task = None
             self._let_go()

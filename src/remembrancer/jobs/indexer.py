@@ -1,4 +1,4 @@
-"""The index sweep, run until nothing waits: on request, and in the background."""
+"""The index sweep, run until no cue waits: on request and in the background."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from remembrancer.errors import ModelUnavailable
 from remembrancer.values import dataclass
 
 SWEEP_SECONDS: Final = 30.0
-NOT_KEPT: Final = "vectors that were written are not there: the file may be damaged, `doctor` says more"
+NOT_KEPT: Final = "written vectors are missing: the file may be damaged; run `doctor`"
 
 OnIndexed = Callable[[int], None]
 """Called with the number of cues indexed so far."""
@@ -25,7 +25,7 @@ OnIndexed = Callable[[int], None]
 class IndexReport:
     """The result of an index sweep. `reason`: why nothing was indexed, or why some cues failed; empty otherwise.
 
-    `down`: the embedder did not answer; the rest waits for the next sweep.
+    `down`: the embedder did not answer; the remaining cues wait for the next sweep.
     """
 
     indexed: int
@@ -35,7 +35,7 @@ class IndexReport:
 
 
 class Indexer:
-    """Sweeps one workspace. A background task runs when it is woken, and every 30 s for other processes' work."""
+    """Indexes one workspace. A background task runs when woken, and every 30 s for work of other processes."""
 
     def __init__(self, ctx: Context, scope: Scope) -> None:
         self._ctx = ctx
@@ -55,14 +55,14 @@ class Indexer:
         self._wake.set()
 
     async def stop(self) -> None:
-        """Stop at once. The next sweep finds everything that was not written, including an unfinished batch."""
+        """Stop at once. The next sweep finds everything not yet written, including an unfinished batch."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
 
     async def run(self, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Sweep until nothing waits, everything that waits has failed, or the embedder does not answer."""
+        """Sweep until no cue waits, all waiting cues have failed, or the embedder does not answer."""
         if self._ctx.embedder is None:
             return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
         indexed = deferred = 0
@@ -76,7 +76,7 @@ class Indexer:
                     return IndexReport(indexed=indexed, deferred=deferred, reason=str(error), down=True)
                 if swept.idle:
                     break
-                if swept.refs and swept.refs == before:  # otherwise it would loop for ever
+                if swept.refs and swept.refs == before:  # otherwise it would loop forever
                     return IndexReport(indexed=indexed - len(before), deferred=deferred + len(before), reason=NOT_KEPT)
                 before = swept.refs
                 indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
@@ -86,12 +86,12 @@ class Indexer:
         return IndexReport(indexed=indexed, deferred=deferred, reason=reason or ("" if indexed else "nothing waits"))
 
     async def run_for(self, reader: Reader, memory_id: UUID) -> IndexReport:
-        """Index one memory before everything else, even while a sweep runs. Raises NotFound."""
+        """Index one memory before all others, even during a sweep. Raises NotFound."""
         try:
             swept = await index_memory(self._ctx, reader, memory_id)
         except ModelUnavailable as error:
             return IndexReport(indexed=0, deferred=0, reason=str(error), down=True)
-        reason = swept.error or ("" if swept.indexed else "nothing of it waits")
+        reason = swept.error or ("" if swept.indexed else "none of its cues waits")
         return IndexReport(indexed=swept.indexed, deferred=swept.deferred, reason=reason)
 
     async def _background(self) -> None:
@@ -100,7 +100,7 @@ class Indexer:
             try:
                 report = await self.run()
                 self.last_error = report.reason if report.deferred or report.down else ""
-            except Exception as error:  # noqa: BLE001  the worker's outer edge: the next sweep finds the same work
+            except Exception as error:  # noqa: BLE001  outermost handler: the next sweep finds the same work
                 self.last_error = str(error) or type(error).__name__
             # Not wait_for: before Python 3.12 it loses a cancellation that comes as the event is set, and stop() hangs.
             with suppress(TimeoutError):

@@ -20,8 +20,8 @@ async def maintain(
 ) -> dict[str, JobReport]:
     """Run each job of the preset that is due, or those of `only`; with `force`, whether due or not.
 
-    Returns their reports by name, in the order they ran. A job that fails does not keep the others from running.
-    Unfinished purges of erasures are continued first. Raises StoreUnavailable: no job can run without the store.
+    Returns their reports by name, in the order they ran. A failed job does not prevent the others. Unfinished purges of
+    erasures are continued first. Raises StoreUnavailable, because no job can run without the store.
     """
     ctx, scope = sweeper.ctx, sweeper.scope
     await ctx.store.purge(scope, at=ctx.clock())
@@ -37,7 +37,7 @@ async def maintain(
     first = reports.get(Job.INDEX.value)
     formed = any(counted(report).done for name, report in reports.items() if name != Job.INDEX.value)
     if formed and isinstance(first, IndexReport) and not first.down:
-        # Index what the other jobs have formed, so that it is found by meaning without another round.
+        # Index memories formed by the other jobs, so that they can be found by meaning now.
         again = await run_job(sweeper, Job.INDEX)
         if isinstance(again, IndexReport):
             again = replace(again, indexed=first.indexed + again.indexed, deferred=first.deferred + again.deferred)
@@ -47,7 +47,7 @@ async def maintain(
 
 
 async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> JobReport:
-    """One run of a job; its outcome is recorded, also where it failed. Raises StoreUnavailable."""
+    """One run of a job; its outcome is recorded even if it failed. Raises StoreUnavailable."""
     ctx = sweeper.ctx
     started_at = ctx.clock()
     error = ""

@@ -17,15 +17,15 @@ from remembrancer.ports.embedder import token_embedder
 from remembrancer.values import dataclass
 
 MOST_COUNTED: Final = 1_000
-"""At most so many waiting items are counted."""
+"""The limit up to which waiting items are counted."""
 LONGER_THAN_ANY_WAIT: Final = timedelta(days=2)
-"""Longer than any wait after a failure, so that deferred items are counted as well."""
+"""Longer than any retry delay, so that deferred items are counted too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """`last`: None, it never ran. `next_run`: None, it is due now. `backlog`: the number of waiting items, at most
-    `MOST_COUNTED`; None where only a run can tell. `failures`: items that failed and wait to be retried.
+    """`last`: None if it never ran. `next_run`: None if it is due. `backlog`: the number of waiting items, at most
+    `MOST_COUNTED`; None if only a run can determine it. `failures`: items that failed and wait for a retry.
     """
 
     job: Job

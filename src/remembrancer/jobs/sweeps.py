@@ -1,4 +1,4 @@
-"""Which engine function each job runs, which jobs a preset has, and what jobs report."""
+"""The engine function of each job, the jobs of a preset, and the reports of jobs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthReport:
-    """The snapshots that were taken, the workspace's first. `reason`: why none; empty otherwise."""
+    """The snapshots taken, the workspace's first. `reason`: why none was taken; empty otherwise."""
 
     taken: tuple[HealthSnapshot, ...]
     reason: str = ""
@@ -36,7 +36,7 @@ class HealthReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionReport:
-    """The learnings of sessions for which the model had failed when they ended."""
+    """Learnings of sessions whose extraction had failed when they ended."""
 
     sessions: tuple[ExtractReport, ...]
     reason: str = ""
@@ -55,7 +55,7 @@ class NotDue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenOff:
-    """The run ended with an error. What it had written stays; the next run continues from there."""
+    """The run ended with an error. Its completed writes stay; the next run continues from there."""
 
     reason: str
 
@@ -76,7 +76,7 @@ JobReport = (
     | NotDue
     | BrokenOff
 )
-"""The result of a job. `reason` says why nothing was done or something was left."""
+"""The result of a job. `reason`: why nothing was done or items were left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ def counted(report: JobReport) -> Counted:
 
 @dataclass(frozen=True, slots=True)
 class Sweeper:
-    """Runs the jobs of one workspace. `force`: also process what a job's own rules would leave for later."""
+    """Runs the jobs of one workspace. `force`: also process items that a job's rules would leave for later."""
 
     ctx: Context
     scope: Scope
@@ -132,7 +132,7 @@ class Sweeper:
     on_indexed: OnIndexed | None = None
 
     async def run(self, job: Job, *, force: bool = False) -> JobReport:  # noqa: C901, PLR0911, PLR0912  a case for each
-        """One sweep. Raises what prevents all of it; what prevents a part is in the report."""
+        """One sweep. Raises errors that prevent all of it; errors of single items are in the report."""
         ctx, scope = self.ctx, self.scope
         match job:
             case Job.INDEX:
@@ -159,7 +159,7 @@ class Sweeper:
             case Job.RETAIN:
                 return await retain(ctx, scope)
             case Job.HEALTH:
-                # Once a day is enough: a purge may rewrite the whole file, and another process may prevent it for long.
+                # Once a day is enough: a purge may rewrite the whole file, and other processes may block it for long.
                 await ctx.store.purge(scope, at=ctx.clock())
                 taken = await take_snapshots(ctx, scope, force=force)
                 return HealthReport(taken=taken, reason="" if taken else "taken today already")
@@ -168,7 +168,7 @@ class Sweeper:
 
 
 def jobs_of(preset: Preset) -> tuple[Job, ...]:
-    """The jobs that have something to do under the preset, in the order they run."""
+    """The jobs that the preset enables, in the order they run."""
     has = {
         Job.SEGMENT: preset.segmentation,
         Job.EXTRACT: preset.extraction,

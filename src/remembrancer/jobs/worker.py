@@ -1,7 +1,7 @@
-"""The worker: runs the jobs on a schedule in this process, until it is stopped.
+"""The worker: runs the jobs on a schedule in this process until it is stopped.
 
 Any number of workers may share a store: work lists are derived from the stored state, and an effect that another worker
-wrote first is not written again. Any other scheduler can drive the same sweeps.
+wrote first is not written again. Another scheduler can run the same sweeps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from remembrancer.jobs.sweeps import BrokenOff, JobReport, Sweeper, jobs_of
 
 
 class Stop:
-    """Once set, from any thread, it wakes all who wait for it."""
+    """A signal that can be set from any thread and wakes all waiters."""
 
     def __init__(self) -> None:
         self._told = False
@@ -54,19 +54,18 @@ OnRun = Callable[[Job, JobReport], None]
 """Called after each run."""
 
 LONGEST_WAIT: Final = timedelta(minutes=1)
-"""A worker sleeps at most so long: other workers' runs, or a clock that was set, change what is due."""
+"""The longest sleep of a worker: runs of other workers, or a changed clock, change what is due."""
 AFTER_TROUBLE: Final = timedelta(seconds=30)
-"""How long it waits where the store did not answer."""
+"""The wait after the store failed."""
 
 
 async def work(
     sweeper: Sweeper, stop: Stop | asyncio.Event, *, only: Collection[Job] | None = None, on_run: OnRun | None = None
 ) -> None:
-    """Run each job whenever it is due, until `stop` is set: missed runs at once, then each at its time.
+    """Run each job whenever it is due, until `stop` is set: overdue jobs at once, then each at its time.
 
     Failures are recorded and retried; only `stop` or `on_run` ends this. A running job is finished first. Cancelling
-    the task interrupts it; nothing that was written is lost. Raises InvalidInput where the preset has none of the jobs
-    in `only`.
+    the task interrupts it; written results stay. Raises InvalidInput if the preset has none of the jobs in `only`.
     """
     of_preset = jobs_of(sweeper.ctx.preset)
     jobs = [job for job in of_preset if only is None or job in only]
@@ -79,12 +78,12 @@ async def work(
 async def _round(
     sweeper: Sweeper, jobs: Collection[Job], stop: Stop | asyncio.Event, on_run: OnRun | None
 ) -> timedelta:
-    """Run what is due; returns the time until the next job is due."""
+    """Run due jobs; returns the time until the next one is due."""
     for job in jobs:
         trouble = False
         try:
             report = await _run_if_due(sweeper, job, stop)
-        except Exception as error:  # noqa: BLE001  the worker's outer edge: the next round finds the same work
+        except Exception as error:  # noqa: BLE001  outermost handler: the next round finds the same work
             trouble, report = True, BrokenOff(reason=str(error) or type(error).__name__)
         if report is not None and on_run is not None:
             on_run(job, report)

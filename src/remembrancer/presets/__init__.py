@@ -1,1 +1,1 @@
-"""Presets: named choices for each stage of the engine, as data."""
+"""Presets: the choices for each stage of the engine, as named data."""

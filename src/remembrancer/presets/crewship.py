@@ -27,7 +27,7 @@ IMPORTANCE_NOW: Final = Greatest(
         Clamp(Product((Signal("importance"), Signal("retention"), Signal("reinforcement")))),
     )
 )
-"""base x max(0.1, 1 - days / 180) x (1 + log2(references + 1) / 8), at least what an operator's mark guarantees."""
+"""base x max(0.1, 1 - days / 180) x (1 + log2(references + 1) / 8), at least the minimum of an operator's mark."""
 
 CREWSHIP: Final = Preset(
     name="crewship",

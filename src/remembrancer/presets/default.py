@@ -1,4 +1,4 @@
-"""The default preset: verbatim turns, lexical and dense legs, slow decay, reinforced by use."""
+"""The default preset: verbatim turns, lexical and dense legs, slow decay, reinforcement by use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STATE: Final = (
 DEFAULT: Final = Preset(
     name="default",
     description="Verbatim turns, found by words and meaning; recent and proven ones win ties.",
-    # Raw output and network traffic stay readable in the journal, but would swamp recall.
+    # Raw output and network traffic stay in the journal only: they would dominate recall.
     admission=Admission(never=("exec.output_chunk", "container.metrics", "network.*")),
     formation=Formation(
         importance=Importance(
@@ -43,15 +43,15 @@ DEFAULT: Final = Preset(
     ),
     ranking=Ranking(
         # Rounded from weights learned on half of LoCoMo and tried on the other half (docs/decisions/0012-retrieval.md);
-        # the measure is flat around them.
+        # nearby values measure the same.
         score=Weighted(
             (
                 (Signal("late_interaction"), 0.11),
-                # In a long turn some word is similar to anything; the words of one passage belong together.
+                # A long turn has a similar word for any question, so words are compared within one passage.
                 (Signal("passage_words"), 0.115),
                 (Signal("session_words"), 0.07),
                 (Signal("similarity"), 0.13),
-                # Exact words: little beside their vectors, but the only evidence for names and numbers.
+                # Exact words weigh less than vectors, but are the only evidence for names and numbers.
                 (Signal("coverage"), 0.045),
                 (Signal("nearby"), 0.1),
                 (Signal("session"), 0.055),
@@ -93,17 +93,17 @@ DEFAULT: Final = Preset(
         ),
         depth=Depth(least=200),
         late_interaction=100,
-        # A configured reranker counts for half. Not measured: models differ, and none is shipped.
+        # A configured reranker weighs one half; not measured, because no model is shipped.
         rerank=32,
         rerank_weight=0.5,
         threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5),
     ),
-    # Being shown proves nothing: only use restarts forgetting.
+    # Only use restarts forgetting, because being shown does not prove that a memory was useful.
     dynamics=Dynamics(
         curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
     ),
     encoding=Encoding(turns=3, chars=220, words=True),
-    # Turns are what is found; episodes give their context where it is asked for.
+    # Recall finds turns; episodes give their context on request.
     segmentation=Segmentation(segmenter=TopicShift(), least=8, idle_minutes=60),
     fading=Fading(
         strength=Greatest(
@@ -114,7 +114,7 @@ DEFAULT: Final = Preset(
         ),
         below=0.05,
     ),
-    # Merges notes that agents write repeatedly, never one that says less or something else than the kept one.
+    # Merges notes that agents write repeatedly, if the kept note contains everything the others say.
     compaction=Compaction(above=0.9, reworded=False, across_sessions=True),
     renderer=Block(),
 )

@@ -30,7 +30,7 @@ ENGRAM: Final = Preset(
                 (Signal("retention"), 0.1),
             )
         ),
-        # Without vectors every similarity is absent: lexical scores replace it.
+        # Without vectors, lexical scores replace the missing similarity.
         lexical_only=Weighted(
             (
                 (Signal("lexical"), 0.6),

@@ -1,7 +1,7 @@
-"""Presets in TOML: dataclasses to tables and back, by their annotations.
+"""Presets in TOML: conversion between dataclasses and tables, by their annotations.
 
-A table has a key for each field. Where a value may be of several classes, `form` names one: its class name in lower
-case with underscores. None is written `false`, because TOML has no null. A score expression is written as its text.
+A table has a key for each field. If a value may be of several classes, `form` names one: its class name in lower case
+with underscores. None is written `false`, because TOML has no null. A score expression is written as its text.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _SECTIONS: Final[dict[str, Any]] = {
         Windows,
     )
 }
-"""Classes that the modules of a preset name in annotations without loading them, by name."""
+"""Classes in annotations of preset modules that are imported for type checking only, by name."""
 
 FORM: Final = "form"
 TomlTable = dict[str, Any]
@@ -70,16 +70,16 @@ _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Form(Protocol):
-    """How the values of one annotation are written in a file."""
+    """The representation of one annotation's values in a file."""
 
     def told(self, value: Any) -> Any: ...
 
     def read(self, path: str, given: Any) -> Any:
-        """The value in the file. Raises InvalidInput with its path from the top, the value, and what is allowed."""
+        """The value in the file. Raises InvalidInput with its full path, the value, and the allowed values."""
         ...
 
     def completed(self, given: Any, base: Any) -> Any:
-        """The given table, completed with what `base` has."""
+        """The given table, completed from `base`."""
         ...
 
 
@@ -108,7 +108,7 @@ def form_of(annotation: Any, names: Names) -> Form:  # noqa: PLR0911  a case for
 
 
 def name_of(kind: type) -> str:
-    """The name of a class as the key `form` of a preset file gives it.
+    """The name of a class for the key `form` of a preset file.
 
     >>> from remembrancer.policies.forgetting.decay import HalfLife
     >>> name_of(HalfLife)
@@ -128,7 +128,7 @@ def within(path: str, key: str) -> str:
 
 
 class _Simple:
-    """A value without parts; it replaces the base's."""
+    """A value without parts, which replaces the base's."""
 
     def completed(self, given: Any, base: Any) -> Any:
         return given
@@ -162,7 +162,7 @@ _PLAIN: Final[Mapping[type, Form]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Word(_Simple):
-    """A member of a closed set."""
+    """A member of an enumeration."""
 
     members: Mapping[str, Any]
 
@@ -294,7 +294,7 @@ class _OneOf:
         return self.records[form].read(path, table)
 
     def completed(self, given: Any, base: TomlTable) -> Any:
-        """A table with another form starts from that form's defaults."""
+        """A table with another form than the base starts from the defaults of its form."""
         if not _is_table(given) or given.get(FORM, base[FORM]) != base[FORM]:
             return given
         return self.records[base[FORM]].completed(given, base)
@@ -330,7 +330,7 @@ def _table(path: str, given: Any) -> TomlTable:
 
 
 def _placed(path: str, argument: str) -> str:
-    """The path of the argument that a value at `path` rejected.
+    """The full path of an argument that a value at `path` rejected.
 
     Some values name arguments relative to themselves: `limits.most` under `limits`.
     """

@@ -24,7 +24,7 @@ from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
 from remembrancer.values import dataclass
 
-if TYPE_CHECKING:  # each is loaded by the presets that have it
+if TYPE_CHECKING:  # loaded only by presets that use them
     from remembrancer.policies.admission.linking import SimilarLinks
     from remembrancer.policies.consolidation.clusters import Clusters
     from remembrancer.policies.consolidation.compaction import Compaction
@@ -54,11 +54,11 @@ class Limits:
         validation.whole("limits.usual", self.usual, 1, self.most)
 
     def of(self, asked: int | None) -> int:
-        """The number of hits for what was asked. Raises InvalidInput above the most."""
+        """The number of hits for a requested number. Raises InvalidInput above the maximum."""
         return self.usual if asked is None else validation.whole("limit", asked, 1, self.most)
 
     def capped(self, asked: int | None) -> int:
-        """As `of`, but the most instead of an error."""
+        """As `of`, but the maximum instead of an error."""
         return self.of(None if asked is None else min(asked, self.most))
 
 
@@ -94,8 +94,8 @@ class AccessPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """When memories count as faded. `strength`: an expression in [0, 1] over the signals of a memory's state alone.
-    `below`: a memory with less strength is faded; nothing is deleted because of it.
+    """When memories count as faded. `strength`: an expression in [0, 1] over the signals of a memory's state only.
+    `below`: a memory with less strength is faded; it is not deleted.
     """
 
     strength: Expression
@@ -110,14 +110,14 @@ class Fading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """One way to remember: a choice for each stage. None switches a stage off.
+    """A memory configuration: a choice for each stage. None switches a stage off.
 
-    - `ranking`: the default ranking; `rankings`: others, by name. `encoding`: what of a cue is embedded.
+    - `ranking`: the default ranking; `rankings`: others, by name. `encoding`: the part of a cue that is embedded.
     - `links`: automatic relations. `segmentation`: episodes. `review`: ratings of use. `facts`: facts from episodes.
     - `extraction`, `rules`, `stages`: learnings from sessions, from events, and by project stage.
     - `key_terms`: None searches by the question itself.
     - `sleep`: consolidation of working memory. `clusters`, `compaction`: memories merged into one. `promotion`:
-      learnings shared more widely. `retention`: events archived. `schedule`: how often each of these runs.
+      learnings shared more widely. `retention`: events archived. `schedule`: the interval of each of these.
     - `pinned_tag`: memories with this tag are in every answer, apart from the hits.
     - `nudge_after`: how many events of an agent without a `memory.updated` lead to a reminder.
     """
@@ -162,7 +162,7 @@ class Preset:
         validation.whole("nudge_after", self.nudge_after, 1, 1_000_000)
 
     def ranking_named(self, name: str | None) -> Ranking:
-        """The ranking of that name; None: the default one. Raises InvalidInput for a name that is unknown here."""
+        """The ranking of that name; None: the default one. Raises InvalidInput for an unknown name."""
         if name is None:
             return self.ranking
         if name not in self.rankings:
@@ -172,7 +172,7 @@ class Preset:
 
     @property
     def hidden_kinds(self) -> frozenset[str]:
-        """Kinds of memories that are found only where the question asks for them: an episode beside its own turns."""
+        """Kinds that are found only if the filter names them, such as episodes whose turns are memories too."""
         beside = self.segmentation is not None and not self.segmentation.replaces
         return frozenset({EPISODE}) if beside else frozenset()
 

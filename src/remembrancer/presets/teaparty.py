@@ -26,7 +26,7 @@ PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforc
 """importance x max(0.1, 0.5^(days / 90)) x (1 + reinforcement count)."""
 
 WORDS: Final = MinMax(Signal("bm25"), least=0)
-"""The best match is 1 and no match is 0; the weakest match keeps its proportion."""
+"""Scaled proportionally: the best match is 1, and no match is 0."""
 
 TEAPARTY: Final = Preset(
     name="teaparty",
@@ -57,6 +57,6 @@ TEAPARTY: Final = Preset(
     compaction=Compaction(),
     promotion=Promotion(),
     pinned_tag="institutional",
-    # The text limits each kind without naming a number: `kind_chars` stays empty.
+    # The description limits each kind but gives no number, so `kind_chars` stays empty.
     renderer=Sections(),
 )

@@ -14,23 +14,23 @@ from remembrancer.presets.forms import TomlTable, form_of
 from remembrancer.presets.spec import Fading, Preset
 
 BASED_ON: Final = "based_on"
-"""The preset that completes what a file does not set."""
+"""The preset that supplies choices missing in a file."""
 
 STRENGTH: Final = "strength"
-"""The name by which a score may refer to the expression of `fading.strength`."""
+"""The name of the expression `fading.strength` in scores."""
 
 _FADING: Final = "fading"
 
 
 def text_of(preset: Preset) -> str:
-    """The preset as TOML, with every choice, defaults included, so that all of them can be changed."""
+    """The preset as TOML with every choice, including defaults."""
     head = f"# Every choice of the preset {preset.name}. To use a changed one, give it a name of its own.\n"
     return head + tomli_w.dumps(table_of(preset))
 
 
 def table_of(preset: Preset) -> TomlTable:
     strength = preset.fading.strength
-    # A single signal already has a name, and a clearer one.
+    # a single signal has its own, clearer name
     names = NO_NAMES if isinstance(strength, Signal | Const) else {STRENGTH: strength}
     fading = form_of(Fading, NO_NAMES).told(preset.fading)
     return form_of(Preset, names).told(preset) | {_FADING: fading}
@@ -40,12 +40,12 @@ def own_preset(table: TomlTable) -> Preset:
     """As `preset_of`, for a user's preset, which must not have the name of a shipped one."""
     preset = preset_of(table)
     if preset.name in PRESETS:
-        raise InvalidInput("name", preset.name, "a name of its own: one that none of the presets that are shipped has")
+        raise InvalidInput("name", preset.name, "a name that no shipped preset has")
     return preset
 
 
 def preset_of(table: TomlTable) -> Preset:
-    """The preset of a file's table. Raises InvalidInput naming the path, the value, and what is allowed."""
+    """The preset of a file's table. Raises InvalidInput with the path, the value, and the allowed values."""
     told = {key: value for key, value in table.items() if key != BASED_ON}
     if BASED_ON in table:
         told = form_of(Preset, NO_NAMES).completed(told, table_of(_base(table[BASED_ON])))

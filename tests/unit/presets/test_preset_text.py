@@ -282,7 +282,7 @@ def test_what_has_no_default_must_be_said(missing: str) -> None:
 
 @every_preset
 def test_a_preset_of_the_users_own_may_not_be_called_as_a_shipped_one(preset: Preset) -> None:
-    with pytest.raises(InvalidInput, match=rf"^name: '{preset.name}' .*a name of its own"):
+    with pytest.raises(InvalidInput, match=rf"^name: '{preset.name}' .*a name that no shipped preset has"):
         own_preset(table_of(preset))
 
 

@@ -1,1 +1,1 @@
-"""Charts as SVG without scripts: figures for the dashboard's pages, and documents that are files of their own."""
+"""Charts as SVG without scripts: figures for dashboard pages, and standalone documents."""

@@ -17,7 +17,7 @@ from remembrancer.interfaces.text import counted
 
 TOP, HEIGHT = 22.0, 120.0
 MOST: Final = 92
-"""The most bars that are drawn. A longer time is counted by the week, or by as many days as keep to the limit."""
+"""The most bars. For longer times, a bar covers a week, or as many days as the limit needs."""
 _TAKEN: Final = 0.78
 """The share of its slot that a bar fills."""
 
@@ -25,7 +25,7 @@ _TAKEN: Final = 0.78
 def day_bars(counts: Mapping[date, int], *, since: date, until: date, noun: str = "event") -> Markup:
     """A figure with a bar for each day from `since` to `until`, both included. A day missing in `counts` counts as 0.
 
-    `noun`: what is counted, in the singular. Raises InvalidInput for days in the wrong order, or counts below 0.
+    `noun`: the counted item, in the singular. Raises InvalidInput for days in the wrong order, or counts below 0.
     """
     bars = _gathered(counts, since, until)
     total = sum(count for _, _, count in bars)

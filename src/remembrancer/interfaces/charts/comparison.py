@@ -27,7 +27,7 @@ LISTED, LISTED_COLUMN, LISTED_ROW = 300.0, 128.0, 84.0
 """In a document: the width of either margin (memories, reasons), the width of a preset, the height of a row."""
 _CRAMPED: Final = 72.0
 DASHES: Final = ("", "7 4", "2 4")
-"""The dash patterns that tell apart lines of the same colour."""
+"""The dash patterns of lines with the same colour."""
 
 
 def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
@@ -37,7 +37,7 @@ def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
     appended to its links, such as "?agent=coder".
     """
     if not comparison.answers:
-        return empty("comparison", "No preset was asked", "")
+        return empty("comparison", "No presets to compare", "")
     if not comparison.memories:
         return empty("comparison", "No preset returns anything", f"For \u201c{fitted(comparison.query, 500.0)}\u201d.")
     pictures = [
@@ -57,9 +57,9 @@ def comparison_table(comparison: ComparisonOut) -> Markup:
 
 
 def comparison_document(comparison: ComparisonOut) -> str:
-    """An SVG document: the chart, and below it a row for each memory that says why the presets differ.
+    """An SVG document: the chart, and below it a row for each memory with the reason why the presets differ.
 
-    Below each preset the row has the memory's rank, its score, the parts of the score as a bar, and the two parts that
+    For each preset the row has the memory's rank, its score, the parts of the score as a bar, and the two parts that
     weigh most; or why the memory is not returned.
     """
     title = f"What each preset returns for \u201c{comparison.query}\u201d"
@@ -109,7 +109,7 @@ def _place(place: PlaceOut, left: float, top: float, best: float) -> Markup:
 
 
 def _weights(leading: str) -> list[str]:
-    """The parts of a score that weigh most, each with the sign that joins it to the one before.
+    """The parts of a score that weigh most, each with the sign that joins it to the previous one.
 
     >>> _weights("coverage 0.17 + similarity 0.12")
     ['coverage 0.17', '+ similarity 0.12']

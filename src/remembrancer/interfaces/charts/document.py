@@ -15,11 +15,11 @@ from remembrancer.interfaces.charts.lines import ACROSS
 from remembrancer.interfaces.charts.svg import FONT, element, fitted, joined, text_width, wrapped
 
 FAMILY: Final = "Source Sans Pro"
-"""The font of every PNG, from the package font-source-sans-pro. Scripts that it lacks need a font of the system."""
+"""The font of every PNG, from the package font-source-sans-pro. Other scripts need a system font."""
 ZOOM: Final = 2.0
 """PNG dots per pixel of the document, across and down."""
 MOST_DOTS: Final = 40_000_000
-"""A document that would need more of them is drawn at a smaller scale, as each dot takes four bytes of memory."""
+"""Larger documents are drawn at a smaller scale, because each dot takes four bytes of memory."""
 MARGIN: Final = 40.0
 _TITLE: Final = 20.0
 _LINE: Final = 20.0
@@ -67,7 +67,7 @@ def document(name: str, title: str, told: str, pictures: Sequence[Picture], lege
 
 def png(svg: str) -> bytes:
     """The document as a PNG file. Equal documents give equal bytes on machines with the same fonts."""
-    from resvg_py import svg_to_bytes  # noqa: PLC0415 - only pictures in dots need it
+    from resvg_py import svg_to_bytes  # noqa: PLC0415 - only PNGs need it
 
     fonts = files("font_source_sans_pro") / "files"
     faces = [str(fonts / f"SourceSansPro-{weight}.ttf") for weight in ("Regular", "Semibold")]
@@ -77,7 +77,7 @@ def png(svg: str) -> bytes:
 
 
 def _legend(entries: LegendEntries, width: float, top: float) -> tuple[Markup, float]:
-    """The entries beside each other, in as many lines as they need; and where the last line ends, in pixels."""
+    """The entries next to each other, on as many lines as needed, and the end of the last line, in pixels."""
     x, y, marks = 0.0, top, list[Markup]()
     for mark, words in entries:
         taken = _SWATCH + text_width(words) + _LINE
@@ -99,7 +99,7 @@ def _colours() -> dict[str, str]:
 
 @cache
 def _sheet() -> str:
-    """The style sheet without what resvg lacks: variables, mixed colours, rules for dark themes and narrow places."""
+    """The style sheet without features that resvg lacks: variables, mixed colours, dark and narrow-screen rules."""
     rules = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|:root[^}]*\}|/\*.*?\*/", "", _styles(), flags=re.DOTALL)
     # In a browser a shade is the colour mixed with ink; here it is the colour at less opacity.
     rules = re.sub(r"fill: color-mix\([^%]*?(\d+)%[^;]*;", r"fill-opacity: 0.\1;", rules)

@@ -1,4 +1,4 @@
-"""The pictures of a measurement of retrieval or segmentation: an SVG document for each of its views."""
+"""The pictures of a retrieval or segmentation measurement: an SVG document for each of its views."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ CAUSES: Final = {
 DASHES: Final = (None, DASHED)
 """The dash patterns of the kinds of unanswerable questions, in the order of the view."""
 NAME: Final = 180.0
-"""Pixels that the name of a system may take."""
+"""The width of a system's name, in pixels."""
 QUESTION: Final = 380.0
 UNIT: Final = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture with its legend, and how to read it."""
+    """A picture with its legend and an explanation."""
 
     picture: Picture
     legend: Sequence[tuple[Markup, str]] = ()
@@ -66,7 +66,7 @@ class Drawing:
 
 
 def documents(shown: Iterable[views.ReportView | SegmentationView]) -> dict[str, str]:
-    """Documents by the names of their files. A `silence` view also gives a `roc` document, if thresholds were swept."""
+    """Documents by file name. A `silence` view also gives a `roc` document, if thresholds were swept."""
     drawn: dict[str, str] = {}
     for view in shown:
         table = segmentation_sheet(view) if isinstance(view, MethodMetrics | MethodDifferences) else sheet(view)
@@ -81,7 +81,7 @@ def documents(shown: Iterable[views.ReportView | SegmentationView]) -> dict[str,
 
 
 def _titled_as(table: Sheet, drawing: Drawing) -> str:
-    """A document under the title of a table of the same view; parentheses at its end go below the title."""
+    """A document with the title of a table of the same view; final parentheses move below the title."""
     parts = re.fullmatch(r"(.+) \((.+)\)", table.title)
     title, told = (table.title, "") if parts is None else (parts[1], f"{parts[2][0].upper()}{parts[2][1:]}. ")
     # Only in a table is the interval below its mean.
@@ -212,7 +212,7 @@ def _every_metric(view: views.EveryMetric) -> Drawing:
 
 
 def _causes(view: views.Causes) -> Drawing:
-    """The share of the evidence that was found or was lost for each cause: a stacked bar for each reading depth."""
+    """The share of the evidence found, or lost by each cause: a stacked bar for each reading depth."""
     panel = row_panel(len(READERS), UNIT, row=60.0, left=110.0)
     marks, legend = panel.uprights("share of the turns that answer"), list[tuple[Markup, str]]()
     reached = [0.0] * len(READERS)
@@ -249,7 +249,7 @@ def _reliable(view: views.Calibration) -> Drawing:
 
 
 def _silent(view: views.Abstention) -> Drawing:
-    """How often unanswerable questions get nothing, and the AUC of the best score, by system and kind."""
+    """How often unanswerable questions get no result, and the AUC of the best score, by system and kind."""
     rows = [(system, kind, told) for system, kinds in view.results.items() for kind, told in kinds.items()]
     hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
     panel = row_panel(len(rows), UNIT, right=540.0)
@@ -371,7 +371,7 @@ def _reached(one: SetReport) -> Drawing:
 
 
 def _apart(one: SetReport) -> Drawing:
-    """The difference of the default segmenter from each other method; hollow if the corrected p is 0.05 or more."""
+    """The difference between the default segmenter and each other method; hollow if the corrected p is 0.05 or more."""
     others = list(dict.fromkeys(each.second for each in one.differences))
     edges = (edge for each in one.differences for edge in (each.difference, each.interval.low, each.interval.high))
     panel = row_panel(len(others), reaching(edges), row=54.0)

@@ -39,7 +39,7 @@ STRIP: Final = 30.0
 """Pixels below the curve for the marks of reviews."""
 RATINGS: Final = ("again", "hard", "good", "easy")
 _BACK: Final = 1.5
-"""Reviews are drawn from up to so many times the curve's span before its beginning; older ones are only counted."""
+"""Reviews are drawn up to this many times the curve's span before its beginning; older ones are only counted."""
 _MARKS: Final = {
     "again": "M-5 -5 L5 5 M5 -5 L-5 5",
     "hard": "M-5.5 4.5 L5.5 4.5 L0 -5.5 Z",
@@ -90,7 +90,7 @@ def forgetting_table(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
 
 
 def _drawn(strength: StrengthCurve, reviews: Sequence[ReviewOut]) -> tuple[Picture, str, list[ReviewOut]]:
-    """The picture, its description, and the reviews that it shows: those from long before the curve are left out."""
+    """The picture, its description, and the reviews shown; those from long before the curve are left out."""
     begin, until = strength.points[0][0], strength.points[-1][0]
     seen = sorted((each for each in reviews if each.at <= until), key=lambda each: each.at)
     drawn = [each for each in seen if begin - each.at <= (until - begin) * _BACK]

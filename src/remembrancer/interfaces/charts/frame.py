@@ -14,7 +14,7 @@ from remembrancer.values import dataclass
 
 
 class ContainerWidths(StrEnum):
-    """The containers that a picture is for: all, those at least 40rem wide, or narrower ones."""
+    """The containers of a picture: all, those at least 40rem wide, or narrower ones."""
 
     ANY = ""
     WIDE = "chart-wide"
@@ -22,7 +22,7 @@ class ContainerWidths(StrEnum):
 
 
 _MOST: Final = {ContainerWidths.WIDE: 630.0, ContainerWidths.NARROW: 300.0}
-"""The width in pixels that the narrowest such container has for a picture."""
+"""The width in pixels of the picture in the narrowest such container."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +73,12 @@ def small_picture(name: str, label: str, picture: Picture) -> Markup:
 
 
 def ornament(name: str, picture: Picture) -> Markup:
-    """A picture that screen readers skip, because the words beside it say the same."""
+    """A picture that screen readers skip, because the adjacent text says the same."""
     return _root(picture, class_=f"chart-{name}", aria_hidden="true")
 
 
 def empty(name: str, title: str, told: str) -> Markup:
-    """A note that stands in place of a chart without data."""
+    """A note in place of a chart without data."""
     return element(
         "div",
         element("p", title, class_="chart-title"),
@@ -88,13 +88,13 @@ def empty(name: str, title: str, told: str) -> Markup:
 
 
 def table(summary: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """A collapsed table of a chart's numbers, to be opened by its summary. The first cell of a row is its header."""
+    """A collapsed table of a chart's numbers; its summary opens it. The first cell of a row is its header."""
     head = element("tr", *(element("th", each, scope="col") for each in heads))
     body = joined(
         element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
     )
     grid = element("table", element("thead", head), element("tbody", body))
-    # A region that scrolls must take the keyboard focus.
+    # A scrolling region must be focusable by keyboard.
     reach = element("div", grid, class_="chart-scroll", role="region", tabindex="0", aria_label=summary)
     return element("details", element("summary", summary), reach, class_="chart-data")
 

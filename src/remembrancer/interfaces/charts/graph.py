@@ -29,10 +29,10 @@ WIDE: Final = Plane(width=620.0, edge=96.0, apart=42.0, beside=60.0, above=30.0)
 NARROW: Final = Plane(width=296.0, edge=86.0, apart=34.0, beside=46.0, above=28.0)
 RADIUS, FOCUS = 7.0, 11.0
 LABEL: Final = 124.0
-"""Pixels that a title may take; the tooltip has the whole title."""
+"""The width of a title in pixels; the tooltip has the whole title."""
 _HIGH: Final = 16.0
 _BEND: Final = 18.0
-"""Pixels between the middles of edges that join the same two memories."""
+"""Pixels between the middles of edges between the same two memories."""
 _HEAD: Final = 8.0
 _SYMMETRIC: Final = frozenset({RelationKind.SIMILAR})
 _WORDS: Final = {
@@ -71,7 +71,7 @@ class _Graph:
 def relation_graph(
     nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, focus: UUID | None = None, query: str = ""
 ) -> Markup:
-    """A figure with a node for each memory, linked to its page, and an edge for each relation; `focus` stands out.
+    """A figure with a node for each memory, linked to its page, and an edge for each relation; `focus` is highlighted.
 
     Of more than MOST memories only `focus` and those with the most relations are drawn. Relations to memories outside
     `nodes` are left out. `query` is appended to the links, such as "?agent=coder".
@@ -169,7 +169,7 @@ def _head(kind: RelationKind, tip: Point, before: Point) -> Markup:
 
 
 def _before(kind: RelationKind) -> float:
-    """How many pixels before the tip the line ends, so that it does not show through the arrow head."""
+    """The distance in pixels from the end of the line to the tip of its arrow head, so that they do not overlap."""
     if kind in _SYMMETRIC:
         return 0.0
     return 3.0 if kind is RelationKind.CONTRADICTS else _HEAD * 0.7

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     """Shape (nodes, 2): x and y."""
 
 MOST: Final = 200
-"""The most nodes that are laid out."""
+"""The most nodes of a layout."""
 _TURNS, _ITERATIONS = 24, 80
 _SETTLED: Final = 0.005
 """Iteration ends when no node moves farther than this, in edge lengths."""
@@ -129,7 +129,7 @@ def _stress(distances: NDArray[np.float64]) -> Points:
     places += np.random.default_rng(_SEED).uniform(-0.1, 0.1, places.shape)
     weights = 1.0 / np.square(distances + np.eye(count)) - np.eye(count)
     laplacian = np.diag(weights.sum(axis=1)) - weights
-    # Only differences count, so the first node is held at 0 to make the system solvable.
+    # Only differences matter, so the first node is fixed at 0 to make the system solvable.
     inverse = np.linalg.inv(laplacian[1:, 1:])
     wanted = weights * distances
     for _ in range(_ITERATIONS):

@@ -12,7 +12,7 @@ from remembrancer.interfaces.charts.scale import round_times, through
 from remembrancer.interfaces.charts.svg import NOTHING, SMALL, element, joined, number, percent
 
 ACROSS: Final = 1000.0
-"""The width of the coordinate system of lines, which is stretched to the width of the picture."""
+"""The width of the coordinate system of lines, stretched to the width of the picture."""
 AXIS: Final = 24.0
 """Pixels below a picture for the labels of the time axis."""
 _FEW, _MANY = 4, 8  # labels of a time axis in a narrow container, and in others

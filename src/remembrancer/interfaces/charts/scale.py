@@ -22,7 +22,7 @@ _MONTHS: Final = (1, 2, 3, 6)
 _YEARS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _DAY: Final = timedelta(days=1)
 _HAIR: Final = 1e-9
-"""Two numbers that differ by less than this share of the greater one are drawn as one."""
+"""Two numbers that differ by less than this share of the greater one are drawn as equal."""
 
 
 @dataclass(frozen=True, slots=True)

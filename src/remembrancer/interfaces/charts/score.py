@@ -27,7 +27,7 @@ LABELLED: Final = 6
 _LEAST: Final = 0.03
 """Parts below this share of the score are labelled together with the others."""
 _TONES: Final = 3
-"""The number of shades of a hue, which tell apart the parts that share it."""
+"""The number of shades of a hue, for parts that share it."""
 SIGNALS: Final = {
     "similarity": "blue",
     "dense_leg": "blue",
@@ -86,7 +86,7 @@ def score_legend(parts: Iterable[PartOut]) -> Markup:
 
 
 def score_table(parts: PartOut) -> Markup:
-    """A table of the whole tree of a score: each node's value, and what it adds; × for a factor."""
+    """A table of the whole tree of a score: each node's value and contribution; × for a factor."""
     return table("Score in numbers", ["Part", "Value", "Adds"], _rows(_part(parts), 0, multiplied=False))
 
 
@@ -133,7 +133,7 @@ def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
 
 
 def _segments(pieces: Sequence[_Piece], full: float) -> Iterator[tuple[_Piece, float, float, float]]:
-    """(piece, share of the score, begin, length) of each piece that adds something; all in [0, 1].
+    """(piece, share of the score, begin, length) of each piece that contributes; all in [0, 1].
 
     `full`: the length of the whole score.
     """
@@ -162,7 +162,7 @@ def _segment(piece: _Piece, share: float, begin: float, length: float) -> Markup
 
 
 def _nested(piece: _Piece, begin: float, length: float) -> Markup:
-    """A thin bar below a segment, with the terms that the part itself is the sum of."""
+    """A thin bar below a segment, with the terms of that part."""
     if not _additive(piece.node):
         return NOTHING
     marks = NOTHING
@@ -174,7 +174,7 @@ def _nested(piece: _Piece, begin: float, length: float) -> Markup:
 
 
 def _labels(pieces: Sequence[_Piece], score: float) -> Markup:
-    """Labels of the parts that add most, in the order of the bar, and one label for all others."""
+    """Labels of the parts that contribute most, in the order of the bar, and one label for all others."""
     adding = [piece for piece in pieces if piece.adds]
     greatest = sorted(adding, key=lambda piece: -abs(piece.adds))[:LABELLED]
     told = [piece for piece in adding if piece in greatest and abs(piece.adds) >= _LEAST * abs(score)]

@@ -1,5 +1,5 @@
-"""SVG and HTML elements, with texts escaped and made harmless; texts cut to a width, which is estimated without the
-font; and the names of hues, whose light and dark colours are in the style sheet.
+"""SVG and HTML elements with escaped texts; texts cut to a width, which is estimated without the font; and the names of
+hues, whose light and dark colours are in the style sheet.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NOTHING: Final = Markup()
 _NO_XML: Final = str.maketrans(dict.fromkeys("\ufffe\uffff"))
 """Characters that XML does not allow, besides control characters."""
 HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
-"""The colours of Okabe and Ito, which can be told apart with any kind of colour vision."""
+"""The colours of Okabe and Ito, distinguishable with any kind of colour vision."""
 FONT: Final = 13.0
 """Font sizes in pixels: of labels, and (SMALL) of notes beside axes."""
 SMALL: Final = 12.0
@@ -79,7 +79,7 @@ def percent(share: float) -> str:
 
 
 def text_width(content: str, size: float = FONT) -> float:
-    """The estimated width in pixels, rather too large, in a common sans serif.
+    """The estimated width in pixels in a common sans serif; tends to be too large.
 
     >>> text_width("win", 10.0)
     18.0

@@ -1,4 +1,4 @@
-"""A timeline of episodes; the stronger an episode is, the darker and fuller is its bar."""
+"""A timeline of episodes; stronger episodes have darker and fuller bars."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 STEPS: Final = ("very weak", "weak", "middling", "strong", "very strong")
 """Words for strength; each covers a fifth of [0, 1]."""
 MOST: Final = 300
-"""The most episodes that are drawn; of more, the latest are taken."""
+"""The most episodes drawn; of more, the latest."""
 LANE, BAR = 28.0, 18.0
 TOP: Final = 8.0
 NAMED_LANES: Final = 12
 """If titles would need more lanes, only those that fit between the bars are written."""
 _ROOM: Final = 640.0
-"""The width in pixels that is assumed when titles are placed, as the width of the window is not known."""
+"""The assumed width in pixels for placing titles, because the window's width is not known."""
 _TITLE, _LEGIBLE = 190.0, 56.0
 _MARK: Final = 14.0
 """The width in pixels of an episode that is too short for a bar."""

@@ -1,1 +1,1 @@
-"""The dashboard: pages rendered on the server, their charts, and a little script."""
+"""The dashboard: server-rendered pages, their charts, and a small script."""

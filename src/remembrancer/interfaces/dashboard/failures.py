@@ -26,10 +26,10 @@ _OF_PROGRAMS: Final = ("/v1", "/api", "/mcp")
 _Told = Callable[[Request, Exception], Response | Awaitable[Response]]
 
 _TITLES: Final = {
-    HTTPStatus.BAD_REQUEST: "That cannot be asked",
+    HTTPStatus.BAD_REQUEST: "Invalid request",
     HTTPStatus.FORBIDDEN: "Not allowed",
     HTTPStatus.NOT_FOUND: "Nothing here",
-    HTTPStatus.CONFLICT: "It has changed meanwhile",
+    HTTPStatus.CONFLICT: "Changed meanwhile",
     HTTPStatus.SERVICE_UNAVAILABLE: "Busy",
 }
 
@@ -45,7 +45,7 @@ class PageRoute(APIRoute):
                 return await handle(request)
             except (RemembrancerError, RequestValidationError, HTTPException, ClientDisconnect):
                 raise
-            except Exception as error:  # noqa: BLE001  the outer edge of a page
+            except Exception as error:  # noqa: BLE001  outermost handler of a page
                 problems.log_unforeseen(self.path, error)
                 return _page(request, problems.unforeseen(error))
 

@@ -1,4 +1,4 @@
-"""What a page is sent: the fields of its query string, and forms from the dashboard's own pages."""
+"""Input of pages: the fields of the query string, and forms from the dashboard's own pages."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class QueryFields:
-    """The fields of a query string. Each method raises InvalidInput, which names the field, for a value that is not
-    allowed.
-    """
+    """The fields of a query string. Each method raises InvalidInput, which names the field, for an invalid value."""
 
     fields: QueryParams
 
@@ -42,7 +40,7 @@ class QueryFields:
         given = self.text(name)
         if given is None:
             return default
-        if not (given.isascii() and given.isdigit() and len(given) <= 9):  # digits: what int() takes is more than that
+        if not (given.isascii() and given.isdigit() and len(given) <= 9):  # digits only: int() accepts more
             raise InvalidInput(name, given, f"a whole number from {least} to {most}")
         return validation.whole(name, int(given), least, most)
 
@@ -83,7 +81,7 @@ MAX_FORM_BYTES: Final = 16_384
 async def submitted(request: Request) -> dict[str, str]:
     """The fields of a form from one of the dashboard's pages; the last value of each name.
 
-    Raises HTTPException 403 for a form of another site, 413 and 415 for a body that is too large or no form.
+    Raises HTTPException 403 for a form of another site, 413 for a body that is too large, 415 if it is not a form.
     """
     refuse_other_pages(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -96,7 +94,7 @@ async def submitted(request: Request) -> dict[str, str]:
             raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a form is at most {MAX_FORM_BYTES} bytes")
     try:
         fields = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=50, errors="strict")
-    except ValueError as error:  # what is not UTF-8 too
+    except ValueError as error:  # also raised for invalid UTF-8
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the form cannot be read") from error
     return {name: values[-1] for name, values in fields.items()}
 
@@ -114,4 +112,4 @@ def refuse_other_pages(request: Request) -> None:
     origin = request.headers.get("origin")
     ours = origin is not None and urlsplit(origin).netloc == request.headers.get("host", "")
     if not (ours or (origin is None and site == "same-origin")) or site not in (None, "same-origin"):
-        raise HTTPException(HTTPStatus.FORBIDDEN, "forms are taken from this server's own pages only")
+        raise HTTPException(HTTPStatus.FORBIDDEN, "forms are accepted from this server's own pages only")

@@ -103,7 +103,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    # Jinja's types tell what is there already, and nothing of what may be added.
+    # Jinja's types cover only the predefined entries, not added ones.
     known, filters = cast("dict[str, Any]", made.globals), cast("dict[str, Any]", made.filters)
     known |= {"asset": asset_address, "places": PLACES, "version": remembrancer.__version__}
     filters |= {

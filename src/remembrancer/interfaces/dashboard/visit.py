@@ -68,12 +68,12 @@ async def reading(request: Request, principal: Authenticated) -> Visit:
 
 
 async def writing(request: Request, principal: Authenticated) -> Visit:
-    """The request of a principal that may write. Raises as `reading` does."""
+    """The request of a principal that may write. Raises the same errors as `reading`."""
     return _visit(request, principal, Right.WRITE)
 
 
 def _visit(request: Request, principal: Principal, needed: Right) -> Visit:
-    # A form sends its empty fields too: they choose nothing.
+    # A form also sends its empty fields: they select nothing.
     parts = {part: value for part in PARTS if (value := request.query_params.get(part))}
     role = request.query_params.get(ROLE) or None
     memory = allowed(principal, needed, role, parts)

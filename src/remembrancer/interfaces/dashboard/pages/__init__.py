@@ -1,1 +1,1 @@
-"""The pages, one module each: what a page reads from the memory, and its template."""
+"""The pages, one module each: it reads data from the memory and renders a template."""

@@ -19,7 +19,7 @@ router = APIRouter(route_class=PageRoute)
 
 FILTERS: Final = ("q", "types", "severities", "priorities", "roles", "actor", "since", "until", "archived")
 LIVE: Final = ("query", "types", "severities", "priorities", "roles", "actor")
-"""The filters that the stream takes too."""
+"""The filters that the event stream also accepts."""
 PAGE: Final = 50
 STREAM: Final = "/v1/events/stream"
 
@@ -39,7 +39,7 @@ async def journal(visit: ReadingVisit) -> HTMLResponse:
         "archived": asked.flag("archived"),
     }
     after = asked.text("after")
-    # Read before the page: what is recorded meanwhile may come twice, which the script sees, but is not missed.
+    # Read before the page: an event recorded meanwhile may come twice (the script detects that) but is not missed.
     position = (await visit.memory.journal.recorded(limit=0)).position
     found = JournalPageOut.of(await visit.memory.journal.page(after=after, limit=PAGE, **chosen))
     carried = kept(visit.request.query_params, FILTERS)

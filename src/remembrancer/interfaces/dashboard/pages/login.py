@@ -24,11 +24,11 @@ MAX_TOKEN_CHARS: Final = 512
 
 @router.get("/login")
 async def login_page(request: Request) -> Response:
-    """Only if there are keys. Without keys, everybody on this machine is let in."""
+    """Only if there are keys; without keys, everyone on this machine has access."""
     wanted = local_path(request.query_params.get("next"))
     memory: AsyncRemembrancer = request.app.state.memory
     if not await memory.keys.exist(expired=True):
-        # A key from other times would be refused wherever it leads, and lead back here.
+        # An outdated key would be refused on every page, which would redirect back here.
         return _without_key(wanted, request)
     return _form(wanted, HTTPStatus.OK)
 
@@ -89,7 +89,5 @@ def _form(wanted: str, status: HTTPStatus, wrong: str | None = None) -> HTMLResp
 
 
 def _seconds_left(key: ApiKey, memory: AsyncRemembrancer) -> int | None:
-    """Seconds until the key expires; None, for a key that does not expire: the browser keeps the cookie until it is
-    closed.
-    """
+    """Seconds until the key expires; None if it does not: the browser then keeps the cookie until it is closed."""
     return None if key.expires_at is None else max(int((key.expires_at - memory.now).total_seconds()), 1)

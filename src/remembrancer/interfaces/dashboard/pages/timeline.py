@@ -1,4 +1,4 @@
-"""The timeline: what happened when, and how strong each memory is."""
+"""The timeline: when memories happened, and how strong each is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SPANS: Final = {
 }
 EARLIEST: Final = datetime(1000, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
-"""The timeline does not extend beyond `EARLIEST` and `LATEST`."""
+"""The timeline lies between `EARLIEST` and `LATEST`."""
 KINDS: Final[dict[str, list[str] | None]] = {"episodes": [EPISODE], "all": None}
 SHOWN: Final = 120
 """The maximum number of memories on the page."""
