@@ -124,7 +124,7 @@ def test_a_memory_is_kept_and_found_by_a_preset_of_ones_own(cli: Cli, mine: str)
         ("name = ", "preset: 'mine.toml' is not allowed; expected a TOML file (Invalid value (at end of document))"),
         (
             'name = "engram"\nbased_on = "engram"',
-            "mine.toml: name: 'engram' is not allowed; expected a name of its own",
+            "mine.toml: name: 'engram' is not allowed; expected a name that no shipped preset has",
         ),
         (
             f"{MINE}[ranking.depth]\nlest = 3",

@@ -1,4 +1,4 @@
-"""Reading human language: search terms, times, speakers and answer types of questions, and flags of texts.
+"""Rules for human language: search terms, times, speakers and answer types of questions, and flags of texts.
 
-`reading.read_question` is the way in for questions. The rules are English, except for `lexical` and `function_words`.
+`reading.read_question` is the entry point for questions. Rules are English, except `lexical` and `function_words`.
 """

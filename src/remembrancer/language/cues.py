@@ -8,6 +8,6 @@ from remembrancer.language.lexical import analyse
 
 
 def analysed(cue: Cue) -> IndexedCue:
-    """The cue with its analysis. Stores receive this function, because they do not import the language."""
+    """The cue with its analysis. Stores receive this function, because they do not import this package."""
     analysis = analyse(searchable_text(cue))
     return IndexedCue(cue, analysis.tokens, analysis.terms, flags_of(cue.text))

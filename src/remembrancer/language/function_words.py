@@ -1,8 +1,8 @@
-"""Function words of scripts other than Latin: words of grammar, and words that ask.
+"""Function words of scripts other than Latin: grammatical words and question words.
 
-Like the English `stop_words`, they are dropped from ranking in texts and questions. Half of a question in an inflecting
-language consists of them; without this list, a short question would not reach the coverage that an answer needs. Latin
-script has no list: one language's function word is another's noun or verb ("die"), so idf has to do.
+Like the English `stop_words`, they are ignored in ranking. Half of a question in an inflecting language consists of
+them; without this list, a short question would not reach the coverage that an answer needs. Latin script has no list,
+because one language's function word is another's noun or verb ("die"); idf handles these.
 """
 
 import re
@@ -87,7 +87,7 @@ _HANGUL: Final = "\uac00-\ud7a3"
 def function_run() -> re.Pattern[str]:
     """The pattern of a function word or ending inside a run of a script without spaces.
 
-    Compiled when it is first used: that takes longer than the analysis of a text, and most processes meet no such run.
+    Compiled on first use, because compiling takes longer than analysing a text and most processes do not need it.
     """
     lists = (_CHINESE, _JAPANESE, _THAI, _KOREAN_WORDS, _KOREAN_ENDINGS)
     first = "".join(sorted({sequence[0] for sequences in lists for sequence in sequences.split()}))
@@ -102,6 +102,6 @@ def function_run() -> re.Pattern[str]:
 KOREAN_SYLLABLE: Final = pattern(
     f"(?<![{_HANGUL}])([{_HANGUL}])(?:은|는|이|가|을|를|의|에|도|만|와|과|로)(?![{_HANGUL}])"
 )
-"""A one-syllable noun with a particle. The pair of both would not match the noun with another particle, so the syllable
-itself is searched for.
+"""A one-syllable noun with a particle. The pair would not match the noun with another particle, so the syllable is a
+term.
 """

@@ -1,8 +1,8 @@
-"""Text analysis: from text to search terms, the same for stored texts and questions.
+"""Text analysis: search terms, computed in the same way for stored texts and questions.
 
 Words are folded (case, width, accents, digits) and stemmed by the stemmer of their script. Words of scripts without a
 stemmer also yield their runs of three letters. Runs of scripts without spaces become overlapping pairs or triples.
-Compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside their parts.
+Compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole and also split into parts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
 
 MAX_QUERY_TERMS: Final = 64
-"""A question keeps at most this many distinct terms, its first ones; more would only slow the search."""
+"""A question keeps at most this many distinct terms, the first ones, to bound the cost of a search."""
 
 MAX_TERM_CHARS: Final = 64
 
@@ -123,7 +123,7 @@ def every_word(question: str) -> tuple[frozenset[str], ...]:
     """A query for texts that contain every word of a question, in any order: one token of each of these sets.
 
     A compound is required by its parts, a run of a script without spaces by its longest grams. Stop words are required
-    only where there is nothing else. At most 64 sets; none for a question without any word ("???").
+    only if there are no other words. At most 64 sets; none for a question without any word ("???").
 
     >>> every_word("the payment-worker crashed")
     (frozenset({'payment'}), frozenset({'worker'}), frozenset({'crash'}))
@@ -138,7 +138,7 @@ def every_word(question: str) -> tuple[frozenset[str], ...]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """The parts of a text whose words have spaces between them, each with the run of an unspaced script after it."""
+    """The parts of a text in scripts with spaces, each with the run of an unspaced script that follows."""
     normal, position = text, 0
     if not text.isascii():
         normal = unicodedata.normalize("NFKC", text)
@@ -150,7 +150,7 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=65_536)
 def stem(folded: str) -> str:
-    """The stem of a folded word, by the stemmer of its script; a word of mixed scripts or digits stays as it is."""
+    """The stem of a folded word, by the stemmer of its script; words of mixed scripts or with digits stay unchanged."""
     for script, language in _STEMMER_OF_SCRIPT:
         if script.fullmatch(folded):
             # Porter leaves nothing of a lone "s", and an empty term would match everywhere or nowhere.
@@ -290,7 +290,7 @@ def _of_words(words: list[str]) -> Analysis:
 
 
 def _forms(folded: str) -> tuple[str, ...]:
-    """The stem of a word; where its script has no stemmer, the word and its overlapping runs of three letters."""
+    """The stem of a word; without a stemmer for its script, the word and its overlapping runs of three letters."""
     if folded.isascii():
         return (stem(folded),)
     if _UNSTEMMED.fullmatch(folded):

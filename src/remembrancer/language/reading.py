@@ -1,6 +1,6 @@
 """Reading a question: search terms, times, speakers and the expected type of answer.
 
-This module is the only way to the word rules for questions: another language, or a language model, plugs in here.
+The word rules for questions are used only through this module, so another language or a language model can replace it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
 
 LONG_QUESTION_WORDS: Final = 80
-"""A longer text is taken for a pasted prompt with the question at its end."""
+"""A longer text counts as a pasted prompt with the question at its end."""
 
 _SENTENCE: Final = pattern(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
@@ -43,13 +43,13 @@ _WORD: Final = pattern(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a question asks for, as far as its words say.
+    """What a question asks for, as far as its words show.
 
-    `searched`: the part of the text that is searched for. `embedded`: the same without names of speakers and roles; it
-    is compared by meaning. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty
-    where the question does not say. `spans`: the times it names. `anchored`: a time counted from an event without a
-    date ("two weeks before the trip"). `answer_type`: what kind of thing it asks for (a time, a number, a name).
-    `only_when`: it names a time, perhaps a person, and no other topic ("What happened yesterday?").
+    `searched`: the part of the text that is used for search. `embedded`: the same without names of speakers and roles,
+    to be embedded. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty if not
+    known. `spans`: the times it names. `anchored`: a time counted from an event without a date ("two weeks before the
+    trip"). `answer_type`: the type of answer expected (a time, a number, a name). `only_when`: it names a time, perhaps
+    a person, and no other topic ("What happened yesterday?").
     """
 
     searched: str
@@ -63,9 +63,9 @@ class Reading:
     only_when: bool = False
 
     def anchored_at(self, moment: datetime) -> Reading:
-        """The reading with the span that `anchored` means, where the event it counts from happened at `moment` (aware).
+        """The reading with the span of `anchored`, whose event happened at `moment` (aware).
 
-        Unchanged where that span lies outside the years that can be represented, or nothing is anchored.
+        Unchanged without `anchored`, or if the span lies outside the supported years.
         """
         if self.anchored is None:
             return self
@@ -76,21 +76,21 @@ class Reading:
 
 
 def read_terms(text: str, participants: Collection[str] = ()) -> Reading:
-    """The search terms of a text alone: no speakers, times or answer type.
+    """The search terms of a text only: no speakers, times or answer type.
 
-    `participants`: names of those who speak in what is searched; they are left out of what is compared by meaning.
+    `participants`: names of the speakers in the searched memories; they are left out of `embedded`.
     """
     return Reading(text, people(frozenset(participants)).left_out(text), lexical_query(text))
 
 
 def read_question(text: str, participants: Collection[str], at: datetime) -> Reading:
-    """Read a question: what to search for, who the answer should come from, which times it names, what it asks for.
+    """Read a question: search terms, speakers, times and the expected type of answer.
 
-    `participants`: names of those who speak in what is searched. `at`: the moment of asking, aware; relative times
+    `participants`: names of the speakers in the searched memories. `at`: the time of asking, aware; relative times
     ("last week") are resolved against it. Rules are English; a question in another language has search terms only.
 
-    Names of speakers are left out of `embedded` and `lexical`: people seldom say their own names, so a name would pull
-    the search towards turns that mention the person. The speaker is compared separately.
+    Names of speakers are left out of `embedded` and `lexical`: people seldom say their own names, so a name would
+    favour turns that mention the person. The speaker is compared separately.
     """
     searched = salient_part(text)
     everyone = frozenset(participants)
@@ -126,7 +126,7 @@ def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) 
 def salient_part(question: str) -> str:
     """The question itself; of a long prompt, its last questions, or else its last sentences.
 
-    Otherwise an agent that puts its instructions before the question would search for its instructions.
+    Otherwise an agent that puts its instructions before the question would search for these instructions.
     """
     if len(question) <= LONG_QUESTION_WORDS or _length(question) <= LONG_QUESTION_WORDS:
         return question.strip()
@@ -144,7 +144,7 @@ def salient_part(question: str) -> str:
 
 
 def _length(text: str) -> int:
-    """In words."""
+    """The number of words."""
     return len(_WORD.findall(text))
 
 

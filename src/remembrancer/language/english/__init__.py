@@ -1,1 +1,1 @@
-"""English word rules. Questions reach them through `language.reading`."""
+"""English word rules, used through `language.reading`."""

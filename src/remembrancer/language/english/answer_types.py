@@ -1,6 +1,6 @@
-"""The type of answer a question asks for, and the types a text contains: a time, a number, a name.
+"""The type of answer a question expects, and the types a text contains: a time, a number, a name.
 
-Judged by word form alone, in English. In another language only `CueFlag.QUESTION` can be set.
+Based on English word forms only. In another language only `CueFlag.QUESTION` can be set.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _NUMBER: Final = pattern(
     re.IGNORECASE,
 )
 _NAME: Final = pattern(r"(?<=[a-z0-9,;:'\"(] )[\"'(]?(?!I\b)[A-Z]\w")
-"""A capital letter that does not begin a sentence and is not the word I."""
+"""A capital letter other than at the beginning of a sentence or in the word I."""
 _MANY: Final = pattern(r"\bhow\s+(?:many|much|often|old|long|far|tall|big|large|fast|high)\b", re.IGNORECASE)
 _WHO: Final = pattern(r"\b(?:who|whose|whom|where|names?|named|called)\b", re.IGNORECASE)
 _QUESTION_ENDS: Final = ("?", "？", "؟", "\u037e")  # Latin, Chinese and Japanese, Arabic, Greek
 BRIEF_CHARS: Final = 300
-"""A text longer than this is a statement even if it ends with a question mark."""
+"""A longer text is a statement even if it ends with a question mark."""
 _CLOSING: Final = " \t\r\n\"'”’)]*_"
 
 
@@ -46,7 +46,7 @@ def flags_of(text: str) -> CueFlag:
 
 
 def asked_for(question: str) -> CueFlag:
-    """The one answer type that a question asks for; `CueFlag.NOTHING` where its form does not tell.
+    """The one answer type that a question expects; `CueFlag.NOTHING` if its form does not show it.
 
     >>> asked_for("When did we meet?"), asked_for("Who was there?"), asked_for("What is it like?")
     (<CueFlag.TIME: 1>, <CueFlag.NAME: 4>, <CueFlag.NOTHING: 0>)

@@ -95,7 +95,7 @@ DATES: Final = frozenset(
     """.split()
 )
 DATES_BY_CAPITAL: Final = frozenset({"may", "march", "sun"})
-"""Words with another meaning besides: they count as dates only where they are capitalised or beside a number."""
+"""Ambiguous words: they count as dates only if capitalised or next to a number."""
 
 CALENDAR: Final = frozenset("mon tue wed thu fri sat sun jan feb apr jun jul aug sep oct nov dec".split())
 

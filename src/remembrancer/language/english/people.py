@@ -18,10 +18,10 @@ _I: Final = re.compile(r"\bI\b")
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Known speakers. `names`: for each part of a name, the whole names it may stand for.
+    """Known speakers. `names`: for each part of a name, the whole names that it may stand for.
 
-    Names are matched as they are spelled. In a question without capitals beyond its first letter, a whole name or first
-    name also matches in lower case; such a word tells the speaker and stays among the search terms.
+    Names are matched as spelled. In a question without capitals beyond its first letter, a whole name or first name
+    also matches in lower case; such a word identifies the speaker and stays among the search terms.
     """
 
     names: Mapping[str, frozenset[str]]
@@ -41,7 +41,7 @@ class People:
         """The question without the speakers' names and their possessives.
 
         `proper`: remove only names that begin with a capital, or are in a script without capitals; others may be
-        ordinary words of the question. A question of nothing but names and stop words is returned unchanged.
+        ordinary words of the question. A question of only names and stop words is returned unchanged.
         """
         patterns = [self._proper if proper else self._all]
         if not proper and in_small_letters(question):
@@ -58,7 +58,7 @@ class People:
 
 @lru_cache(maxsize=64)
 def people(participants: frozenset[str]) -> People:
-    """The speakers of these names, prepared for matching. Cached: consecutive questions have the same ones."""
+    """The speakers of these names, prepared for matching. Cached, because consecutive questions have the same ones."""
     names: dict[str, set[str]] = {}
     for name in participants:
         for part in (name, *name.split()):
@@ -83,7 +83,7 @@ def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
 
 
 def left_or_whole(left: str, question: str) -> str:
-    """The rest of a question; the question itself where the rest has nothing but stop words."""
+    """The rest of a question; the whole question if the rest has only stop words."""
     left = " ".join(left.split())
     return left if analyse(left).terms else question
 

@@ -13,7 +13,7 @@ _COMPOUND: Final = (
     r"(?!-)(?!\s+(?:accounts?|agents?|bases?|data|experience|flows?|groups?|guides?|ids?|interfaces?|interviews?|lists?"
     r"|management|managers?|manuals?|names?|research|roles?|settings?|stor(?:y|ies)|tables?|tests?|testing)\b)"
 )
-"""Must not follow: "the user interface" and "the assistant manager" do not name a participant."""
+"""Words that must not follow: "the user interface" and "the assistant manager" do not name a participant."""
 _USER: Final = (
     rf"(?:[Tt]he\s+user(?:['\u2019]s)?\b|(?<![Aa] )(?<!each )(?<!every )(?<!which )[Uu]ser['\u2019]s\b){_COMPOUND}"
 )
@@ -33,8 +33,8 @@ _NO_SPEAKER: Final = (
     r"would|could|should|can|will|might|may|must|do|does|tell|told|ask|asked|to|for|with|give|gave|given|show|showed|shown"
     r"|send|sent|remind|reminded"
 )
-"""Words before "you" after which it is not the source: what you would do has not been said yet, and what was told to
-you came from somebody else.
+"""Words before "you" that exclude it as the source: what "would you" do is not said yet, and what was told "to you"
+came from the other side.
 """
 _YOU_DID: Final = pattern(
     rf"(?:\b(?P<no_speaker>(?i:{_NO_SPEAKER}))\s+)?\b{_YOU}(?:['\u2019](?:d|ve))?{_OFTEN}\s+{_PAST}\b"
@@ -60,12 +60,12 @@ _ROLE: Final = pattern(rf"\b(?:{_USER}|[Tt]he\s+assistant(?:['\u2019]s)?\b{_COMP
 
 
 def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
-    """The role that is expected to have said the answer; empty where the words do not tell.
+    """The role that is expected to have said the answer; empty if the words do not show it.
 
-    The user tells about himself and his own things, the assistant what "you" told. "The user" and "the assistant", as
-    agents ask, count in the same way. What "you" would do has not been said yet: "What would you take for my trip?" is
-    about the user. What "we" discussed or decided, and what somebody was supposed to do, either may have said.
-    `several`: more than two named people take part, so "we" may be all of them.
+    Questions about "I" or "my" expect the user; what "you" told, suggested and so on expects the assistant. "The user"
+    and "the assistant" count the same way. What "you" would do is not said yet: "What would you take for my trip?"
+    expects the user. What "we" discussed or decided, or somebody was supposed to do, expects either. `several`: more
+    than two named people take part, so "we" may be all of them.
 
     >>> sorted(role_of("What is our dog called?")), sorted(role_of("Which hotel did you suggest for my trip?"))
     ([<Role.USER: 'user'>], [<Role.ASSISTANT: 'assistant'>])
@@ -83,9 +83,9 @@ def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
 
 
 def roles_left_out(question: str) -> str:
-    """The question without "the user" and "the assistant": neither calls himself so.
+    """The question without "the user" and "the assistant", which neither role calls itself.
 
-    A question of nothing else but stop words is returned unchanged.
+    A question of only these and stop words is returned unchanged.
 
     >>> roles_left_out("What is the user's dog called?")
     'What is dog called?'

@@ -1,6 +1,6 @@
-"""What a single turn says about the state of a conversation: it asks, it closes a topic, or it refers back.
+"""What a turn reveals about the state of a conversation: a question, the end of a topic, or a reference back.
 
-Questions are recognised by question marks of any script. Closings and references are recognised in English only.
+Questions are recognised by question marks of any script, closings and references in English only.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _CLOSING: Final = pattern(
     r"|(?:anything|something|nothing) else)\b",
     re.IGNORECASE,
 )
-"""How topics are closed: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973."""
+"""Phrases that close a topic: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973."""
 
 _REFERRING: Final = pattern(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|his|her|him|which|both)(?:['’]\w+)?\b", re.IGNORECASE
 )
-"""Words that stand for something said before: Halliday and Hasan, Cohesion in English, 1976, ch. 2."""
+"""Words that refer to something said before: Halliday and Hasan, Cohesion in English, 1976, ch. 2."""
 
 
 def asks(text: str) -> bool:
@@ -47,7 +47,7 @@ def closes(text: str) -> bool:
 
 
 def refers_back(text: str) -> bool:
-    """Whether a word of the turn stands for something said before.
+    """Whether a word of the turn refers to something said before.
 
     >>> refers_back("When did it come?"), refers_back("When did the belt come?")
     (True, False)

@@ -20,7 +20,7 @@ LENGTHS: Final = {
     "year": DAY * 365,
     "decade": DAY * 3652,
 }
-"""The length of a unit where no calendar date fixes it; a day and longer units in whole days."""
+"""The length of a unit without a calendar date; a day and longer units in whole days."""
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 _HALVED: Final = {
     "hour": ("minute", 60),
@@ -126,7 +126,7 @@ def whole(line: Line, at: int) -> int:
 
 
 def moved(day: datetime, count: int, unit: str) -> datetime:
-    """The day moved by so many units, back where negative; months and years by the calendar."""
+    """The day moved by this many units, back if negative; months and years by the calendar."""
     return later(day, count * _MONTHS[unit]) if unit in _MONTHS else day + LENGTHS[unit] * count
 
 
@@ -145,7 +145,7 @@ def moment(line: Line, counted: Amount, direction: int) -> Period:
 
 
 def slack(unit: str) -> tuple[timedelta, timedelta]:
-    """The tolerance that one unit leaves, before the moment (or the start of its day) and after it."""
+    """The tolerance of one unit, before the moment (or the start of its day) and after it."""
     half = LENGTHS[unit] / 2
     if unit in {"hour", "minute"}:
         return half, half

@@ -21,7 +21,7 @@ _ENDS: Final = frozenset(
     "did do does what who where why how which when while because so but and or then was were is are has have had will"
     " would can could should".split()
 )
-"""Words that may begin a new clause; the words of an anchor end before them."""
+"""Words that may begin a new clause, and so end the words of an anchor."""
 _VERBS: Final = frozenset(
     "look looks looked looking take takes took taken taking name named call called ask asked asks run runs ran running"
     " go goes went going come comes came seek seeks sought never ever".split()
@@ -91,9 +91,9 @@ def anchored(text: str) -> Anchored | None:
 
 
 def resolve(expression: Anchored, at: datetime) -> TimeSpan:
-    """The span that the expression means where its event happened at `at` (aware), in the timezone of `at`.
+    """The span of the expression if its event happened at `at` (aware), in the timezone of `at`.
 
-    Raises InvalidInput where `at` has no timezone, or the span would leave the years 1000 to 9998.
+    Raises InvalidInput if `at` has no timezone, or the span would leave the years 1000 to 9998.
     """
     if at.utcoffset() is None:
         raise InvalidInput("at", at, "a moment with a timezone")
@@ -127,7 +127,7 @@ def _is_date(line: Line, at: int) -> bool:
 
 
 def _anchor_end(line: Line, counted: Offset) -> int:
-    """The index behind the words of the anchor, or 0 where none of them names an event."""
+    """The index behind the words of the anchor, or 0 if none of them names an event."""
     words, at = line.words, counted.past
     if words[at - 1] == "from" or max(abs(counted.start), abs(counted.end)) > _FARTHEST:
         return 0

@@ -58,8 +58,8 @@ def asks_for_time(question: str) -> bool:
 
 
 def tells_time(text: str) -> bool:
-    """Whether the text contains a time of any kind: a date, a relative or clock time, a duration, a repetition. It need
-    not be one that `spans` can resolve.
+    """Whether the text contains a time of any kind: a date, a relative or clock time, a duration, a repetition, also
+    one that `spans` cannot resolve.
 
     "Recently", "soon", "now" and the like do not count: they do not answer a question for a time.
 
@@ -78,8 +78,8 @@ def tells_time(text: str) -> bool:
 
 
 def _lasts_or_repeats(line: Line, at: int) -> bool:
-    """Whether a duration or repetition stands here: three years, a couple of days, all summer, every
-    month, on Mondays.
+    """Whether a duration or repetition is at this word: three years, a couple of days, all summer, every month, on
+    Mondays.
     """
     word = line.words[at]
     if word in UNITS:

@@ -114,7 +114,7 @@ def months(year: int, month: int, count: int = 1) -> Period:
 
 
 def later(moment: datetime, count: int) -> datetime:
-    """The moment moved by so many months, back where negative: the same day, or the last of a shorter month."""
+    """The moment moved by this many months, back if negative: the same day, or the last of a shorter month."""
     year, month = divmod(moment.year * 12 + moment.month - 1 + count, 12)
     last = monthrange(year, month + 1)[1] if moment.day > 28 else moment.day
     return moment.replace(year=year, month=month + 1, day=min(moment.day, last))

@@ -187,7 +187,7 @@ def _article(line: Line, at: int) -> int:
 
 
 def named(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
-    """Any of the above that stands at this word."""
+    """Any of the above at this word."""
     word = line.words[at]
     if word in MONTHS or word[:1].isdecimal() or word in ORDINALS:
         return dated(line, at, sure=sure)

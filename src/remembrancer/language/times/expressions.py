@@ -41,7 +41,7 @@ _STARTERS: Final = frozenset(
     | {"a", "an", "half", "some", "this", "other", "earlier", "later", "final"}
 ) | (EARLIER | LATER | HOLIDAY_WORDS | QUARTERS | _LEADING)
 _AHEAD: Final = 8
-"""At most so many words stand between the first word of an expression and its first trigger word."""
+"""The most words between the first word of an expression and its first trigger word."""
 _AND: Final = frozenset({"and", "-", "–", "—", "to"})
 
 
@@ -148,7 +148,7 @@ def _is_range(which: TimeMatch) -> bool:
 
 
 def _range_or_on(line: Line, at: int) -> TimeMatch | None:
-    """The time behind "from". Without an end, or "on", it stands for itself."""
+    """The time behind "from", alone if no end or "on" follows."""
     first = period(line, at, sure=True)
     if first is None:
         return None

@@ -18,9 +18,7 @@ _APOSTROPHES: Final = frozenset("'’")
 
 
 class Line:
-    """The `words` of a text in lower case: runs of letters and digits, and single marks; past the end there are empty
-    words.
-    """
+    """The `words` of a text in lower case: runs of letters and digits, and single marks; empty words past the end."""
 
     def __init__(self, text: str, now: datetime) -> None:
         """`now`: the local time of reading, without a timezone."""
@@ -42,7 +40,7 @@ class Line:
         return self._places[at][1]
 
     def may_tell(self) -> bool:
-        """Whether the text can contain a time: it has a digit, or a word that every expression contains one of."""
+        """Whether the text can contain a time: it has a digit or one of the words that every expression needs."""
         return not TRIGGERS.isdisjoint(self.words) or _DIGIT.search(self.text) is not None
 
     def __len__(self) -> int:
@@ -55,7 +53,7 @@ class Line:
         return self.text[self.start(at)].isupper()
 
     def joined(self, at: int) -> bool:
-        """Whether there is such a word, directly attached to the word before it."""
+        """Whether the word exists and is attached to the word before it."""
         return 0 < at < len(self) and self._places[at][0] == self._places[at - 1][1]
 
     def past_article(self, at: int) -> int:
@@ -76,8 +74,8 @@ class Line:
 
 
 class TimeMatch(NamedTuple):
-    """The meaning of the words up to `end` (excluded): each possible period, its granularity, and how it recurs where
-    no year fixes it. `exact`: counted in hours or minutes.
+    """The meaning of the words up to `end` (excluded): each possible period, its granularity, and its recurrence if no
+    year fixes it. `exact`: counted in hours or minutes.
     """
 
     periods: tuple[Period, ...]
@@ -96,7 +94,7 @@ class TimeMatch(NamedTuple):
 
 
 class Impossible(ValueError):
-    """Words up to `end` (excluded) that name a day no calendar has. No part of them names a time either."""
+    """Words up to `end` (excluded) that name a day no calendar has. None of these words names a time."""
 
     def __init__(self, end: int) -> None:
         super().__init__(end)

@@ -18,7 +18,7 @@ _YEAR_MONTH: Final = pattern(r"([0-9]{4})-([0-9]{2})(?!\w|[-/.][0-9])")
 _GLUE: Final = frozenset("-/._:,+#$€£¥@")
 YEARS_BACK: Final = 30
 YEARS_AHEAD: Final = 5
-"""A number without any hint that it is a year counts as one if it is at most this many years ahead."""
+"""Without another hint, a number counts as a year if it is at most this many years ahead."""
 
 
 def digits(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
@@ -37,7 +37,7 @@ def digits(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
 
 
 def year_number(line: Line, at: int) -> int:
-    """The year, 1000 to 2999, that a word of four digits is, or 0."""
+    """The year, 1000 to 2999, of a word of four digits, or 0."""
     year = line.number(at, 2999)
     if year < 1000 or (line.joined(at + 1) and line.words[at + 1] in {":", "%", "'", "_"}):
         return 0

@@ -11,19 +11,18 @@ from remembrancer.language.times.line import Line
 from remembrancer.language.times.vocabulary import UNITS
 
 REACH: Final = DAY * 30
-"""How far "before the trip" or "after June" reaches. People who mean more say so ("the year before"). A month covers
-what led to an event and what followed; memories farther away are not excluded, their nearness only decays.
+"""The reach of "before the trip" or "after June". For longer times people name them ("the year before"). A month covers
+the causes and effects of an event; memories farther away are not excluded, only their nearness decays.
 """
 SHORTLY: Final = DAY * 7
-"""How far "just before" and "soon after" reach."""
+"""The reach of "just before" and "soon after"."""
 _SHORTLY: Final = frozenset("just right shortly soon immediately".split())
 
 
 class Offset(NamedTuple):
     """The span [start, end) relative to the midnight that begins a day, or in exact units from a moment.
 
-    It is written in the words from `first` up to `past` (excluded); what it counts from follows. `soft`: no length was
-    given.
+    Its words are those from `first` up to `past` (excluded); its anchor follows. `soft`: no length was given.
     """
 
     start: timedelta
@@ -74,7 +73,7 @@ def _direction(line: Line, at: int) -> tuple[int, int]:
 
 
 def _counted(counted: amounts.Amount, direction: int, at: int, past: int) -> Offset:
-    """One unit around the moment that lies so far away, or around its whole range."""
+    """One unit around the moment at that distance, or around its whole range."""
     length = amounts.LENGTHS[counted.unit]
     nearest, farthest = length * counted.least * direction, length * counted.most * direction
     first, last = min(nearest, farthest), max(nearest, farthest)

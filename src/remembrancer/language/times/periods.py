@@ -20,7 +20,7 @@ _MONTHS_LONG: Final = {"quarter": 3, "season": 3, "half": 6, "year": 12}
 
 
 def period(line: Line, at: int, *, sure: bool = False) -> TimeMatch | None:
-    """The time at this word. `sure`: the surrounding words already tell that it is a time."""
+    """The time at this word. `sure`: the surrounding words already show that it is a time."""
     return _third(line, at) or _or_piece(line, at, sure=sure)
 
 

@@ -31,7 +31,7 @@ def day(line: Line, at: int) -> TimeMatch | None:
 
 
 def part_of(line: Line, which: TimeMatch) -> TimeMatch:
-    """The part of a day that is named behind it: yesterday evening, Friday night, 7 May in the morning."""
+    """The part of a day that follows: yesterday evening, Friday night, 7 May in the morning."""
     at = which.end
     if line.words[at] == "in" and line.words[at + 1] == "the":
         at += 2

@@ -30,11 +30,11 @@ class TimeSpan:
 
 
 def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
-    """The times that a text names, in their order in the text; an ambiguous one gives each possible span, by its start.
+    """The times that a text names, in text order; an ambiguous one gives each possible span, by its start.
 
     They are resolved against `now` (aware): in calendar days of its timezone; hours and minutes in its offset from UTC.
-    The package's docstring has the rules. A text without times, or not in English, gives none. Raises InvalidInput
-    where `now` has no timezone.
+    The package's docstring has the rules. A text without times, or not in English, gives none. Raises InvalidInput if
+    `now` has no timezone.
 
     >>> now = datetime(2023, 7, 12, 15, 30, tzinfo=UTC)  # a Wednesday
     >>> [(span.text, span.start.date().isoformat()) for span in spans("What did we decide last Friday?", now)]
