@@ -35,7 +35,7 @@ class IdempotencyClaim:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP reply, stored to be repeated unchanged."""
+    """An HTTP reply, stored so that it can be repeated unchanged."""
 
     status: int
     body: bytes = field(repr=False)

@@ -27,8 +27,8 @@ MAX_TERM_CHARS: Final = 64
 
 MIN_PHRASE_WORDS: Final = 3
 
-# Scripts written without spaces between words, or with many endings: Han, kana and Hangul, a character of which is a
-# syllable or a word; and Thai, Lao, Khmer and Myanmar, of which it is a letter or a sign, so that two say little.
+# Scripts written without spaces between words, or with many endings. In Han, kana and Hangul a character is a syllable
+# or a word; in Thai, Lao, Khmer and Myanmar it is a letter or a sign, so pairs of characters are not distinctive.
 _SYLLABLES: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
 _SIGNS: Final = "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f"
 _RUN: Final = pattern(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
@@ -47,7 +47,7 @@ _CAMEL: Final = pattern(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ORDINAL: Final = pattern(r"^(\d+)(?:st|nd|rd|th)$")
 _POSSESSIVE: Final = pattern(r"['’]s?$")
 
-# By the script a word is written in; a language's own stemmer where one script is mostly one language.
+# By script; if a script is mostly used by one language, the stemmer of that language.
 _STEMMER_OF_SCRIPT: Final = (
     (pattern(r"[a-z]+"), "porter"),
     (pattern(r"[\u0400-\u04ff]+"), "russian"),
@@ -112,7 +112,7 @@ def lexical_query(question: str) -> LexicalQuery:
     if analysis.terms:
         distinct = tuple(dict.fromkeys(analysis.terms))
         # Texts keep the shorter grams of unspaced scripts for very short questions; beside the longer
-        # ones they would only bring noise.
+        # ones they would only add noise.
         nouns = () if question.isascii() else KOREAN_SYLLABLE.findall(unicodedata.normalize("NFKC", question))
         telling = tuple(term for term in distinct if term in nouns or not _is_short_gram(term))
         return LexicalQuery(terms=(telling or distinct)[:MAX_QUERY_TERMS])

@@ -34,9 +34,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to embed, and the context: the text said before it. The context influences the vectors but gets none
-    itself.
-    """
+    """A text to embed, and its context: the text said before it, which influences the vectors but gets none itself."""
 
     text: str
     before: str = ""

@@ -77,7 +77,7 @@ class Embeddings(Protocol):
     async def pending_of(
         self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
-        """The same for the cues of one memory, by ordinal, including those whose last attempt failed."""
+        """As `pending`, for the cues of one memory, by ordinal, including those whose last attempt failed."""
         ...
 
     async def put_vectors(

@@ -51,7 +51,7 @@ _MOST_DAYS: Final = 1e9
 """The range of a stability: more than any review gives, and within the limits of `States`."""
 _UNIT_TOLERANCE: Final = 0.01
 _LARGEST_COSINE: Final = (1 + _UNIT_TOLERANCE) ** 2 + 0.003
-"""Above 1: the product of two stored unit vectors, one of them in eight bits, may be slightly greater than 1."""
+"""Slightly above 1, because a stored vector's length is not exactly 1, and one of the two is in eight bits."""
 
 T = TypeVar("T")
 

@@ -94,7 +94,7 @@ def _take_in(rows: Rows, record: exchange.Record) -> bool:  # noqa: PLR0911  a c
 
 
 def _take_in_history(rows: Rows, record: exchange.Memorial) -> bool:
-    """Add a line of a memory's history, or a snapshot, unless it exists. Existing ones never change."""
+    """Add a line of a memory's history, or a snapshot, unless it exists. Existing lines never change."""
     match record:
         case Revision():
             memory = _require("revision.memory_id", record.memory_id, rows.memories)

@@ -54,7 +54,7 @@ def _writes(
 
 
 class RelationalStore:
-    """The record store in tables of a database such as an SQLite file."""
+    """The record store in a relational database, such as an SQLite file."""
 
     def __init__(self, backend: Backend, *, analyse: Analyse) -> None:
         """Opens the database. Raises StoreUnavailable or Unsupported."""

@@ -53,7 +53,9 @@ class PageRoute(APIRoute):
 
 
 def install(app: FastAPI) -> None:
-    """Answer errors of pages with pages. Call it after the app's other error handlers are installed."""
+    """Register handlers that render errors of pages as pages. Call it after the app's other error handlers are
+    installed.
+    """
     for kind in (RemembrancerError, RequestValidationError, HTTPException):
         told: _Told = app.exception_handlers[kind]
         app.add_exception_handler(kind, _as_page(told))

@@ -71,7 +71,7 @@ class QueryFields:
 
 
 def kept(fields: QueryParams, names: Sequence[str]) -> dict[str, list[str]]:
-    """The fields that have a value, for links to other pages of the same query."""
+    """The fields that have a value, for links to other pages with the same query."""
     return {name: values for name in names if (values := [value for value in fields.getlist(name) if value])}
 
 

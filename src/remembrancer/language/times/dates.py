@@ -1,4 +1,4 @@
-"""Names of the calendar: months with and without a day, weekdays, seasons, holidays."""
+"""Dates by name: months with and without a day, weekdays, seasons, holidays."""
 
 from __future__ import annotations
 
