@@ -90,7 +90,7 @@ async def _give_vectors(path: Path, embedder: Embedder, scope: Scope, embedded: 
     reading = token_embedder(embedder)
     assert reading is not None, "the default preset keeps the vectors of words"
     real = await reading.embed_passages([Passage(words.text()) for _ in range(embedded)])
-    signs = [packed(each) for each in real.words]
+    signs = [packed(each) for each in real.token_embeddings]
     store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     try:
         while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):
@@ -100,7 +100,7 @@ async def _give_vectors(path: Path, embedder: Embedder, scope: Scope, embedded: 
                 scope,
                 embedder.model_id,
                 [
-                    CueVector(cue.ref, vector, truncated=False, words=signs[one])
+                    CueVector(cue.ref, vector, truncated=False, token_embeddings=signs[one])
                     for cue, vector, one in zip(waiting, vectors, drawn, strict=True)
                 ],
                 at=datetime.now(UTC),

@@ -45,12 +45,12 @@ class QuestionVectors:
     degraded: Mapping[str, str] = field(default_factory=dict[str, str])
     took: timedelta = timedelta(0)
 
-    def words(self, planned: Reading, found: Candidates) -> QuestionTokens | None:
+    def tokens(self, planned: Reading, found: Candidates) -> QuestionTokens | None:
         """The question's token embeddings, weighted by the idf of their terms among the searched memories."""
         if self.question is None or found.idf is None:
             return None
         idf = dict(zip(planned.lexical.terms, found.idf.tolist(), strict=True))
-        return weighted(self.question.words, self.question.spelled, idf, self.question.sum_of_bits)
+        return weighted(self.question.token_embeddings, self.question.spelled, idf, self.question.sum_of_bits)
 
 
 @dataclass(frozen=True, slots=True)

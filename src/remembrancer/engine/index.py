@@ -50,8 +50,10 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     if embedder is None:
         return Swept(0, 0)
     turns = ctx.preset.encoding.turns
-    words = ctx.preset.encoding.words and token_embedder(embedder) is not None
-    waiting = await ctx.store.pending(scope, embedder.model_id, limit=batch, now=ctx.clock(), before=turns, words=words)
+    token_embeddings = ctx.preset.encoding.words and token_embedder(embedder) is not None
+    waiting = await ctx.store.pending(
+        scope, embedder.model_id, limit=batch, now=ctx.clock(), before=turns, token_embeddings=token_embeddings
+    )
     if not waiting:
         return Swept(0, 0)
     try:
@@ -82,9 +84,9 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
     embedder = ctx.embedder
     if embedder is None:
         return Swept(0, 0, ctx.without_embedder)
-    words = ctx.preset.encoding.words and token_embedder(embedder) is not None
+    token_embeddings = ctx.preset.encoding.words and token_embedder(embedder) is not None
     waiting = await ctx.store.pending_of(
-        reader.scope, embedder.model_id, memory_id, before=ctx.preset.encoding.turns, words=words
+        reader.scope, embedder.model_id, memory_id, before=ctx.preset.encoding.turns, token_embeddings=token_embeddings
     )
     return Swept(await _embed(ctx, embedder, reader.scope, waiting) if waiting else 0, 0)
 
@@ -114,7 +116,9 @@ async def _encoded(encoding: Encoding, embedder: Embedder, waiting: Sequence[Pen
     read = await words.embed_passages([Passage(text, told) for text, told in zip(texts, before, strict=True)])
     return [
         CueVector(cue.ref, vector, bool(truncated), packed(each) if encoding.words else None)
-        for cue, vector, truncated, each in zip(waiting, read.vectors, read.truncated, read.words, strict=True)
+        for cue, vector, truncated, each in zip(
+            waiting, read.vectors, read.truncated, read.token_embeddings, strict=True
+        )
     ]
 
 

@@ -242,15 +242,15 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     ranking, found = recalling.ranking, gathered.found
     # Where no memory has a vector yet there is no meaning to compare, however well the embedder answers.
     with_vector = bool(found.dense_rank.any())
-    words = gathered.embedded.words(gathered.planned, found) if with_vector else None
+    tokens = gathered.embedded.tokens(gathered.planned, found) if with_vector else None
     close: Mapping[str, FloatColumn] | None = None
-    if words is not None and recalling.ctx.model is not None:
+    if tokens is not None and recalling.ctx.model is not None:
         first = ranked_by(ranking.expression(with_vector=True, compared=False), found, gathered.table, Acceptance())
         recalling.timer.lap("score")
         count = max(recalling.limit, ranking.late_interaction)
         try:
             close = engine.rerank.late_interaction(
-                recalling.ctx, view, recalling.reader, first, recalling.ctx.model, words, count
+                recalling.ctx, view, recalling.reader, first, recalling.ctx.model, tokens, count
             )
         except ModelUnavailable as error:
             recalling.degraded[LATE_INTERACTION] = f"words not compared: {error}"
@@ -267,7 +267,7 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared)
     ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
-    recalling.timer.lap("score" if words is None else "rescore")
+    recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
 
 

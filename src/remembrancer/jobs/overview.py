@@ -60,9 +60,13 @@ async def job_states(ctx: Context, scope: Scope) -> tuple[JobState, ...]:
 async def _unindexed(ctx: Context, scope: Scope) -> int:
     if ctx.embedder is None:
         return 0
-    words = ctx.preset.encoding.words and token_embedder(ctx.embedder) is not None
+    token_embeddings = ctx.preset.encoding.words and token_embedder(ctx.embedder) is not None
     later = ctx.clock() + LONGER_THAN_ANY_WAIT
-    return len(await ctx.store.pending(scope, ctx.embedder.model_id, limit=MOST_COUNTED, now=later, words=words))
+    return len(
+        await ctx.store.pending(
+            scope, ctx.embedder.model_id, limit=MOST_COUNTED, now=later, token_embeddings=token_embeddings
+        )
+    )
 
 
 async def _in_no_episode(ctx: Context, scope: Scope) -> int:

@@ -145,7 +145,7 @@ class ChangeFeed(Protocol):
         ...
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
-        """Token embeddings of the workspace's cues, as in `CueVector.words`; cues without any are left out."""
+        """Those of the workspace's cues, as in `CueVector.token_embeddings`; cues without any are left out."""
         ...
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> Sequence[int]:

@@ -44,12 +44,12 @@ class Passage:
 class EmbeddedPassages:
     """Vectors of passages, in order, with the fields of `Embedded`. Each text is embedded after its context.
 
-    `words`: for each passage, the embeddings of its text's own tokens, float32 (tokens, dim), unit rows.
+    `token_embeddings`: for each passage, the embeddings of its text's own tokens, float32 (tokens, dim), unit rows.
     """
 
     vectors: NDArray[np.float32]
     truncated: NDArray[np.bool_]
-    words: tuple[NDArray[np.float32], ...]
+    token_embeddings: tuple[NDArray[np.float32], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class EmbeddedQuestion:
     """
 
     vector: NDArray[np.float32]
-    words: NDArray[np.float32]
+    token_embeddings: NDArray[np.float32]
     spelled: tuple[str, ...]
     sum_of_bits: SumOfBits | None = None
 

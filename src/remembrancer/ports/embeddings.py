@@ -51,31 +51,31 @@ class PendingCue:
 class CueVector:
     """The vector of a cue: float32, unit length, shape (dim,). `truncated`: the text was longer than the model's input.
 
-    `words`: the signs of its token embeddings, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes).
+    `token_embeddings`: their signs, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes).
     """
 
     ref: int
     vector: NDArray[np.float32]
     truncated: bool
-    words: NDArray[np.uint8] | None = None
+    token_embeddings: NDArray[np.uint8] | None = None
 
 
 class Embeddings(Protocol):
     """Stores one vector per cue and model, and token embeddings if the model gives them."""
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
         """Cues of the workspace without a vector of `model`. Cues that failed and whose retry is not due are left out.
 
-        `words`: also cues that have a vector but no token embeddings. `before`: the number of preceding user and
-        assistant turns to return with each turn, whether or not they became memories; gaps are at most
+        `token_embeddings`: also cues that have a vector but no token embeddings. `before`: the number of preceding user
+        and assistant turns to return with each turn, whether or not they became memories; gaps are at most
         `domain.stream.CONTEXT_GAP`.
         """
         ...
 
     async def pending_of(
-        self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
+        self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
         """As `pending`, for the cues of one memory, by ordinal, including those whose last attempt failed."""
         ...

@@ -112,7 +112,7 @@ class VectorRecord:
     data: bytes
     indexed_at: datetime | None = None
     words: bytes | None = None
-    """As `CueVector.words`, row by row: dim / 8 bytes, rounded up, for each token."""
+    """As `CueVector.token_embeddings`, row by row: dim / 8 bytes, rounded up, for each token."""
 
     @property
     def dim(self) -> int:

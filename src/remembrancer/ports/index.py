@@ -136,7 +136,7 @@ class Index(Protocol):
     def token_embeddings(
         self, feed: ChangeFeed, reader: Reader, model: str, refs: Sequence[int]
     ) -> Mapping[int, NDArray[np.uint8]]:
-        """The token embeddings of cues, by `Candidates.ref`, as in `CueVector.words`.
+        """The token embeddings of cues, by `Candidates.ref`, as in `CueVector.token_embeddings`.
 
         Left out: cues without any, and cues of memories that the reader may not see or that no longer exist.
         """

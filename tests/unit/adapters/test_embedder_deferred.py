@@ -139,7 +139,7 @@ def test_it_reads_passages_as_the_model_it_loads() -> None:
         actual = await deferred_words()[0].embed_passages(passages)
         expected = await WordHashEmbedder().embed_passages(passages)
         np.testing.assert_array_equal(actual.vectors, expected.vectors)
-        for mine, theirs in zip(actual.words, expected.words, strict=True):
+        for mine, theirs in zip(actual.token_embeddings, expected.token_embeddings, strict=True):
             np.testing.assert_array_equal(mine, theirs)
 
     asyncio.run(embed())
@@ -151,7 +151,7 @@ def test_it_reads_questions_as_the_model_it_loads() -> None:
         expected = await WordHashEmbedder().embed_question("One two")
         assert actual.spelled == expected.spelled == ("One", "two")
         np.testing.assert_array_equal(actual.vector, expected.vector)
-        np.testing.assert_array_equal(actual.words, expected.words)
+        np.testing.assert_array_equal(actual.token_embeddings, expected.token_embeddings)
 
     asyncio.run(embed())
 

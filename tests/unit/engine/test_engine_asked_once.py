@@ -103,7 +103,7 @@ def test_passages_and_documents_are_the_embedder_s_own() -> None:
         assert once is not None
         passages = [Passage("one", "zero")]
         read, expected = await once.embed_passages(passages), await inner.embed_passages(passages)
-        np.testing.assert_array_equal(read.words[0], expected.words[0])
+        np.testing.assert_array_equal(read.token_embeddings[0], expected.token_embeddings[0])
         documents = await once.embed_documents(["one"])
         np.testing.assert_array_equal(documents.vectors, (await inner.embed_documents(["one"])).vectors)
 

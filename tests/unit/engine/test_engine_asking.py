@@ -240,12 +240,12 @@ def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> No
         asked = read_terms("checkout of the port")
         found = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
         question = await embed(ctx, asked, BY_WORDS)
-        words = question.words(asked, found)
+        words = question.tokens(asked, found)
         assert words is not None
         assert found.idf is not None
         assert question.question is not None
         idf = dict(zip(asked.lexical.terms, found.idf.tolist(), strict=True))
-        expected = weighted(question.question.words, question.question.spelled, idf)
+        expected = weighted(question.question.token_embeddings, question.question.spelled, idf)
         assert expected is not None
         assert words.weights.tolist() == expected.weights.tolist()
         assert words.weights[0] > words.weights[1]
@@ -260,6 +260,6 @@ def test_without_search_terms_or_vectors_of_words_there_are_no_words_to_compare(
         without_terms = await searched(ctx, SearchRequest(where=WHERE, depth=9))
         with_terms = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
         with_words, without = await embed(ctx, asked, BY_WORDS), await embed(ctx, asked, PLAIN)
-        return [with_words.words(asked, without_terms), without.words(asked, with_terms)]
+        return [with_words.tokens(asked, without_terms), without.tokens(asked, with_terms)]
 
     assert run(steps, WordHashEmbedder()) == [None, None]

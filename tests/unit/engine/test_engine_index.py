@@ -258,7 +258,7 @@ def test_the_vectors_of_words_are_kept_by_their_signs_where_the_preset_says_so()
     async def steps(ctx: Context, _: FixedClock) -> tuple[list[list[int]], list[list[int]]]:
         (memory,) = await swept(ctx, Encoding(words=True), EventDraft(text="kestrel barn"))
         (signs,) = (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
-        (expected,) = (await WordHashEmbedder().embed_passages([Passage("kestrel barn")])).words
+        (expected,) = (await WordHashEmbedder().embed_passages([Passage("kestrel barn")])).token_embeddings
         return signs.tolist(), packed(expected).tolist()
 
     stored, expected = run(Reading(), steps)

@@ -120,8 +120,8 @@ def test_a_hit_says_how_close_its_words_come() -> None:
 
     async def by_hand() -> float:
         embedder = WordHashEmbedder()
-        (words,) = (await embedder.embed_passages([Passage("kestrel barn")])).words
-        words = (await embedder.embed_question("kestrel")).words
+        (words,) = (await embedder.embed_passages([Passage("kestrel barn")])).token_embeddings
+        words = (await embedder.embed_question("kestrel")).token_embeddings
         question = QuestionTokens(words, np.array([1.0], dtype=np.float32), sum_of_bits)
         return float(compare(question, [packed(words)]).closeness()[0])
 

@@ -40,12 +40,14 @@ class Signalling(ReferenceStore):
         self.errors: list[Exception] = []
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
         self.asked.release()
         if self.errors:
             raise self.errors.pop(0)
-        return await super().pending(scope, model, limit=limit, now=now, before=before, words=words)
+        return await super().pending(
+            scope, model, limit=limit, now=now, before=before, token_embeddings=token_embeddings
+        )
 
     async def put_vectors(
         self,

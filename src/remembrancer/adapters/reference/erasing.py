@@ -183,7 +183,7 @@ def _remove_texts(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
     vectors = [stored for at, stored in rows.vectors.items() if at[0] in refs]
     counts["cues"] += len(refs)
     counts["vectors"] += len(vectors)
-    counts["word_vectors"] += sum(stored.words is not None for stored in vectors)
+    counts["word_vectors"] += sum(stored.token_embeddings is not None for stored in vectors)
     rows.remove_cues(identifier)
     before = len(rows.revisions)
     rows.revisions = {at: revision for at, revision in rows.revisions.items() if at[0] != identifier}

@@ -247,5 +247,5 @@ def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> ex
         truncated=stored.truncated,
         data=stored.vector.astype("<f4").tobytes(),
         indexed_at=stored.indexed_at,
-        words=None if stored.words is None else stored.words.tobytes(),
+        words=None if stored.token_embeddings is None else stored.token_embeddings.tobytes(),
     )

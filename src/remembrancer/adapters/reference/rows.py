@@ -42,7 +42,7 @@ class StoredVector:
     vector: NDArray[np.float32]
     truncated: bool
     indexed_at: datetime | None
-    words: NDArray[np.uint8] | None = None
+    token_embeddings: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, slots=True)

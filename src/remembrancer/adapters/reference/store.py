@@ -262,14 +262,14 @@ class ReferenceStore:
         return tuple(seen[event_id] for event_id in rows.provenance[memory_id] if event_id in seen)
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
         rows = self.rows_of(scope)
         failed = {ref: failure for (ref, name), failure in rows.failures.items() if name == model}
         due = [
             ref
             for ref in rows.cues
-            if _is_missing(rows.vectors.get((ref, model)), words=words)
+            if _is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
             and (ref not in failed or failed[ref].retry_at <= now)
         ]
         due.sort(key=lambda ref: (failed[ref].count if ref in failed else 0, ref))
@@ -280,13 +280,13 @@ class ReferenceStore:
         )
 
     async def pending_of(
-        self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
+        self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
         rows = self.rows_of(scope)
         return tuple(
             PendingCue(ref, memory_id, indexed.cue.text, indexed.cue.heading, *_spoken(rows, indexed.cue, before))
             for ref, indexed in rows.cues_of(memory_id)
-            if _is_missing(rows.vectors.get((ref, model)), words=words)
+            if _is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
         )
 
     async def put_vectors(
@@ -303,10 +303,12 @@ class ReferenceStore:
             new = 0
             for given in vectors:
                 place = (given.ref, model)
-                if given.ref in rows.cues and _is_missing(rows.vectors.get(place), words=given.words is not None):
+                if given.ref in rows.cues and _is_missing(
+                    rows.vectors.get(place), token_embeddings=given.token_embeddings is not None
+                ):
                     vector = np.array(given.vector, dtype=np.float32)
-                    words = None if given.words is None else given.words.copy()
-                    rows.vectors[place] = StoredVector(vector, given.truncated, at, words)
+                    token_embeddings = None if given.token_embeddings is None else given.token_embeddings.copy()
+                    rows.vectors[place] = StoredVector(vector, given.truncated, at, token_embeddings)
                     rows.failures.pop(place, None)
                     new += 1
             for edge in relations:
@@ -429,8 +431,8 @@ def _scope(owner: object) -> Scope:
     return owner.scope if isinstance(owner, Reader) else cast("Scope", owner)
 
 
-def _is_missing(stored: StoredVector | None, *, words: bool) -> bool:
-    return stored is None or (words and stored.words is None)
+def _is_missing(stored: StoredVector | None, *, token_embeddings: bool) -> bool:
+    return stored is None or (token_embeddings and stored.token_embeddings is None)
 
 
 def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:

@@ -49,7 +49,7 @@ class ReferenceView:
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         vectors = self.rows(scope).vectors
-        stored = {ref: vectors[ref, model].words for ref in refs if (ref, model) in vectors}
+        stored = {ref: vectors[ref, model].token_embeddings for ref in refs if (ref, model) in vectors}
         return {ref: words for ref, words in stored.items() if words is not None}
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:

@@ -36,17 +36,17 @@ _PENDING: Final = (
 
 
 def untried(
-    connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int, words: bool
+    connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int, token_embeddings: bool
 ) -> tuple[PendingCue, ...]:
     """Cues numbered above `after` that have no vector and never failed, by number.
 
-    `words`: also cues that have a vector but no token embeddings.
+    `token_embeddings`: also cues that have a vector but no token embeddings.
     """
     rows = connection.execute(
         f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
         " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
-        f" WHERE c.workspace = ? AND c.n > ? AND ({_missing(words=words)}) AND r.cue IS NULL"
+        f" WHERE c.workspace = ? AND c.n > ? AND ({_missing(token_embeddings=token_embeddings)}) AND r.cue IS NULL"
         " ORDER BY c.n LIMIT ?",
         (model, model, scope.workspace, after, limit),
     )
@@ -54,21 +54,27 @@ def untried(
 
 
 def pending_of(
-    connection: Connection, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
+    connection: Connection,
+    scope: Scope,
+    model: str,
+    memory_id: UUID,
+    *,
+    before: int = 0,
+    token_embeddings: bool = False,
 ) -> tuple[PendingCue, ...]:
-    """Cues of one memory that have no vector (`words`: or no token embeddings), by ordinal."""
+    """Cues of one memory that have no vector (`token_embeddings`: or none of those), by ordinal."""
     rows = connection.execute(
         f"SELECT {_PENDING} FROM memories m JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
-        f" WHERE m.workspace = ? AND m.id = ? AND ({_missing(words=words)}) ORDER BY c.ordinal",
+        f" WHERE m.workspace = ? AND m.id = ? AND ({_missing(token_embeddings=token_embeddings)}) ORDER BY c.ordinal",
         (model, scope.workspace, memory_id.bytes),
     )
     return _pending(connection, scope, rows, before)
 
 
-def _missing(*, words: bool) -> str:
-    without_words = "NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = c.n AND w.model = v.model)"
-    return f"v.n IS NULL OR {without_words}" if words else "v.n IS NULL"
+def _missing(*, token_embeddings: bool) -> str:
+    without = "NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = c.n AND w.model = v.model)"
+    return f"v.n IS NULL OR {without}" if token_embeddings else "v.n IS NULL"
 
 
 def due_again(
@@ -144,10 +150,10 @@ def put_vectors(
             " SELECT n, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
             (model, len(item.vector), int(item.truncated), data, micros(at), item.ref, scope.workspace),
         )
-        if inserted or (item.words is not None and _remade(connection, scope, model, item, data, at)):
+        if inserted or (item.token_embeddings is not None and _remade(connection, scope, model, item, data, at)):
             stored += 1
-            if item.words is not None:
-                put_word_vectors(connection, item.ref, model, np.ascontiguousarray(item.words).tobytes())
+            if item.token_embeddings is not None:
+                put_token_embeddings(connection, item.ref, model, np.ascontiguousarray(item.token_embeddings).tobytes())
             connection.execute("DELETE FROM vector_retries WHERE cue = ? AND model = ?", (item.ref, model))
             connection.execute(
                 "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
@@ -168,7 +174,7 @@ def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, d
     return updated > 0
 
 
-def put_word_vectors(connection: Connection, cue: int, model: str, signs: bytes) -> None:
+def put_token_embeddings(connection: Connection, cue: int, model: str, signs: bytes) -> None:
     connection.execute(
         "INSERT INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)"
         " ON CONFLICT (cue, model) DO UPDATE SET signs = excluded.signs",

@@ -11,7 +11,7 @@ from remembrancer.adapters.relational import archive, streams
 from remembrancer.adapters.relational.clauses import owner, stream_of
 from remembrancer.adapters.relational.columns import Columns, add_row
 from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.adapters.relational.embeddings import put_word_vectors, require_dim
+from remembrancer.adapters.relational.embeddings import put_token_embeddings, require_dim
 from remembrancer.adapters.relational.exporting import VECTORS
 from remembrancer.adapters.relational.full_text import tokens_of
 from remembrancer.adapters.relational.journal import add_event, next_seq
@@ -256,7 +256,7 @@ def _import_vector(connection: Connection, workspace: str, record: VectorRecord)
     if not _add(connection, "embeddings", VECTORS, record, cue=cue, dim=record.dim):
         return False
     if record.words is not None:
-        put_word_vectors(connection, cue, record.model, record.words)
+        put_token_embeddings(connection, cue, record.model, record.words)
     connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection, workspace), number))
     return True
 

@@ -139,13 +139,17 @@ class RelationalStore:
         return await self.database.write(lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse))
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
             # Without it, each batch of a sweep would read all cues that have vectors.
-            mark, of = self._swept.get((scope.workspace, model, words), 0), relational.embeddings
-            fresh = of.untried(connection, scope, model, limit, after=mark, before=before, words=words)
-            self._swept[scope.workspace, model, words] = fresh[0].ref - 1 if fresh else of.last_cue(connection)
+            mark, of = self._swept.get((scope.workspace, model, token_embeddings), 0), relational.embeddings
+            fresh = of.untried(
+                connection, scope, model, limit, after=mark, before=before, token_embeddings=token_embeddings
+            )
+            self._swept[scope.workspace, model, token_embeddings] = (
+                fresh[0].ref - 1 if fresh else of.last_cue(connection)
+            )
             return fresh + of.due_again(connection, scope, model, limit - len(fresh), now, before=before)
 
         return await self.database.read(work)

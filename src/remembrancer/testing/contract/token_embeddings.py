@@ -73,13 +73,13 @@ class TokenEmbeddingsContract(StoreSuite):
 
     async def test_a_text_with_a_vector_alone_waits_for_its_words_where_they_count(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": None})
-        waiting = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
-        assert await worded.pending_of(SCOPE, MODEL, waiting[0].memory_id, words=True) == waiting[:1]
+        waiting = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True)
+        assert await worded.pending_of(SCOPE, MODEL, waiting[0].memory_id, token_embeddings=True) == waiting[:1]
         assert ([cue.text for cue in waiting], await worded.pending(SCOPE, MODEL, limit=10, now=NOW)) == (["one"], ())
 
     async def test_words_bring_the_vector_they_were_read_with(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": None})
-        (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+        (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True)
         later = a_vector(*range(DIM, 0, -1))
         new = await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, later, False, signs(0x10))], at=NOW)
         vectors = await worded.vectors(READER, MODEL, [a_memory().id])
@@ -91,11 +91,11 @@ class TokenEmbeddingsContract(StoreSuite):
         for each in (signs(0x10), signs(0x20)):
             await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, each)], at=NOW)
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
-        assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
+        assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True) == ()
 
     async def test_a_text_without_a_single_word_waits_for_none(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": signs()})
-        assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
+        assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True) == ()
 
     async def test_each_text_of_a_memory_has_its_own(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
@@ -234,7 +234,7 @@ class FoundWordsContract(IndexSuite):
         memory = await stored(finder.store, indexed(a_memory(), "one"))
         await give_token_embeddings(finder.store, {"one": None})
         assert await found(finder, {memory.id: 0}) == {}
-        (cue,) = await finder.store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+        (cue,) = await finder.store.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True)
         await finder.store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, signs(0x10))], at=NOW)
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
 

@@ -62,7 +62,7 @@ def test_a_question_embedded_here_is_compared_as_it_would_be_pair_by_pair() -> N
     texts = [packed(np.random.default_rng(seed).normal(size=(9, DIM)).astype(np.float32)) for seed in range(5)]
     weights = np.full(len(question.spelled), 1 / len(question.spelled), dtype=np.float32)
     mine, plain = (
-        compared(QuestionTokens(question.words, weights, sums), texts).nearest
+        compared(QuestionTokens(question.token_embeddings, weights, sums), texts).nearest
         for sums in (question.sum_of_bits, sum_of_bits)
     )
     assert np.array_equal(mine, plain)

@@ -82,21 +82,21 @@ def test_blanks_before_a_passage_are_nothing(before: str, fp32: LocalEmbedder) -
 def test_words_are_of_the_texts_own_pieces(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
     embedded = passages(fp32, *MANY)
     own = [len(tokenizer.encode(passage.text).ids) - 2 for passage in MANY]
-    assert [len(words) for words in embedded.words] == [min(pieces, 254) for pieces in own]
+    assert [len(words) for words in embedded.token_embeddings] == [min(pieces, 254) for pieces in own]
 
 
 def test_what_was_before_colours_the_words(fp32: LocalEmbedder) -> None:
     money, water = passages(
         fp32, Passage("the bank", "He owed a lot of money to"), Passage("the bank", "The river rose over")
-    ).words
-    (alone,) = passages(fp32, Passage("the bank")).words
+    ).token_embeddings
+    (alone,) = passages(fp32, Passage("the bank")).token_embeddings
     likeness = [float(np.sum(one[1] * other[1])) for one, other in ((money, water), (money, alone), (water, alone))]
     assert max(likeness) < 0.95
 
 
 def test_what_was_before_is_read_before_the_text(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
-    (words,) = passages(fp32, LAKE).words
-    joined = question(fp32, f"{LAKE.before} {LAKE.text}").words
+    (words,) = passages(fp32, LAKE).token_embeddings
+    joined = question(fp32, f"{LAKE.before} {LAKE.text}").token_embeddings
     own = len(tokenizer.encode(LAKE.text).ids) - 2
     assert np.allclose(words, joined[-own:], atol=1e-5)
 
@@ -140,13 +140,13 @@ def test_a_text_that_fills_the_model_leaves_no_room_for_what_was_before(fp32: Lo
 def test_a_text_of_200_words_is_not_truncated_by_what_was_before(fp32: LocalEmbedder) -> None:
     embedded = passages(fp32, Passage("river " * 200, "bank " * 300))
     assert embedded.truncated.tolist() == [False]
-    assert len(embedded.words[0]) == 200
+    assert len(embedded.token_embeddings[0]) == 200
 
 
 def test_a_text_of_300_words_is_read_to_its_254th_piece(fp32: LocalEmbedder) -> None:
     embedded = passages(fp32, Passage("river " * 300, "bank"))
     assert embedded.truncated.tolist() == [True]
-    assert len(embedded.words[0]) == 254
+    assert len(embedded.token_embeddings[0]) == 254
 
 
 def test_only_the_end_of_a_megabyte_before_is_read(fp32: LocalEmbedder) -> None:
@@ -158,7 +158,7 @@ def test_only_the_end_of_a_megabyte_before_is_read(fp32: LocalEmbedder) -> None:
 def test_an_empty_text_has_a_vector_and_no_words(fp32: LocalEmbedder) -> None:
     embedded = passages(fp32, Passage("", "Is anybody there?"))
     assert np.array_equal(embedded.vectors, documents(fp32, [""]))
-    assert embedded.words[0].shape == (0, 384)
+    assert embedded.token_embeddings[0].shape == (0, 384)
 
 
 def test_lone_surrogates_are_read_as_question_marks(fp32: LocalEmbedder) -> None:
@@ -169,7 +169,7 @@ def test_lone_surrogates_are_read_as_question_marks(fp32: LocalEmbedder) -> None
 def test_no_passages_give_no_vectors(fp32: LocalEmbedder) -> None:
     embedded = passages(fp32)
     assert embedded.vectors.shape == (0, 384)
-    assert embedded.words == ()
+    assert embedded.token_embeddings == ()
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-5), ("int8", 1e-3)])
@@ -181,7 +181,7 @@ def test_neither_vectors_nor_words_of_a_passage_depend_on_its_neighbours(
     for index, passage in enumerate(MANY):
         alone = passages(embedder, passage)
         assert np.abs(together.vectors[index] - alone.vectors[0]).max() < tolerance
-        assert np.allclose(together.words[index], alone.words[0], atol=tolerance)
+        assert np.allclose(together.token_embeddings[index], alone.token_embeddings[0], atol=tolerance)
 
 
 def test_passages_come_back_in_their_order(fp32: LocalEmbedder) -> None:
@@ -190,22 +190,22 @@ def test_passages_come_back_in_their_order(fp32: LocalEmbedder) -> None:
     for index in (0, 17, 41, 59):
         alone = passages(fp32, given[index])
         assert np.allclose(embedded.vectors[index], alone.vectors[0], atol=1e-5)
-        assert np.allclose(embedded.words[index], alone.words[0], atol=1e-5)
+        assert np.allclose(embedded.token_embeddings[index], alone.token_embeddings[0], atol=1e-5)
 
 
 def test_words_of_a_passage_do_not_keep_its_batch_in_memory(fp32: LocalEmbedder) -> None:
-    assert all(words.base is None for words in passages(fp32, *MANY).words)
+    assert all(words.base is None for words in passages(fp32, *MANY).token_embeddings)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_every_vector_and_word_of_a_passage_has_unit_length(precision: str, request: pytest.FixtureRequest) -> None:
     embedded = passages(cast("LocalEmbedder", request.getfixturevalue(precision)), *MANY)
-    lengths = np.linalg.norm(np.concatenate([embedded.vectors, *embedded.words]), axis=1)
+    lengths = np.linalg.norm(np.concatenate([embedded.vectors, *embedded.token_embeddings]), axis=1)
     assert np.allclose(lengths, 1, atol=1e-5)
 
 
 def test_int8_words_are_near_those_of_fp32(fp32: LocalEmbedder, int8: LocalEmbedder) -> None:
-    exact, near = (np.concatenate(passages(embedder, *MANY).words) for embedder in (fp32, int8))
+    exact, near = (np.concatenate(passages(embedder, *MANY).token_embeddings) for embedder in (fp32, int8))
     assert np.mean(np.sum(exact * near, axis=1)) > 0.99
 
 
@@ -220,8 +220,8 @@ def test_a_questions_vector_is_its_querys(fp32: LocalEmbedder) -> None:
 def test_a_question_has_a_vector_for_each_of_its_pieces(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
     text = "Where did Melanie buy the xylophone?"
     embedded = question(fp32, text)
-    assert embedded.words.shape == (len(tokenizer.encode(text).ids) - 2, 384)
-    assert np.allclose(np.linalg.norm(embedded.words, axis=1), 1, atol=1e-5)
+    assert embedded.token_embeddings.shape == (len(tokenizer.encode(text).ids) - 2, 384)
+    assert np.allclose(np.linalg.norm(embedded.token_embeddings, axis=1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_each_piece_names_its_word_as_it_stands_in_the_question(
 ) -> None:
     embedded = question(fp32, text)
     assert list(embedded.spelled) == spelled
-    assert len(embedded.words) == len(spelled)
+    assert len(embedded.token_embeddings) == len(spelled)
 
 
 def test_a_closed_embedder_has_no_passages_and_no_questions() -> None:
