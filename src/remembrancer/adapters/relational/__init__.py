@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from remembrancer.adapters.relational import (  # noqa: F401
+    from . import (  # noqa: F401
         access,
         archive,
         effect,

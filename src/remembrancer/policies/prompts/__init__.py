@@ -11,6 +11,6 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from remembrancer.policies.prompts import key_terms  # noqa: F401
+    from . import key_terms  # noqa: F401
 
 __getattr__ = loaded_when_used(__name__)
