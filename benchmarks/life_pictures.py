@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from remembrancer import AsyncRemembrancer
+from remembrancer.domain.instants import microseconds
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.states import microseconds
 from remembrancer.engine.context import Context
 from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.forgetting import forgetting_document

@@ -13,11 +13,11 @@ from golden_tables import cells, column, every_row, number, numbers, table
 from remembrancer.domain.event import Severity
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope
-from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.scoring import Product, evaluate
 from remembrancer.policies.ranking.signals import EvaluationTime
+from remembrancer.ports.states import states_of
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.engram import ENGRAM

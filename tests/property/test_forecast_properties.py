@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.memory import Memory
-from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.policies.forgetting.decay import Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
 from remembrancer.policies.forgetting.dynamics import Dynamics, Since
@@ -25,6 +24,7 @@ from remembrancer.policies.ranking.scoring import (
     Signal,
     Weighted,
 )
+from remembrancer.ports.states import states_of
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.testing.doubles import NOW, a_memory
 

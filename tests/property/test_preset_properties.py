@@ -22,13 +22,13 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Part
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.selection import can_see
-from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Exposure, Feedback, Strength, Usage
 from remembrancer.policies.forgetting.reinforcement import after_feedback
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Scored, Signal, Weighted, evaluate
 from remembrancer.policies.ranking.signals import EvaluationTime
+from remembrancer.ports.states import states_of
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT

@@ -19,6 +19,11 @@ def micros(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - _EPOCH) // MICROSECOND
 
 
+def microseconds(moment: datetime | None) -> int:
+    """Microseconds since 1970 UTC; 0 for never."""
+    return 0 if moment is None else micros(moment)
+
+
 def moment(value: int) -> datetime:
     return _EPOCH + int(value) * MICROSECOND
 

@@ -13,11 +13,11 @@ from remembrancer.domain.instants import moment
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
-from remembrancer.domain.states import states_of
 from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import get
 from remembrancer.policies.forgetting.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
 from remembrancer.ports.changes import ReadView
+from remembrancer.ports.states import states_of
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:

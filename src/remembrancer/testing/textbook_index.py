@@ -19,11 +19,11 @@ from remembrancer.domain.memory import IndexedCue
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.selection import excluded_by
-from remembrancer.domain.states import states_of
 from remembrancer.index.context import RULES
 from remembrancer.index.postings import BM25
 from remembrancer.ports.changes import ChangeFeed
 from remembrancer.ports.index import Capabilities, SearchRequest
+from remembrancer.ports.states import states_of
 from remembrancer.testing.exact import ExactCue, ExactMemory, ExactScores, FoundMemory, answer, bm25
 from remembrancer.values import dataclass
 

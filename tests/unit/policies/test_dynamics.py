@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from golden_tables import every_row, table
 
+from remembrancer.domain.instants import microseconds
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Level, Scope
-from remembrancer.domain.states import microseconds, states_of
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import Exponential, LinearRamp, PowerLaw
 from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.reinforcement import LinearGain
+from remembrancer.ports.states import states_of
 from remembrancer.presets.teaparty import TEAPARTY
 from remembrancer.testing.doubles import NOW, a_memory
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from remembrancer.domain.memory import Memory
-from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
@@ -17,6 +16,7 @@ from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
 from remembrancer.policies.forgetting.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
 from remembrancer.policies.ranking.scoring import Clamp, Expression, Greatest, MinMax, Product, Rrf, Signal
+from remembrancer.ports.states import states_of
 from remembrancer.presets.spec import Fading
 from remembrancer.testing.doubles import NOW, a_memory
 

@@ -10,7 +10,6 @@ from found import Around, Match, found
 
 from remembrancer.domain.candidates import ContextFeatures
 from remembrancer.domain.memory import CueFlag, Memory
-from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import TimeSpan
@@ -39,6 +38,7 @@ from remembrancer.policies.ranking.signals import (
     QuestionFeatures,
     Scale,
 )
+from remembrancer.ports.states import states_of
 from remembrancer.testing.doubles import NOW, a_memory
 
 NAN = math.nan

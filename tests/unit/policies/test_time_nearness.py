@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from remembrancer.domain.states import microseconds
+from remembrancer.domain.instants import microseconds
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import TimeSpan
 from remembrancer.policies.ranking.nearness import nearness

@@ -9,17 +9,17 @@ from uuid import UUID
 
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.candidates import States
-from remembrancer.domain.instants import micros
+from remembrancer.domain.instants import micros, microseconds
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.selection import excluded_by
-from remembrancer.domain.states import microseconds, states_of
 from remembrancer.domain.strength import Exposure
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
 from remembrancer.ports.inspection import HealthInputs
+from remembrancer.ports.states import states_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from remembrancer.domain.candidates import States
-from remembrancer.domain.instants import MICROSECOND
+from remembrancer.domain.instants import MICROSECOND, microseconds
 from remembrancer.domain.scope import Level
-from remembrancer.domain.states import microseconds
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import Curve

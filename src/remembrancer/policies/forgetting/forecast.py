@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from remembrancer.domain.candidates import States
-from remembrancer.domain.instants import MICROSECOND, moment
-from remembrancer.domain.states import microseconds
+from remembrancer.domain.instants import MICROSECOND, microseconds, moment
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.dynamics import Dynamics
 from remembrancer.policies.ranking import signals

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.domain.states import microseconds
+from remembrancer.domain.instants import microseconds
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import TimeSpan
 from remembrancer.policies.forgetting.dynamics import DAY

@@ -14,10 +14,10 @@ from remembrancer.domain.candidates import States
 from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Level, Reach, Reader, Scope
-from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.ports.memories import Audited
+from remembrancer.ports.states import states_of
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (

@@ -26,7 +26,6 @@ from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.candidates import States
 from remembrancer.domain.memory import Cue, Memory, Status
 from remembrancer.domain.scope import Reader
-from remembrancer.domain.states import states_of
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict
 from remembrancer.index.resident import ResidentIndex
@@ -36,6 +35,7 @@ from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import CueRecord, record_to_row
 from remembrancer.ports.journal import Entry
+from remembrancer.ports.states import states_of
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
     MODEL,

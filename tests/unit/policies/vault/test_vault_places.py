@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope
-from remembrancer.domain.states import states_of
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.vault.places import VaultOwner, holds_learnings, path_of, place_of, place_of_memory
+from remembrancer.ports.states import states_of
 from remembrancer.presets.teaparty import TEAPARTY
 from remembrancer.testing.doubles import a_memory
 

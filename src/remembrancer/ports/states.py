@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from remembrancer.domain.candidates import States
-from remembrancer.domain.instants import micros
+from remembrancer.domain.instants import microseconds
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import level_of
 from remembrancer.domain.strength import Exposure, Usage
@@ -48,8 +48,3 @@ def exposures(usage: Usage, exposure: Exposure) -> tuple[int, datetime | None]:
             return usage.shown, usage.last_shown_at
         case Exposure.USED:
             return usage.used, usage.last_used_at
-
-
-def microseconds(moment: datetime | None) -> int:
-    """Microseconds since 1970 UTC; 0 for never."""
-    return 0 if moment is None else micros(moment)
