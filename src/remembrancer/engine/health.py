@@ -26,7 +26,7 @@ AHEAD: Final = 2
 
 
 async def take_snapshots(ctx: Context, scope: Scope, *, force: bool = False) -> tuple[HealthSnapshot, ...]:
-    """Measure the workspace and each of its crews that have no snapshot of today (UTC), or all with `force`.
+    """Measure the workspace and its crews: those without a snapshot of today (UTC), or all with `force`.
 
     Missed days stay missing. A snapshot without data is repeated on the same day. Returns the new snapshots, the
     workspace's first.

@@ -15,7 +15,7 @@ from remembrancer.errors import InvalidInput
 async def create_key(
     ctx: Context, scope: Scope, *, name: str, right: Right, expires_at: datetime | None, secret: bytes
 ) -> NewKey:
-    """Make a key to the scope's workspace. `secret`: 32 random bytes; only the digest of the token is stored.
+    """Make an API key for the scope's workspace. `secret`: 32 random bytes; only the digest of the token is stored.
 
     Raises InvalidInput for an invalid name, or an `expires_at` that is not in the future.
     """
