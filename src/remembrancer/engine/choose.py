@@ -138,4 +138,4 @@ def _read(
 def _diverse(chosen: Sequence[Chosen], diversity: Mmr, limit: int) -> list[Chosen]:
     words = [words_of(f"{one.memory.title or ''} {one.memory.text}") for one in chosen]
     picks = diversity.picks([one.score for one in chosen], words, limit)
-    return [replace(chosen[pick.candidate], score=pick.score) for pick in picks]
+    return [replace(chosen[place], score=score) for place, score in picks]

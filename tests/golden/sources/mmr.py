@@ -40,19 +40,17 @@ def likeness(one: set[str], other: set[str]) -> Fraction:
 
 def picked(
     scores: list[Fraction], texts: list[set[str]], limit: int, worth: Callable[[Fraction, Fraction], Fraction]
-) -> tuple[list[int], list[Fraction], list[Fraction]]:
-    """Which, what each was worth then, and its likeness to the nearest before it."""
+) -> tuple[list[int], list[Fraction]]:
+    """The picks in order, and the score of each when it was picked."""
     order: list[int] = []
     worths: list[Fraction] = []
-    near: list[Fraction] = []
     while len(order) < min(limit, len(scores)):
         rest = [row for row in range(len(scores)) if row not in order]
         alike = {row: max((likeness(texts[row], texts[one]) for one in order), default=Fraction(0)) for row in rest}
         best = min(rest, key=lambda row: (-worth(scores[row], alike[row]), row))
         worths.append(worth(scores[best], alike[best]))
-        near.append(alike[best])
         order.append(best)
-    return order, worths, near
+    return order, worths
 
 
 def row(balance: str, scores: str, cells: str, limit: int) -> dict[str, str]:
@@ -62,7 +60,7 @@ def row(balance: str, scores: str, cells: str, limit: int) -> dict[str, str]:
         [words(one) for one in cells.split()],
     )
     best = values[0]
-    order, worths, near = picked(values, texts, limit, lambda s, like: share * s + (1 - share) * best * (1 - like))
+    order, worths = picked(values, texts, limit, lambda s, like: share * s + (1 - share) * best * (1 - like))
     as_published = (
         picked(values, texts, limit, lambda s, like: share * s / best - (1 - share) * like)[0] if best else order
     )
@@ -74,9 +72,8 @@ def row(balance: str, scores: str, cells: str, limit: int) -> dict[str, str]:
         "limit": str(limit),
         "picked": " ".join(map(str, order)),
         "expected": several(worths),
-        "likeness": several(near),
     }
 
 
 if __name__ == "__main__":
-    table(("balance", "scores", "words", "limit", "picked", "expected", "likeness"), (row(*case) for case in CASES))
+    table(("balance", "scores", "words", "limit", "picked", "expected"), (row(*case) for case in CASES))

@@ -34,15 +34,6 @@ def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
-    """One pick: the candidate, its score, and its Jaccard similarity to the most similar earlier pick."""
-
-    candidate: int
-    score: float
-    likeness: float
-
-
-@dataclass(frozen=True, slots=True)
 class Mmr:
     """Maximal marginal relevance: each next pick is the best of `balance` x relevance + (1 - `balance`) x novelty.
 
@@ -71,18 +62,21 @@ class Mmr:
             ),
         )
 
-    def picks(self, scores: Sequence[float], words: Sequence[frozenset[str]], limit: int) -> list[Picked]:
-        """The first `limit` candidates in the order of picking. `scores` come best first; ties keep that order."""
+    def picks(self, scores: Sequence[float], words: Sequence[frozenset[str]], limit: int) -> list[tuple[int, float]]:
+        """The first `limit` candidates in the order of picking, each with its score as picked.
+
+        `scores` come best first; ties keep that order.
+        """
         best = scores[0] if scores else 0.0
         likeness = [0.0] * len(scores)
         waiting = list(range(len(scores)))
-        picks: list[Picked] = []
+        picks: list[tuple[int, float]] = []
         while waiting and len(picks) < limit:
             worth = {
                 one: self.balance * scores[one] + (1 - self.balance) * best * (1 - likeness[one]) for one in waiting
             }
             chosen = max(waiting, key=lambda one: (worth[one], -one))
-            picks.append(Picked(chosen, worth[chosen], likeness[chosen]))
+            picks.append((chosen, worth[chosen]))
             waiting.remove(chosen)
             for one in waiting:
                 likeness[one] = max(likeness[one], jaccard(words[one], words[chosen]))
