@@ -28,7 +28,7 @@ Inner = TypeVar("Inner", bound=Embedder)
 
 
 class Deferred(Generic[Model]):
-    """Knows its model's name before loading.
+    """A model that loads on first use; its name is known before that.
 
     `load` runs once, in a thread, at the first call. If it fails, that call raises ModelUnavailable and the next one
     loads again.
@@ -58,7 +58,7 @@ class Deferred(Generic[Model]):
 
 
 class DeferredLanguageModel(Deferred[LanguageModel]):
-    """A language model, loaded at the first task."""
+    """A language model that loads at its first task."""
 
     async def answer(self, task: Task) -> Answer:
         """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
@@ -66,7 +66,7 @@ class DeferredLanguageModel(Deferred[LanguageModel]):
 
 
 class DeferredReranker(Deferred[Reranker]):
-    """A reranker, loaded at the first texts."""
+    """A reranker that loads when it first scores texts."""
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
@@ -74,7 +74,7 @@ class DeferredReranker(Deferred[Reranker]):
 
 
 class DeferredEmbedder(Deferred[Inner]):
-    """An embedder, loaded at the first text. Which scripts it `reads` is known before.
+    """An embedder that loads when it first embeds a text. `reads` answers without loading it.
 
     `dim`: the size of its vectors; None when only the loaded model knows it.
     """

@@ -11,9 +11,9 @@ from remembrancer.ingest import fields
 from remembrancer.values import dataclass
 
 MAX_CALL_CHARS = 2_000
-"""At most so much of a tool call is kept."""
+"""The limit, in characters, of the kept part of a tool call."""
 MAX_RESULT_CHARS = 4_000
-"""At most so much of a tool result or an attached file is kept: enough to tell what it was about."""
+"""The limit, in characters, of the kept part of a tool result or an attached file: enough to see what it was about."""
 
 _TELLING_INPUTS = (
     "command",
@@ -26,7 +26,7 @@ _TELLING_INPUTS = (
     "description",
     "title",
 )
-"""Inputs that tell what a call does; the first one present represents the call."""
+"""Names of inputs that describe a call well; the first one present stands for the call."""
 _LEFT_OUT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag"})
 
 
@@ -114,7 +114,7 @@ def _passage(index: int, block: Mapping[str, object]) -> MessagePart | None:
 
 
 def call_text(value: object) -> str:
-    """What a tool was asked to do: its most telling input, or else all inputs as JSON."""
+    """What a tool was asked to do: its most descriptive input, or else all inputs as JSON."""
     if fields.is_object(value):
         for name in _TELLING_INPUTS:
             telling = value.get(name)

@@ -28,7 +28,7 @@ class _Conversation:
     session: str
     title: str | None
     latest: datetime | None
-    """The time of the previous message; a message without a time gets it, to keep its order."""
+    """The time of the previous message. A message without a time gets it, so that it keeps its place."""
 
 
 def events(place: RecordLocation, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:

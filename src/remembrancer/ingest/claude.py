@@ -23,7 +23,7 @@ class _Conversation:
     session: str
     name: str | None
     latest: datetime | None
-    """The time of the previous message; a message without a time gets it, to keep its order."""
+    """The time of the previous message. A message without a time gets it, so that it keeps its place."""
     keys: ContentKeys
 
 
@@ -51,10 +51,10 @@ def events(place: RecordLocation, record: Mapping[str, object]) -> Iterator[Even
 
 
 def _kept(messages: list[object], current: str | None) -> tuple[list[int], str | None]:
-    """The indexes of the messages on the current branch, and what is wrong with the branch, if anything.
+    """The indexes of the messages on the current branch, and a description of the problem if the branch is broken.
 
-    Exports that tell which message each one answers also contain edited versions. Older exports do not tell, and are
-    one branch.
+    In newer exports each message names the one it answers, and edited versions are included. Older exports do not, and
+    are one branch.
     """
     parents: dict[str, str | None] = {}
     positions: dict[str, int] = {}

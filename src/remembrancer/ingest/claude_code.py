@@ -29,7 +29,7 @@ _SHELL = re.compile(r"<bash-input>([^<]*)</bash-input>")
 
 
 def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft | Problem]:
-    """What the person and the agent said, and in brief what the agent did, in the order of the file."""
+    """What the person and the agent said, and a short form of what the agent did, in the order of the file."""
     transcript = _Transcript(path)
     for line in objects(path, on_bytes):
         if isinstance(line, Problem):
@@ -43,7 +43,7 @@ def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft |
 
 
 class _Transcript:
-    """State of the lines before: the last time, and the tool of each open call."""
+    """State carried from line to line: the last time, and the tool of each call without a result yet."""
 
     def __init__(self, path: Path) -> None:
         self._stem = path.stem
@@ -79,7 +79,7 @@ class _Transcript:
             yield from drafted(turn, place)
 
     def _actor(self, passage: MessagePart) -> str | None:
-        """The tool, for its result; the result itself names only the call."""
+        """The tool that the result belongs to: the result itself names only the call."""
         if passage.kind is BlockKind.CALL and passage.call and passage.tool:
             self._tools[passage.call] = passage.tool
         if passage.kind is not BlockKind.RESULT:
@@ -96,9 +96,9 @@ def _payload(record: Mapping[str, object]) -> dict[str, JsonValue]:
 
 
 def typed(text: str) -> str:
-    """The person's own words in a user record: without reminders, command output and command markup.
+    """The words that the person typed, from a user record: without reminders, command output and command markup.
 
-    A slash command reads "/name arguments", a shell line "! command".
+    A slash command is written "/name arguments", a shell line "! command".
     """
     said = _without_reminders(text).strip()
     if said.startswith(_HARNESS):

@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 from remembrancer.errors import InvalidInput
 
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
-"""The limit for all JSON of one export, unpacked. It is enforced on what is read, whatever sizes a zip claims."""
+"""The limit in bytes for all JSON of one export, unpacked. It is enforced on what is read, whatever sizes a zip claims.
+"""
 
 _CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")
 

@@ -13,7 +13,7 @@ from remembrancer.errors import InvalidInput
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MILLISECONDS = 1e11
-"""Numbers from here on are milliseconds; as seconds they would be after the year 5138."""
+"""Larger numbers are read as milliseconds: as seconds they would be after the year 5138."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 

@@ -15,7 +15,7 @@ from remembrancer.ingest.learnings import is_of_learnings
 from remembrancer.ingest.markdown_chat import starts_turn
 
 HEAD_BYTES = 1024 * 1024
-"""How much of a file is inspected."""
+"""How many bytes at the beginning of a file are inspected."""
 
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -33,11 +33,11 @@ class Format(StrEnum):
     CLAUDE_CODE = "claude-code"
     MARKDOWN = "markdown"
     LEARNINGS = "learnings"
-    """Learnings rather than conversation: they become memories, not events."""
+    """Learnings instead of a conversation: they become memories, not events."""
 
 
 def detect(path: Path) -> Format:
-    """The format of the file, by its first megabyte. The name decides only between text formats.
+    """The format of the file, from its first megabyte. The file's name only distinguishes text formats from each other.
 
     Raises InvalidInput where the file is missing, not a file, empty, or in none of the formats.
     """
@@ -91,7 +91,7 @@ def _export(head: str) -> Format | None:
 
 
 def _first_object(head: str) -> dict[str, object]:
-    """The JSON object on the first line, unless it is a whole export on one line; else an empty one."""
+    """The JSON object on the first line; empty if there is none or the line is a whole export."""
     try:
         value: object = json.loads(head.partition("\n")[0])
     except (ValueError, RecursionError):
@@ -102,7 +102,7 @@ def _first_object(head: str) -> dict[str, object]:
 
 
 def _line_format(head: str) -> Format | None:
-    """The format of the first few lines; transcripts may begin with uninformative records."""
+    """The format shown by the first few lines, because transcripts may begin with records that do not show it."""
     found: Format | None = None
     for line in head.split("\n")[:20]:
         record = _first_object(line)

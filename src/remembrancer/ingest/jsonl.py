@@ -28,7 +28,7 @@ ALIASES = {
 
 
 def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft | Problem]:
-    """The events of the file. An unknown key is a Problem: ignored, a misspelt field would be lost silently."""
+    """The events of the file. An unknown key gives a Problem: ignoring it would silently lose a misspelt field."""
     keys = ContentKeys("jsonl")
     for line in objects(path, on_bytes):
         if isinstance(line, Problem):
@@ -56,7 +56,7 @@ def _turn(record: Mapping[str, object], path: Path, keys: ContentKeys) -> Turn:
     key = fields.optional_text(known, "key")
     if key is None:
         said = (session or path.name, role, kind, actor, text)
-        # The same line twice is one event if it has a time; without one, it was said twice.
+        # The same line twice is one event if it has a time; without a time it counts as said twice.
         key = keys.key(*said) if occurred_at is None else f"jsonl:{digest(*said, occurred_at.isoformat())}"
     return Turn(
         text=text,

@@ -20,7 +20,7 @@ _OWN_FIELDS: Final = re.compile(
     rf"^(?:type\s*:\s*[\"']?(?:{'|'.join(LearningType)})|reinforcement_count\s*:)", re.MULTILINE
 )
 _PINNED: Final = {"institutional.md": "institutional"}
-"""Files whose learnings are in every answer, and the tag that marks them."""
+"""The name of the file whose learnings are in every answer, and the tag that marks them."""
 
 
 def learnings(path: Path) -> Iterator[Learning | Problem]:
@@ -37,7 +37,7 @@ def learnings(path: Path) -> Iterator[Learning | Problem]:
 
 
 def is_of_learnings(head: str) -> bool:
-    """Whether the beginning of a markdown file has a learning's header; other headers have none of its fields."""
+    """Whether the beginning of a markdown file is the header of a learning, judged by its fields."""
     header = _HEADER.match(head.lstrip(BYTE_ORDER_MARK))
     return header is not None and _OWN_FIELDS.search(header["fields"]) is not None
 
@@ -84,7 +84,7 @@ def _learning(path: Path, text: str, block: HeaderBlock) -> Learning | Problem:
 
 
 def _line_of(header: str, field: str) -> int:
-    """The line of the header on which the field is, from 1; 0 where it is missing."""
+    """The line of the header on which the field is, from 1; 0 where the field is missing."""
     for number, line in enumerate(header.splitlines(), start=1):
         if re.match(rf"{re.escape(field)}\s*:", line):
             return number

@@ -1,4 +1,4 @@
-"""Reading a file line by line, so that its size does not matter."""
+"""Read a file line by line, so that memory use does not depend on its size."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>.*)$")
 @dataclass(frozen=True, slots=True)
 class _Header:
     style: str
-    """"bold", "plain", or the heading's marks."""
+    """The style of the turn: "bold", "plain", or the heading's marks."""
     name: str
     when: str | None
     text: str
@@ -66,7 +66,7 @@ class _Header:
 
 @dataclass(slots=True)
 class _Said:
-    """The turn that is being read."""
+    """A turn while it is being read."""
 
     place: RecordLocation
     name: str
@@ -144,7 +144,8 @@ class _Chat:
             return True
         if header.style != self._style:
             return False
-        # Where the first speaker is a role ("User"), another name is part of an answer, unless it has a time.
+        # Where the first speaker is a role ("User"), a line with another name is part of an answer, unless it has a
+        # time.
         return known_role or not self._roles_only or _time_like(header.when)
 
     def _open(self, place: RecordLocation, header: _Header) -> Iterator[EventDraft | Problem]:

@@ -1,4 +1,4 @@
-"""Records of a file that could not be read, and their location."""
+"""Records that could not be read, and their location in the file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAX_MESSAGE_CHARS = 400
 class Problem:
     """A record, or a part of one, that was left out.
 
-    `line` counts from 1; None where lines mean nothing (an export is one long line); then `record` tells which one, as
-    in "conversation 3, message 12".
+    `line` counts from 1. It is None for an export, which is one long line; then `record` identifies the record, as in
+    "conversation 3, message 12".
     """
 
     path: Path

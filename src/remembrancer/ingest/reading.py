@@ -1,4 +1,4 @@
-"""Reading one file of any format."""
+"""Read one file of any supported format."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _exported(path: Path, parse: ExportParser, on_bytes: OnBytes | None) -> Iter
 
 
 def _conversations(path: Path, export: object) -> list[object]:
-    """An export is a list of conversations; a single conversation is accepted too."""
+    """The conversations of an export: a list, or a single conversation."""
     if is_object(export):
         return [export]
     try:
@@ -80,7 +80,7 @@ def _conversations(path: Path, export: object) -> list[object]:
 
 
 def _something(path: Path, found: Iterator[EventDraft | Problem]) -> Iterator[EventDraft | Problem]:
-    """The same items, and a Problem where there are none: silence would look like success."""
+    """The same items, and a Problem if there are none: an empty result would look like success."""
     nothing = True
     for item in found:
         nothing = False

@@ -1,4 +1,4 @@
-"""From one utterance to event drafts: keys, limits, and text that must not be learned twice."""
+"""Convert one utterance to event drafts: keys, limits, and splitting of long texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.values import copied, dataclass
 
 SUFFIX_CHARS = 20
-"""Reserved at the end of a key for a counter within the record: "/3" for a block, "#2" for a piece."""
+"""Characters reserved at the end of a key for a counter within the record: "/3" for a block, "#2" for a piece."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -111,7 +111,7 @@ def _cut(data: bytes, start: int, limit: int) -> int:
 
 
 def bounded(name: str, limit: int = MAX_NAME_CHARS) -> str:
-    """A name usable as a key or session: one line, at most `limit` characters, still distinct where it was
+    """`name` as a key or session: one line, at most `limit` characters. Different names stay different when they are
     shortened.
     """
     flat = _one_line(clean(name))
@@ -122,7 +122,7 @@ def bounded(name: str, limit: int = MAX_NAME_CHARS) -> str:
 
 
 def label(name: str | None) -> str | None:
-    """A display name usable as an actor: one line, shortened to the limit; None where nothing is left."""
+    """`name` as an actor: one line, shortened to the limit; None where nothing is left."""
     if name is None:
         return None
     flat = _one_line(name)
@@ -135,7 +135,7 @@ def _one_line(text: str) -> str:
 
 
 def digest(*parts: str | None) -> str:
-    """32 hexadecimal digits that depend on each part and on the boundaries between them."""
+    """32 hexadecimal digits of a hash over the parts, which also depends on the boundaries between them."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -169,9 +169,9 @@ class ContentKeys:
 
 
 def branch(leaf: str, parents: Mapping[str, str | None]) -> tuple[list[str], str | None]:
-    """The ids from the root to `leaf`, and what is wrong with the path, if anything.
+    """The ids from the root to `leaf`, and a description of the problem if the path is broken.
 
-    `parents` names each known id's parent. A cycle or an unknown parent ends the walk.
+    `parents`: the parent of each known id. A cycle or an unknown parent ends the walk.
     """
     path: list[str] = []
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""Waiting for new events: one poll per second for all waiters, which events of this process wake at once."""
+"""Wait for new events: one poll per second serves all waiters, and an event of this process wakes them at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Arrivals:
         self._look.set()
 
     async def behind(self, position: int) -> None:
-        """Wait until an event is recorded behind a position.
+        """Wait until an event is recorded after `position`.
 
         Also returns if the store fails; the next read raises the error.
         """

@@ -1,4 +1,4 @@
-"""The index sweep, run until no cue waits: on request and in the background."""
+"""Run the index sweep until no cue is pending: on request and in the background."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OnIndexed = Callable[[int], None]
 class IndexReport:
     """The result of an index sweep. `reason`: why nothing was indexed, or why some cues failed; empty otherwise.
 
-    `down`: the embedder did not answer; the remaining cues wait for the next sweep.
+    `down`: the embedder did not answer; the remaining cues are left for the next sweep.
     """
 
     indexed: int
@@ -35,7 +35,7 @@ class IndexReport:
 
 
 class Indexer:
-    """Indexes one workspace. A background task runs when woken, and every 30 s for work of other processes."""
+    """Indexes one workspace. A background task runs when woken, and every 30 s to index what other processes wrote."""
 
     def __init__(self, ctx: Context, scope: Scope) -> None:
         self._ctx = ctx
@@ -51,7 +51,7 @@ class Indexer:
             self._task = asyncio.get_running_loop().create_task(self._background(), name="remembrancer-indexer")
 
     def wake(self) -> None:
-        """Report new work."""
+        """Report that a cue was written."""
         self._wake.set()
 
     async def stop(self) -> None:
@@ -62,7 +62,7 @@ class Indexer:
             await asyncio.wait([task])
 
     async def run(self, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Sweep until no cue waits, all waiting cues have failed, or the embedder does not answer."""
+        """Sweep until no cue is pending, all pending cues have failed, or the embedder does not answer."""
         if self._ctx.embedder is None:
             return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
         indexed = deferred = 0

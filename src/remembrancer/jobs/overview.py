@@ -17,14 +17,16 @@ from remembrancer.ports.embedder import token_embedder
 from remembrancer.values import dataclass
 
 MOST_COUNTED: Final = 1_000
-"""The limit up to which waiting items are counted."""
+"""Waiting items are counted up to this number."""
 LONGER_THAN_ANY_WAIT: Final = timedelta(days=2)
 """Longer than any retry delay, so that deferred items are counted too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """`last`: None if it never ran. `next_run`: None if it is due. `backlog`: the number of waiting items, at most
+    """The state of one job.
+
+    `last`: None if it never ran. `next_run`: None if it is due. `backlog`: the number of waiting items, at most
     `MOST_COUNTED`; None if only a run can determine it. `failures`: items that failed and wait for a retry.
     """
 

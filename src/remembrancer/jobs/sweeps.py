@@ -36,7 +36,7 @@ class HealthReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionReport:
-    """Learnings of sessions whose extraction had failed when they ended."""
+    """Learnings extracted from sessions whose extraction had failed when they ended."""
 
     sessions: tuple[ExtractReport, ...]
     reason: str = ""
@@ -103,7 +103,7 @@ _DONE: Final[Mapping[type, tuple[str, ...]]] = {
     NotDue: (),
     BrokenOff: (),
 }
-"""The fields of each report that hold what was done: a number, or the items."""
+"""The fields of each report that hold the work done: a number, or the items."""
 
 
 def counted(report: JobReport) -> Counted:
@@ -124,7 +124,7 @@ def counted(report: JobReport) -> Counted:
 
 @dataclass(frozen=True, slots=True)
 class Sweeper:
-    """Runs the jobs of one workspace. `force`: also process items that a job's rules would leave for later."""
+    """Runs the jobs of one workspace. `force`: also process items that the rules of a job would leave for later."""
 
     ctx: Context
     scope: Scope

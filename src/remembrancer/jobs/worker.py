@@ -54,7 +54,7 @@ OnRun = Callable[[Job, JobReport], None]
 """Called after each run."""
 
 LONGEST_WAIT: Final = timedelta(minutes=1)
-"""The longest sleep of a worker: runs of other workers, or a changed clock, change what is due."""
+"""The longest sleep of a worker, because runs of other workers or a changed clock may make a job due earlier."""
 AFTER_TROUBLE: Final = timedelta(seconds=30)
 """The wait after the store failed."""
 

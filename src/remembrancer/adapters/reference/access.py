@@ -1,4 +1,4 @@
-"""API keys, and requests under idempotency keys."""
+"""API keys, and idempotency claims with their stored replies."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
         if memory.superseded_by in removal.memories and memory.id not in removal.memories:
             rows.memories[memory.id] = _ended(memory, receipt.at)
     for write in removal.retold:
-        _tell_anew(rows, write, counts)
+        _replace_text(rows, write, counts)
     for identifier in sorted(removal.restored):
         _restore(rows, rows.memories[identifier])
     for identifier in removal.memories:
@@ -86,8 +86,8 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
         if isinstance(held.answered, Reply):
             rows.claims[key] = Held(held.claim, Unkept(held.answered.status))
             counts["replies"] += 1
-    words = {token for text in texts for token in _words(text, analyse)} - _said(rows, analyse)
-    counts["quotations"] += _silence(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
+    words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
+    counts["quotations"] += _redact(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
     kinds += ("reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
     return erasure.Removed({kind: counts[kind] for kind in kinds}, _repeated(rows, told, analyse))
@@ -158,7 +158,7 @@ def _ended(memory: Memory, at: datetime) -> Memory:
     return replace(memory, superseded_by=None, superseded_at=None, valid_until=ended, topic_key=None)
 
 
-def _tell_anew(rows: Rows, write: MemoryWrite, counts: Counter[str]) -> None:
+def _replace_text(rows: Rows, write: MemoryWrite, counts: Counter[str]) -> None:
     identifier = write.memory.id
     _remove_texts(rows, identifier, counts)
     told = write.memory
@@ -236,30 +236,33 @@ def _words(text: str, analyse: Analyse) -> tuple[str, ...]:
     return analyse(Cue(memory_id=UUID(int=0), ordinal=0, text=text)).tokens
 
 
-def _said(rows: Rows, analyse: Analyse) -> set[str]:
+def _remaining_words(rows: Rows, analyse: Analyse) -> set[str]:
     """All words of the remaining rows."""
     told = [text_of_cue(indexed.cue) for indexed in rows.cues.values()]
     told += [searchable_text(event) for event in rows.all_events()]
     return {token for text in told for token in _words(text, analyse)}
 
 
-def _silence(rows: Rows, quotes: Callable[[str], bool]) -> int:
-    silenced = 0
+def _redact(rows: Rows, quotes: Callable[[str], bool]) -> int:
+    redacted = 0
 
-    def said(line: str) -> str:
-        nonlocal silenced
+    def redacted_text(line: str) -> str:
+        nonlocal redacted
         if not quotes(line):
             return line
-        silenced += 1
+        redacted += 1
         return erasure.ERASED
 
-    rows.exposures = {at: replace(one, query=said(one.query)) for at, one in rows.exposures.items()}
-    rows.audit = {replace(line, reason=said(line.reason)) for line in rows.audit}
-    rows.priority_changes = {replace(change, reason=said(change.reason)) for change in rows.priority_changes}
-    rows.deferrals = {at: replace(one, error=said(one.error)) for at, one in rows.deferrals.items()}
-    rows.runs = {job: replace(run, reason=said(run.reason), error=said(run.error)) for job, run in rows.runs.items()}
-    rows.calls = [replace(call, error=said(call.error)) for call in rows.calls]
-    return silenced
+    rows.exposures = {at: replace(one, query=redacted_text(one.query)) for at, one in rows.exposures.items()}
+    rows.audit = {replace(line, reason=redacted_text(line.reason)) for line in rows.audit}
+    rows.priority_changes = {replace(change, reason=redacted_text(change.reason)) for change in rows.priority_changes}
+    rows.deferrals = {at: replace(one, error=redacted_text(one.error)) for at, one in rows.deferrals.items()}
+    rows.runs = {
+        job: replace(run, reason=redacted_text(run.reason), error=redacted_text(run.error))
+        for job, run in rows.runs.items()
+    }
+    rows.calls = [replace(call, error=redacted_text(call.error)) for call in rows.calls]
+    return redacted
 
 
 def _repeated(rows: Rows, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:

@@ -94,7 +94,7 @@ def _take_in(rows: Rows, record: exchange.Record) -> bool:  # noqa: PLR0911  a c
 
 
 def _take_in_history(rows: Rows, record: exchange.Memorial) -> bool:
-    """Add a line of a memory's history, or a snapshot, unless it exists. Existing lines never change."""
+    """Add a log line of a memory, or a snapshot, unless it exists. Existing lines never change."""
     match record:
         case Revision():
             memory = _require("revision.memory_id", record.memory_id, rows.memories)
@@ -120,7 +120,7 @@ def _take_in_history(rows: Rows, record: exchange.Memorial) -> bool:
 
 
 def _add(held: dict[K, T], key: K, value: T) -> bool:
-    """Whether the key was free."""
+    """Add the value unless the key exists. Returns whether it was added."""
     is_new = key not in held
     held.setdefault(key, value)
     return is_new
@@ -233,7 +233,7 @@ def _in_order(event: Event) -> tuple[datetime, tuple[str, ...], int]:
 
 
 def _read(rows: Rows, stream: Scope, cursor: int) -> str:
-    """The digest of the events of a stream up to the cursor, archived or not."""
+    """The digest of the ids of a stream's events up to the cursor, archived or not."""
     until = [event for event in rows.all_events() if event.scope == stream and event.seq <= cursor]
     return digest_of(event.id for event in sorted(until, key=lambda event: event.seq))
 

@@ -1,4 +1,4 @@
-"""The journal: events by filter or position, changes of priority, tails of streams, and the archive."""
+"""The journal: events by filter or position, priority changes, the tails of streams, and the archive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _appended(rows: Rows, scope: Scope, entry: Entry) -> Appended:
     require_same_workspace("event.scope", scope, event.scope)
     known = rows.event_with_key(event.scope, event.key)
     if known is not None:
-        # The archive has only the beginning of the text.
+        # The archive keeps only the beginning of the text.
         if known.text != (archived(event).text if known.id in rows.archive else event.text):
             raise Conflict(f"key {event.key!r} holds another text, in event {known.id}")
         return Appended(known, created=False)
@@ -186,7 +186,7 @@ def stream_events(rows: Rows, stream: Scope, *, after: int, limit: int) -> tuple
 
 
 def events_behind(rows: Rows, stream: Scope, place: int) -> list[Event]:
-    """The stream's journal events after a position, in order."""
+    """The stream's journal events after the position `place`, in order."""
     mine = [event for event in rows.events.values() if event.scope == stream and event.seq > place]
     return sorted(mine, key=lambda event: event.seq)
 
@@ -211,5 +211,5 @@ def _is_aged(event: Event, aged: Aged) -> bool:
 
 
 def place_of(stream: Scope) -> tuple[str, ...]:
-    """The sort key of a workspace's streams."""
+    """The parts of a stream's scope below its workspace, by which streams are sorted."""
     return tuple(part or "" for part in (stream.project, stream.crew, stream.agent, stream.session))

@@ -53,7 +53,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class StreamProgress:
-    """The position up to which a stream was formed into episodes, and its reader's note for the next run."""
+    """How far a stream was formed into episodes, and what the segmenter noted for its next run."""
 
     cursor: int = 0
     note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
@@ -61,7 +61,7 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A claim, and the reply to its request, if it exists."""
+    """An idempotency claim, and the reply stored for it, if there is one."""
 
     claim: IdempotencyClaim
     answered: Reply | Unkept | None = None
@@ -81,9 +81,9 @@ class Rows:
     memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])
     provenance: dict[UUID, tuple[UUID, ...]] = field(default_factory=dict[UUID, tuple[UUID, ...]])
     cues: dict[int, IndexedCue] = field(default_factory=dict[int, IndexedCue])
-    """By ref."""
+    """By cue number (`ref`)."""
     vectors: dict[tuple[int, str], StoredVector] = field(default_factory=dict[tuple[int, str], StoredVector])
-    """By ref and model; failures likewise."""
+    """By cue number and model; failures likewise."""
     failures: dict[tuple[int, str], Failure] = field(default_factory=dict[tuple[int, str], Failure])
     revisions: dict[tuple[UUID, int], Revision] = field(default_factory=dict[tuple[UUID, int], Revision])
     relations: dict[tuple[UUID, UUID, RelationKind], Relation] = field(
@@ -105,7 +105,7 @@ class Rows:
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     deferrals: dict[tuple[str, str], Deferral] = field(default_factory=dict[tuple[str, str], Deferral])
-    """By job and item."""
+    """By job name and item."""
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     positions: dict[UUID, int] = field(default_factory=dict[UUID, int])
     """The position of each event in the journal. `recorded` is the last assigned position."""
@@ -113,7 +113,7 @@ class Rows:
     priority_changes: set[PriorityChange] = field(default_factory=set[PriorityChange])
     keys: dict[UUID, ApiKey] = field(default_factory=dict[UUID, ApiKey])
     claims: dict[str, Held] = field(default_factory=dict[str, Held])
-    """By key."""
+    """By idempotency key."""
     change: int = 0
     changes: dict[UUID, int] = field(default_factory=dict[UUID, int])
     """The last change number of each memory. `change` is the last assigned number."""

@@ -62,7 +62,7 @@ def _reads(
 def _writes(
     work: Callable[Concatenate[Rows, P], T],
 ) -> Callable[Concatenate[ReferenceStore, P], CoroutineType[Any, Any, T]]:
-    """As `_reads`, with a copy of the rows, which replaces them unless the function raises."""
+    """Like `_reads`, but the function gets a copy of the rows, which replaces them unless it raises."""
 
     async def method(store: ReferenceStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         rows = store.rows_of(args[0]).copy()
@@ -345,7 +345,7 @@ class ReferenceStore:
         return removed
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        """Record the time. There is no file to purge."""
+        """Record the time of the purge. There is no file to clear."""
         with self._writing(scope) as rows:
             rows.erasures = [one if one.purged_at else replace(one, purged_at=at) for one in rows.erasures]
         return ""

@@ -80,7 +80,7 @@ class ReferenceView:
         kept.sort(key=lambda memory: memory.id)
         kept.sort(key=lambda memory: memory.occurred_to, reverse=not oldest_first)
         if after is not None:
-            kept = [memory for memory in kept if _stands_behind(memory, after, oldest_first=oldest_first)]
+            kept = [memory for memory in kept if _comes_after(memory, after, oldest_first=oldest_first)]
         return tuple(kept[:limit])
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
@@ -169,7 +169,7 @@ def _holds(tokens: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     return any(tokens[start : start + len(phrase)] == phrase for start in range(len(tokens)))
 
 
-def _stands_behind(memory: Memory, place: MemoryPlace, *, oldest_first: bool) -> bool:
+def _comes_after(memory: Memory, place: MemoryPlace, *, oldest_first: bool) -> bool:
     if memory.occurred_to == place.occurred_to:
         return memory.id > place.id
     return (memory.occurred_to > place.occurred_to) is oldest_first

@@ -35,7 +35,7 @@ class Where:
         self.bindings.extend(bindings)
 
     def add_one_of(self, column: str, values: Collection[str], *, but: bool = False) -> None:
-        """The column is one of the values; `but`: it is none of them."""
+        """Add a condition: the column is one of the values, or with `but`, none of them."""
         if values:
             self.add(f"{column} {'NOT IN' if but else 'IN'} ({marks(values)})", *sorted(values))
         elif not but:

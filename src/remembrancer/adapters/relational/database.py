@@ -35,7 +35,7 @@ class _Write:
     work: Callable[[Connection], Any]
     result: Future[Any]
     alone: bool = False
-    """Runs outside group commit."""
+    """Work that runs outside group commit."""
 
 
 class _Read(Protocol):
@@ -50,7 +50,10 @@ class Snapshot:
 
 
 class Database:
-    """One open database. Raises StoreUnavailable or Unsupported, with its name, if it cannot be opened."""
+    """One open database.
+
+    Raises StoreUnavailable or Unsupported, with the database's name, if it cannot be opened.
+    """
 
     def __init__(self, backend: Backend, *, analyse: Analyse, readers: int = 2) -> None:
         """`analyse` fills columns that older tables lack when they are migrated."""

@@ -60,7 +60,7 @@ def _require_in_workspace(scope: Scope, effect: Effect) -> None:
 
 
 def _require(connection: Connection, scope: Scope, effect: Effect, at: datetime) -> None:
-    """Raises Conflict if the state differs from what the effect expects, NotFound if a memory does not exist."""
+    """Raises Conflict if the state is not the one that the effect expects, NotFound if a memory does not exist."""
     for identifier, revision in effect.expected.items():
         memory = there(connection, scope, identifier)
         if memory.revision != revision:

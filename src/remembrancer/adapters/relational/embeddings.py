@@ -62,7 +62,9 @@ def pending_of(
     before: int = 0,
     token_embeddings: bool = False,
 ) -> tuple[PendingCue, ...]:
-    """Cues of one memory that have no vector (`token_embeddings`: or none of those), by ordinal."""
+    """Cues of one memory that have no vector, by ordinal. `token_embeddings`: also those that have a vector but no
+    token embeddings.
+    """
     rows = connection.execute(
         f"SELECT {_PENDING} FROM memories m JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"

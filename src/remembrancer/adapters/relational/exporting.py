@@ -59,7 +59,7 @@ VECTORS: Final = Columns[VectorRecord](
 )
 
 Page = tuple[list[ExportRow], Any]
-"""Some rows, and the position after them; None on the last page."""
+"""Some rows, and the position after them; the position is None on the last page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def _import_journal(
 
 
 def _import_history(connection: Connection, workspace: str, record: Memorial) -> bool:
-    """Add a line of a memory's history, or a snapshot, unless it exists. Existing lines never change."""
+    """Add a log line of a memory, or a snapshot, unless it exists. Existing lines never change."""
     if isinstance(record, HealthSnapshot):
         return _add(connection, "health_snapshots", SNAPSHOTS, record, workspace=workspace)
     if isinstance(record, Relation):

@@ -79,7 +79,7 @@ def check(connection: Connection, backend: Backend, scope: Scope, model: str | N
 
 
 def _looked(name: str, look: Callable[[], Finding], cannot_read: tuple[type[Exception], ...]) -> Finding:
-    """Rows that cannot be read are a finding too, because `doctor` is run on damaged databases."""
+    """The finding of one check. Unreadable rows are a finding too, because `doctor` is run on damaged databases."""
     try:
         return look()
     except cannot_read as error:
@@ -87,7 +87,7 @@ def _looked(name: str, look: Callable[[], Finding], cannot_read: tuple[type[Exce
 
 
 def _rows(connection: Connection, scope: Scope) -> Finding:
-    """Whether every row can be read: values in sound pages may still be wrong."""
+    """Try to decode every row: values may be wrong even in pages that SQLite can read."""
     read = 0
     for columns, table in ((EVENTS, "events e"), (EVENTS, "archive e"), (MEMORIES, "memories m")):
         for row in connection.execute(f"SELECT {columns.select} FROM {table} WHERE workspace = ?", (scope.workspace,)):

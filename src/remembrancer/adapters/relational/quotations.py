@@ -1,4 +1,6 @@
-"""Other occurrences of an erased text: log rows, which are overwritten, and texts that repeat it."""
+"""Texts outside the erased rows that quote them: log texts, which are overwritten, and other memories and events that
+repeat an erased text.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from remembrancer.domain.erasure import ERASED, LEAST_QUOTED_CHARS, plain, quote
 from remembrancer.domain.memory import Analyse, Cue
 from remembrancer.domain.scope import Scope
 
-TOLD_APART: Final = 12
-"""A text is looked for by this many of its words; the rows that have them all are then compared with it."""
+WORDS_TO_MATCH: Final = 12
+"""Candidates for a repeated text contain this many of its words; they are then compared with the whole text."""
 _LOGS: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("exposures", "query", "memory IN (SELECT n FROM memories WHERE workspace = ?)", ""),
     ("audit", "reason", "memory IN (SELECT n FROM memories WHERE workspace = ?)", "memory at action"),
@@ -37,7 +39,7 @@ def _words(text: str, analyse: Analyse) -> tuple[str, ...]:
     return analyse(Cue(memory_id=UUID(int=0), ordinal=0, text=text)).tokens
 
 
-def _said_by_nothing_else(connection: Connection, scope: Scope, tokens: Iterable[str]) -> list[str]:
+def _words_found_nowhere_else(connection: Connection, scope: Scope, tokens: Iterable[str]) -> list[str]:
     """The words that no remaining text of the workspace contains."""
     dialect = connection.dialect
     found = " OR ".join(
@@ -53,12 +55,12 @@ def _said_by_nothing_else(connection: Connection, scope: Scope, tokens: Iterable
     ]
 
 
-def silence(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> int:
+def redact(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> int:
     """Replace by `ERASED` each log text that quotes an erased text. Returns the number of rows."""
     texts = list(texts)
-    alone = _said_by_nothing_else(connection, scope, _tokens(texts, analyse))
+    alone = _words_found_nowhere_else(connection, scope, _tokens(texts, analyse))
     quotes = quoter(texts, alone, lambda line: _words(line, analyse))
-    silenced = 0
+    redacted = 0
     for table, column, of_workspace, key in _LOGS:
         lines = connection.execute(
             f"SELECT DISTINCT {column} FROM {table} WHERE {of_workspace} AND {column} <> ''", (scope.workspace,)
@@ -68,15 +70,15 @@ def silence(connection: Connection, scope: Scope, texts: Iterable[str], analyse:
                 rows = f"{of_workspace} AND {column} = ?"
                 if key and line != ERASED:  # of two rows that would become equal, one stays
                     same = " AND ".join(f"o.{part} = {table}.{part}" for part in key.split())
-                    silenced += connection.count(
+                    redacted += connection.count(
                         f"DELETE FROM {table} WHERE {rows}"
                         f" AND EXISTS (SELECT 1 FROM {table} o WHERE {same} AND o.{column} = ?)",
                         (scope.workspace, line, ERASED),
                     )
-                silenced += connection.count(
+                redacted += connection.count(
                     f"UPDATE {table} SET {column} = ? WHERE {rows}", (ERASED, scope.workspace, line)
                 )
-    return silenced
+    return redacted
 
 
 def repeated(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:
@@ -84,7 +86,7 @@ def repeated(connection: Connection, scope: Scope, texts: Iterable[str], analyse
     dialect = connection.dialect
     found: set[bytes] = set()
     for text in texts:
-        words = list(dict.fromkeys(_words(text, analyse)))[:TOLD_APART]
+        words = list(dict.fromkeys(_words(text, analyse)))[:WORDS_TO_MATCH]
         wanted = plain(text)
         if not words or len(wanted) < LEAST_QUOTED_CHARS:
             continue

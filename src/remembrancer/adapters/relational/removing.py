@@ -12,7 +12,7 @@ from remembrancer.adapters.relational.columns import Row, encoded
 from remembrancer.adapters.relational.connection import Connection, DatabaseCursor
 from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change, set_columns
-from remembrancer.adapters.relational.quotations import repeated, silence
+from remembrancer.adapters.relational.quotations import redact, repeated
 from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.event import Event
@@ -41,7 +41,7 @@ _OF_TEXTS: Final = ("cues", "vectors", "word_vectors", "revisions")
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """Row numbers of deleted rows, and of memories that get a new text."""
+    """Row numbers of the rows to delete, and of memories that get a new text (`retold`)."""
 
     memories: Sequence[int]
     retold: Sequence[int]
@@ -69,14 +69,14 @@ def erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasu
 def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime, analyse: Analyse) -> Removed:
     numbers = _numbers(connection, scope, removal)
     _require_whole(connection, removal, numbers)
-    told = _told(connection, numbers)
-    texts = _texts(connection, numbers, told)
+    main_texts = _main_texts(connection, numbers)
+    texts = _texts(connection, numbers, main_texts)
     sessions = _sessions(connection, numbers)
     counts: Counter[str] = Counter()
     _count_rows(connection, numbers, counts)
-    _let_go_of_successors(connection, scope, removal, at)
+    _end_superseded(connection, scope, removal, at)
     for write in removal.retold:
-        _tell_anew(connection, scope, write)
+        _replace_text(connection, scope, write)
     for identifier in sorted(removal.restored):
         _restore(connection, scope, identifier)
     _delete(connection, "memories", numbers.memories)
@@ -92,14 +92,14 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
     streams = _streams(connection, numbers)
     _delete(connection, "events", numbers.events)
     _delete(connection, "archive", numbers.archive)
-    counts["streams"] = _leave_streams(connection, streams)
-    counts["exposures"] += _leave_sessions(connection, scope, sessions)
-    counts["deferrals"] = _settle(connection, scope, removal)
+    counts["streams"] = _clean_streams(connection, streams)
+    counts["exposures"] += _clean_sessions(connection, scope, sessions)
+    counts["deferrals"] = _drop_deferrals(connection, scope, removal)
     counts["replies"] = connection.count(
         "UPDATE claims SET body = NULL WHERE workspace = ? AND body IS NOT NULL", (scope.workspace,)
     )
-    counts["quotations"] = silence(connection, scope, texts, analyse)
-    return Removed(counts=dict(counts), repeated=repeated(connection, scope, told, analyse))
+    counts["quotations"] = redact(connection, scope, texts, analyse)
+    return Removed(counts=dict(counts), repeated=repeated(connection, scope, main_texts, analyse))
 
 
 def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers:
@@ -145,7 +145,7 @@ def _delete(connection: Connection, table: str, numbers: Sequence[int]) -> None:
 
 
 def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) -> None:
-    """Raises Conflict if a memory that stays was meanwhile formed or derived from an erased row."""
+    """Raises Conflict if a memory outside the removal was meanwhile formed or derived from a row to be erased."""
     dialect, in_list = connection.dialect, connection.dialect.in_list
     known = dialect.listed([*numbers.memories, *numbers.retold])
     events = dialect.listed(numbers.events)
@@ -161,16 +161,18 @@ def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) 
         raise Conflict("an episode was to be formed again from an event to be erased")
 
 
-def _told(connection: Connection, numbers: _Numbers) -> list[str]:
-    """The texts of the rows that are deleted."""
+def _main_texts(connection: Connection, numbers: _Numbers) -> list[str]:
+    """The main texts of the rows to delete."""
     memories = _where_in(connection, "SELECT text FROM memories", "n", numbers.memories)
     texts = [text for (text,) in memories]
     texts += [event.text for event in _events(connection, numbers)]
     return list(dict.fromkeys(texts))
 
 
-def _texts(connection: Connection, numbers: _Numbers, told: Sequence[str]) -> list[str]:
-    """These texts, and all others of the same rows: titles, topic keys, revisions, and the old texts of the retold."""
+def _texts(connection: Connection, numbers: _Numbers, main_texts: Sequence[str]) -> list[str]:
+    """These texts, and all others of the same rows: titles, topic keys, revisions, and the old texts of memories that
+    get a new one.
+    """
     both = [*numbers.memories, *numbers.retold]
     named = "SELECT coalesce(title, ''), coalesce(topic_key, '') FROM memories"
     rows = [
@@ -178,7 +180,7 @@ def _texts(connection: Connection, numbers: _Numbers, told: Sequence[str]) -> li
         *_where_in(connection, "SELECT coalesce(title, ''), text FROM memories", "n", numbers.retold),
         *_where_in(connection, "SELECT coalesce(title, ''), text FROM revisions", "memory", both),
     ]
-    texts = [*told, *(text for row in rows for text in row if text)]
+    texts = [*main_texts, *(text for row in rows for text in row if text)]
     texts += map(searchable_text, _events(connection, numbers))
     return list(dict.fromkeys(texts))
 
@@ -214,8 +216,8 @@ def _count_rows(connection: Connection, numbers: _Numbers, counts: Counter[str])
     ).get
 
 
-def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal, at: datetime) -> None:
-    """A memory whose successor is erased stays ended at its supersession; it does not become valid again."""
+def _end_superseded(connection: Connection, scope: Scope, removal: Removal, at: datetime) -> None:
+    """End memories whose successor is erased, at the time of their supersession: they do not become valid again."""
     dialect = connection.dialect
     rows = connection.execute(
         f"SELECT id FROM memories WHERE workspace = ? AND {dialect.in_ids('superseded_by')}"
@@ -233,8 +235,8 @@ def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal
         set_columns(connection, scope, memory.id, **gone, valid_until=micros(ended))
 
 
-def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None:
-    """Replace the memory's text, cues and events by those of the write, and delete the old ones."""
+def _replace_text(connection: Connection, scope: Scope, write: MemoryWrite) -> None:
+    """Replace the memory's text, cues and events by those of `write`, and delete the old ones and the revisions."""
     memory = write.memory
     set_columns(
         connection,
@@ -282,8 +284,10 @@ def _streams(connection: Connection, numbers: _Numbers) -> list[Row]:
     return sorted(found)
 
 
-def _leave_streams(connection: Connection, streams: Iterable[Row]) -> int:
-    """Delete empty streams, and the notes of the others, which may quote an erased event. Returns the number."""
+def _clean_streams(connection: Connection, streams: Iterable[Row]) -> int:
+    """Delete empty streams, and the notes of the others, which may quote an erased event. Returns the number of streams
+    deleted.
+    """
     one = "workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
     gone = 0
     for stream in streams:
@@ -298,8 +302,10 @@ def _leave_streams(connection: Connection, streams: Iterable[Row]) -> int:
     return gone
 
 
-def _leave_sessions(connection: Connection, scope: Scope, sessions: Iterable[str]) -> int:
-    """Delete the exposures of sessions without remaining rows: their questions belong to the session."""
+def _clean_sessions(connection: Connection, scope: Scope, sessions: Iterable[str]) -> int:
+    """Delete the exposures of sessions without remaining rows, because their questions belong to the session. Returns
+    the number of exposures deleted.
+    """
     gone = 0
     for session in sorted(sessions):
         found = " OR ".join(
@@ -315,8 +321,8 @@ def _leave_sessions(connection: Connection, scope: Scope, sessions: Iterable[str
     return gone
 
 
-def _settle(connection: Connection, scope: Scope, removal: Removal) -> int:
-    """Delete the deferrals of work on erased rows. Returns how many there were."""
+def _drop_deferrals(connection: Connection, scope: Scope, removal: Removal) -> int:
+    """Delete the deferrals of work on erased rows. Returns their number."""
     dialect = connection.dialect
     return connection.count(
         f"DELETE FROM deferrals WHERE workspace = ? AND {dialect.in_list('item')}",

@@ -17,7 +17,7 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.errors import Conflict
 
 _LEAST: Final = -(2**63) + 1
-"""Before any time."""
+"""Earlier than any time that can be stored."""
 _FRESH: Final = (
     "FROM exposures x WHERE x.memory = {memory} AND x.kind = ?"
     f" AND x.at > coalesce((SELECT max(r.evidence_until) FROM reviews r WHERE r.memory = {{memory}}), {_LEAST})"

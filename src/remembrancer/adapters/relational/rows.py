@@ -30,7 +30,7 @@ from remembrancer.domain.strength import Exposed, Exposure, Strength, Usage
 from remembrancer.ports.memories import Audited
 
 EventTable = Literal["events", "archive"]
-"""The tables of events. Their columns are the same except the last."""
+"""The tables of events: the journal and the archive. Their columns are the same except the last."""
 TABLES: Final[tuple[EventTable, ...]] = ("events", "archive")
 INDEXED: Final = ("cues", *TABLES)
 """The tables with a full-text index."""

@@ -45,7 +45,7 @@ def _reads(
 def _writes(
     work: Callable[[], Callable[Concatenate[Connection, P], T]],
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
-    """As `_reads`, in a write transaction, which is written completely or not at all."""
+    """Like `_reads`, but in a write transaction, which is written completely or not at all."""
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await store.database.write(lambda connection: work()(connection, *args, **kwargs))
@@ -62,7 +62,9 @@ class RelationalStore:
         self.database = Database(backend, analyse=analyse)
         self._analyse = analyse
         self._swept: dict[tuple[str, str, bool], int] = {}
-        """By workspace, model, and whether with token embeddings: all cues up to this number have them or wait."""
+        """For each workspace, model, and whether token embeddings are wanted: the number up to which every cue has its
+        vector or waits for a retry.
+        """
 
     insert = _writes(lambda: relational.memories.insert)
     revise = _writes(lambda: relational.memories.revise)

@@ -21,7 +21,7 @@ _IN_TAIL: Final = (
     "FROM events e WHERE e.workspace = s.workspace AND e.project = s.project AND e.crew = s.crew AND e.agent = s.agent"
     " AND e.session = s.session AND e.seq > s.segmented"
 )
-"""The events after the cursor of a stream (`s`) that are in the journal; the others may be in the archive."""
+"""A query for the events after a stream's (`s`) cursor that are in the journal; the others may be in the archive."""
 
 
 def tails(
@@ -111,7 +111,7 @@ def place(connection: Connection, stream: Scope) -> tuple[int, int, str]:
 
 
 def digest_until(connection: Connection, stream: Scope, place: int) -> str:
-    """The digest of the stream's events up to a position, in the journal and the archive."""
+    """The digest of the ids of the stream's events up to a position, in the journal and the archive."""
     found = "SELECT seq, id FROM {} WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
     rows = connection.execute(
         f"{found.format('events')} AND seq <= ? UNION ALL {found.format('archive')} AND seq <= ? ORDER BY seq",

@@ -1,4 +1,6 @@
-"""The rows that an erasure selects and those connected to them, in the whole workspace; receipts and purges."""
+"""Find the rows that an erasure selects and those connected to them, in the whole workspace; store receipts and record
+purges.
+"""
 
 from __future__ import annotations
 
@@ -130,8 +132,8 @@ def is_due(connection: Connection, scope: Scope) -> bool:
 
 
 def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) -> str:
-    """Purge the database outside of any transaction. Returns "" if no trace is left, otherwise the reason why one may
-    be.
+    """Clear the database of erased data, outside of any transaction. Returns "" if no trace is left, otherwise the
+    reason why one may be.
     """
     left = backend.purge(connection)
     if not left:

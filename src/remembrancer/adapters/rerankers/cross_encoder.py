@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 MAX_PIECES: Final = 512
-"""The length of question and text together that common cross-encoders were trained on."""
+"""The usual maximum length of question and text together, in word pieces, of published cross-encoders."""
 
 # Padded pieces per run: a quarter of a second for a small model on one core, which bounds the delay of a cancellation.
 _BATCH_PIECES: Final = 2_048

@@ -22,7 +22,7 @@ from remembrancer.errors import InvalidInput, ModelUnavailable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# A host that does not accept the connection in this time is down; answers may take much longer.
+# A host that does not accept the connection in this time is down; scoring may take much longer.
 _CONNECT_SECONDS: Final = 3.0
 
 # Far more than a hundred scores need, because some services also return the texts.

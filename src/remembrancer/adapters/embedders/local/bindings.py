@@ -90,7 +90,9 @@ def tokenizer(definition: str) -> Tokenizer:
 
 
 def hub_errors() -> tuple[type[Exception], ...]:
-    """The exceptions that a download may raise: OSError for the hub's own errors, and those of its HTTP client."""
+    """The exceptions that a download may raise: OSError, from which the hub's errors derive, and those of its HTTP
+    client.
+    """
     client = cast("Any", imported("huggingface_hub.errors"))
     # HfHubHTTPError derives from the base error of the HTTP client that this version of the hub uses. A connection
     # that breaks during a download raises another subclass of that base.

@@ -177,7 +177,7 @@ class _Graph:
     def _one_axis(self) -> str:
         return self._nodes.integers(1)
 
-    # -- rows times weights -----------------------------------------------------------------------
+    # -- products of rows and weights -------------------------------------------------------------
 
     def _smoothed_products(self, rows: str, *matrices: _Matrix) -> list[str]:
         """The products of the last normalised rows with each of `matrices`, after smoothing. The last matrix sets the

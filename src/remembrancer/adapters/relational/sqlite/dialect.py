@@ -23,7 +23,7 @@ _JSON_TYPES: Final[dict[type, str]] = {
     float: "'integer', 'real'",
     type(None): "'null'",
 }
-"""The type names of `json_each`. Without them, SQLite's 1 would equal true."""
+"""The type names of `json_each`. Comparing types too keeps SQLite's 1 from equalling true."""
 _SECURE_DELETE: Final = {0: "off", 1: "on", 2: "fast"}
 
 

@@ -1,4 +1,4 @@
-"""The mapping of apsw's errors to ours. A test checks that it covers every SQLite error."""
+"""Convert apsw's errors to errors of this package. A test checks that every SQLite error is covered."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
     apsw.ConstraintError: (Conflict, "the row already exists, or a row it refers to does not"),
     apsw.TooBigError: (Unsupported, "the value exceeds SQLite's limit"),
 }
-"""The meaning, for a caller, of failures of the file and conflicts with other writers.
+"""What failures of the file, and conflicts with other writers, mean for a caller.
 
-Errors that only a defect in our own code can cause (SQL errors, misuse, wrong bindings, a closed cursor) are not in the
+Errors that only a defect in this package can cause (SQL errors, misuse, wrong bindings, a closed cursor) are not in the
 table and are raised unchanged.
 """
 
 
 _MISSING: Final = re.compile("no such (table|column)|has no column named|malformed database schema")
-"""SQLite's messages if the tables differ from our schema."""
+"""SQLite's messages if the tables differ from this package's schema."""
 
 
 @contextmanager
 def translated(path: str) -> Generator[None]:
-    """Raise SQLite's errors as ours, with the file's name; the original is the cause."""
+    """Raise SQLite's errors as this package's, with the file's name; the original is the cause."""
     try:
         yield
     except apsw.Error as error:

@@ -71,7 +71,7 @@ class SqliteFile:
         return connection
 
     def prepare(self, connection: Connection, analyse: Analyse) -> None:
-        """Migrate the tables and turn on the write-ahead log, in a file that is ours or empty.
+        """Migrate the tables and turn on the write-ahead log, if the file is empty or one of this package.
 
         Changing the journal mode does not wait for locks as other statements do, so processes that open a new file at
         the same moment retry here.

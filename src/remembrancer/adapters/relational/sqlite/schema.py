@@ -15,7 +15,7 @@ from remembrancer.adapters.relational.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.values import dataclass
 
-APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: identifies our files
+APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: identifies files of this package
 _FOLDER: Final = Path(__file__).parent
 
 
