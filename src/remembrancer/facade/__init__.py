@@ -1,4 +1,4 @@
-"""The memory as a program uses it, awaited: AsyncRemembrancer, and a class for each noun beside it."""
+"""The asynchronous public API: AsyncRemembrancer, and a class for each noun (journal, health, jobs, keys and so on)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Blocking twins of asynchronous objects: their methods, run on an event loop in a thread of its own.
+"""Blocking versions of asynchronous objects: their methods run on an event loop in a separate thread.
 
-The methods may be called from any thread, also from one that runs a loop. They are derived from the asynchronous ones:
-`blocking` and `iterating` keep a method's parameters, result and documentation, for type checkers and for `help` alike.
+The methods may be called from any thread, also from one that runs an event loop. `blocking` and `iterating` derive them
+from the asynchronous methods, with the same parameters, result type and documentation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast
 from remembrancer.errors import StoreUnavailable
 
 MODULE: Final = "remembrancer.sync"
-"""Where the derived methods say that they are from."""
+"""The `__module__` of derived methods."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -40,14 +40,16 @@ class Loop:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, R]) -> R:
-        """Wait for the work's result. Raises StoreUnavailable after `close`, and in a process forked since."""
+        """Run a coroutine on the loop and wait for its result. Raises StoreUnavailable after `close`, and in a forked
+        process.
+        """
         if self._is_here():
             work.close()
             raise RuntimeError("a memory cannot be used from inside one of its own callbacks")
-        if os.getpid() != self._process:  # a fork does not have the thread: waiting for it would never end
+        if os.getpid() != self._process:  # a forked process does not have the thread: waiting for it would never end
             work.close()
             raise StoreUnavailable("this memory was opened before the process was forked; open it again here")
-        with self._door:  # no work is handed over after the last
+        with self._door:  # `close` takes the same lock, so no coroutine is submitted after its last one
             if self._closed:
                 work.close()
                 raise StoreUnavailable("this memory is already closed")
@@ -57,11 +59,13 @@ class Loop:
         except CancelledError as error:
             raise StoreUnavailable("this memory was closed meanwhile") from error
         except BaseException:
-            waiting.cancel()  # a caller that was interrupted leaves nothing running behind it
+            waiting.cancel()  # an interrupted caller must not leave its coroutine running
             raise
 
     def each(self, items: AsyncGenerator[R, None]) -> Generator[R, None, None]:
-        """The generator's items, each waited for. Closing or interrupting this closes the generator."""
+        """The items of an asynchronous generator, each waited for. Closing or interrupting this generator closes that
+        one.
+        """
         coming: set[asyncio.Task[R]] = set()
 
         async def following() -> R:
@@ -72,7 +76,7 @@ class Loop:
 
         async def ended() -> None:
             for item in coming:
-                if not item.cancelling():  # an interrupt may come before the waiting task was told
+                if not item.cancelling():  # the interrupt may come before the waiting task was cancelled
                     item.cancel()
             if coming:
                 await asyncio.wait(coming)
@@ -82,15 +86,17 @@ class Loop:
             while True:
                 yield self.run(following())
         finally:
-            with suppress(StoreUnavailable):  # closed already, and with it all that the loop still ran
+            with suppress(StoreUnavailable):  # the loop is closed, and everything on it has ended
                 self.run(ended())
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
-        """Run `last`, then stop. Other threads that still wait get StoreUnavailable. A second call does nothing."""
+        """Run `last`, then stop the loop. Other threads that still wait get StoreUnavailable. A second call does
+        nothing.
+        """
         if self._is_here():
             raise RuntimeError("a memory cannot be closed from inside one of its own callbacks")
         if os.getpid() != self._process:
-            return  # the parent process closes it
+            return  # a forked process leaves the loop to its parent
         with self._door:
             if self._closed:
                 return
@@ -103,7 +109,7 @@ class Loop:
             self._loop.close()
 
     def _is_here(self) -> bool:
-        """Whether this is the loop's own thread, which would wait for itself for ever."""
+        """Whether this is the loop's own thread. Waiting for the loop there would never end."""
         return threading.current_thread() is self._thread
 
     async def _finish(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
@@ -122,7 +128,7 @@ async def _next(items: AsyncGenerator[R, None]) -> R:
 
 
 class Blocking(Generic[A]):
-    """An asynchronous object, and the loop that runs its methods."""
+    """An asynchronous object, and the loop on which its methods run."""
 
     def __init__(self, inner: A, loop: Loop) -> None:
         self._inner = inner
@@ -132,7 +138,7 @@ class Blocking(Generic[A]):
     def waiting(
         method: Callable[Concatenate[B, P], Coroutine[Any, Any, R]],
     ) -> Callable[Concatenate[Blocking[B], P], R]:
-        """The same method for a `Blocking` object: it waits for the result and returns it."""
+        """A method with the same signature for a `Blocking` object; it waits for the result and returns it."""
 
         def call(self: Blocking[B], *args: P.args, **kwargs: P.kwargs) -> R:
             return self._loop.run(method(self._inner, *args, **kwargs))
@@ -143,7 +149,7 @@ class Blocking(Generic[A]):
     def iterating(
         method: Callable[Concatenate[B, P], AsyncGenerator[R, None]],
     ) -> Callable[Concatenate[Blocking[B], P], Generator[R, None, None]]:
-        """The same method for a `Blocking` object: it returns a generator that waits for each item."""
+        """A method with the same signature for a `Blocking` object; it returns a generator that waits for each item."""
 
         def call(self: Blocking[B], *args: P.args, **kwargs: P.kwargs) -> Generator[R, None, None]:
             return self._loop.each(method(self._inner, *args, **kwargs))
@@ -155,7 +161,7 @@ class Blocking(Generic[A]):
 
     @staticmethod
     def viewing(method: Callable[Concatenate[B, P], B]) -> Callable[Concatenate[V, P], V]:
-        """The same method for a `Blocking` object: it returns another view, on the same loop."""
+        """A method with the same signature for a `Blocking` object; it returns another view on the same loop."""
 
         def call(self: V, *args: P.args, **kwargs: P.kwargs) -> V:
             return type(self)(method(self._inner, *args, **kwargs), self._loop)
@@ -164,7 +170,9 @@ class Blocking(Generic[A]):
 
     @staticmethod
     def attribute(of: object, api: Callable[[Any, Loop], object] = lambda value, _: value) -> Any:
-        """The same property for a `Blocking` object. `api` makes its value from the asynchronous one."""
+        """A property of the same name for a `Blocking` object. `api` converts the value of the
+        asynchronous property.
+        """
         read: Any = cast("property", of).fget
 
         def get(self: Blocking[object]) -> object:
@@ -176,12 +184,14 @@ class Blocking(Generic[A]):
 
     @staticmethod
     def noun(of: B, api: Callable[[B, Loop], R]) -> R:
-        """The blocking twin of a noun. Like `dataclasses.field`, it has the type of the attribute that it makes."""
+        """The blocking version of a noun such as `rem.journal`. Its declared return type is the attribute's type, as
+        with `dataclasses.field`.
+        """
         return Blocking.attribute(of, api)
 
 
 def like(method: Callable[..., object], call: Callable[P, R]) -> Callable[P, R]:
-    """Give `call` the name, parameters and documentation of an asynchronous method."""
+    """Give `call` the name, signature and documentation of an asynchronous method."""
     call = update_wrapper(call, method)
     call.__module__ = MODULE
     call.__qualname__ = method.__qualname__.removeprefix("Async")

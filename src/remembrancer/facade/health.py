@@ -1,4 +1,4 @@
-"""`rem.health`: how the memory is doing: its snapshots, its counts, what fades, and what is broken."""
+"""`rem.health`: health snapshots, row counts, forecasts of fading, and checks of the store."""
 
 from __future__ import annotations
 
@@ -18,50 +18,53 @@ if TYPE_CHECKING:
 
 
 class AsyncHealthApi(View):
-    """Reads only: `rem.maintain` takes the snapshots."""
+    """Health of the store. Its methods write nothing; `rem.maintain` takes the snapshots."""
 
     async def latest(self, crew: str | None = None) -> HealthSnapshot | None:
         """The latest health snapshot of the workspace, or of a crew; None before the first one."""
         return await engine.health.latest(self._ctx, self._scope, validation.optional_name("crew", crew))
 
     async def history(self, crew: str | None = None, limit: int = 30) -> tuple[HealthSnapshot, ...]:
-        """The health snapshots, at most one a day, newest first. `limit`: 1 to 10,000."""
+        """The health snapshots of the workspace, or of a crew, newest first; at most one a day. `limit`:
+        1 to 10,000.
+        """
         named = validation.optional_name("crew", crew)
         return await engine.health.history(self._ctx, self._scope, named, limit=listed(limit))
 
     async def stats(self) -> Stats:
-        """Counts of what this caller may see."""
+        """Counts of the rows that the caller may see."""
         return await engine.inspect.stats(self._ctx, self._reader())
 
     async def decay(self, limit: int = 20) -> tuple[DecayForecast, ...]:
-        """Current memories, weakest first by the preset's curve, each with the time at which it counts as faded.
+        """Current memories, weakest first by the preset's forgetting curve, each with the time at which it counts as
+        faded.
 
         `limit`: 1 to 10,000. Reads the state of every current memory.
         """
         return await engine.fading.decay(self._ctx, self._reader(), limit=listed(limit))
 
     async def fading(self, limit: int = 20, within: timedelta = timedelta(days=30)) -> tuple[DecayForecast, ...]:
-        """Current memories that have not faded and will do so `within` this time unless used; soonest first.
+        """Current memories that will fade `within` this time if they are not used; soonest first.
 
-        `limit`: 1 to 10,000, `within`: up to a hundred years. Reads the state of every current memory.
+        `limit`: 1 to 10,000; `within`: up to a hundred years. Reads the state of every current memory.
         """
         ahead = validation.duration("within", within, timedelta(days=36_500))
         return await engine.fading.fading(self._ctx, self._reader(), limit=listed(limit), within=ahead)
 
     async def forecasts(self, memories: Iterable[Identifier]) -> tuple[DecayForecast, ...]:
-        """The strength of some memories, whatever their status, and when each counts as faded; in the given order.
+        """The strength of the given memories, whatever their status, and when each counts as faded; in the given order.
 
-        Memories that this caller may not see are left out. At most 10,000; reads no others.
+        Memories that the caller may not see are left out. At most 10,000.
         """
         ids = identifiers("memories", memories)
         validation.whole("memories", len(ids), 0, MAX_LISTED)
         return await engine.fading.forecasts(self._ctx, self._reader(), ids)
 
     async def curve(self, memory_id: Identifier, *, days: float = 180, points: int = 181) -> FadingCurve:
-        """One memory's strength over time, by the preset's curve. Raises NotFound.
+        """One memory's strength over time, by the preset's forgetting curve. Raises NotFound.
 
-        At so many `points` (2 to 10,000), evenly spaced from `days` (0.01 to 36,500) ago, or from when the memory's
-        state is known, to `days` from now.
+        Returns `points` (2 to 10,000) evenly spaced values, from `days` (0.01 to 36,500) ago to `days` from now; it
+        begins later if the memory's earlier state is not known.
         """
         return await engine.fading.fading_curve(
             self._ctx,
@@ -72,15 +75,15 @@ class AsyncHealthApi(View):
         )
 
     async def search_state(self) -> SearchState:
-        """How recall searches now, and why: `vector`, `vector-degraded` (the embedder does not answer) or
-        `sparse-only` (there is no embedder).
+        """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only` (no
+        embedder), with the reason.
 
-        Asks the embedder, and takes as long as its answer does.
+        Calls the embedder and waits for its answer.
         """
         return await engine.search_state.search_state(self._ctx)
 
     async def doctor(self) -> tuple[Finding, ...]:
-        """The checks that were made, and what each found."""
+        """Check the store, the embedder and the models. Returns the result of each check."""
         findings = await engine.inspect.doctor(self._ctx, self._reader())
         failing = self._indexer.last_error
         return (*findings, Finding("index sweep", ok=False, detail=failing)) if failing else findings

@@ -1,4 +1,4 @@
-"""`rem.jobs`: the background jobs of the preset. `rem.maintain` runs those that are due."""
+"""`rem.jobs`: the preset's background jobs. `rem.maintain` runs those that are due."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class AsyncJobsApi(View):
-    """Runs the jobs, and says how they stand."""
+    """Runs background jobs and reports their state."""
 
     async def list(self) -> tuple[JobState, ...]:
-        """Each job of the preset: its last run, its next one, what waits for it, and what failed."""
+        """The state of each job of the preset: its last run, its next run, the items that wait, and the failures."""
         return await jobs.overview.job_states(self._ctx, self._scope)
 
     async def work(self, stop: Stop, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None) -> None:
         """Run jobs on their schedule until `stop` is set, which any thread may do; overdue jobs run first.
 
-        `only`: these jobs; None: all of the preset.
+        `only`: these jobs; None: all jobs of the preset.
         """
         sweeper = jobs.sweeps.Sweeper(self._ctx, self._scope, self._indexer, None)
         await jobs.worker.work(sweeper, stop, only=jobs_named(only), on_run=on_run)
@@ -36,9 +36,7 @@ class AsyncJobsApi(View):
     async def index_now(
         self, memory_id: Identifier | None = None, *, on_indexed: OnIndexed | None = None
     ) -> IndexReport:
-        """Give every cue that waits for its vector one before returning, or only those of one memory, before all
-        others. Raises NotFound.
-        """
+        """Embed all cues without a vector before returning, or only those of one memory. Raises NotFound."""
         if memory_id is None:
             return await self._indexer.run(on_indexed)
         return await self._indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
@@ -49,5 +47,5 @@ class AsyncJobsApi(View):
 
 
 def jobs_named(only: Iterable[Job | str] | None) -> list[Job] | None:
-    """The jobs of those names; None: all. Raises InvalidInput."""
+    """The jobs with these names; None: all. Raises InvalidInput."""
     return None if only is None else [validation.choice("only", one, Job) for one in validation.several("only", only)]

@@ -1,4 +1,4 @@
-"""`rem.journal`: the record of all that was said and done, whether it was remembered or not."""
+"""`rem.journal`: all recorded events, whether or not they became memories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AsyncJournalApi(View):
-    """Reads the journal, follows it, and marks its entries. `observe` and `log` write to it."""
+    """Reads the journal, follows new events, and sets their priority. `observe` and `log` write events."""
 
     async def log(
         self,
@@ -31,10 +31,10 @@ class AsyncJournalApi(View):
         refs: Mapping[str, JsonValue] | None = None,
         key: str | None = None,
     ) -> Event:
-        """Record something that was done with the memory itself: kept in the journal, and never made a memory.
+        """Record an event about the memory itself. It never becomes a memory.
 
-        Its role is `system`. A `key` that is known returns the event as it was recorded, or raises Conflict where that
-        says something else.
+        Its role is `system`. If the `key` is already recorded: returns the recorded event, or raises Conflict if its
+        text differs.
         """
         given = locals() | {"role": Role.SYSTEM}
         draft = from_arguments(
@@ -47,12 +47,12 @@ class AsyncJournalApi(View):
     async def list(
         self, *, limit: int = 100, oldest_first: bool = False, **filters: Unpack[EventFilters]
     ) -> tuple[Event, ...]:
-        """Entries of the journal, newest first unless `oldest_first`. `limit`: 1 to 10,000.
+        """Events, newest first unless `oldest_first`. `limit`: 1 to 10,000.
 
         Filters: `project`, `crew`, `agent`, `session`, `actor` (exactly this one); `crews`, `agents`, `types`,
         `severities`, `priorities`, `roles` (any of the values), `without_types` (none of them); `query` (each of its
-        words occurs in the text or the payload); `since` and `until` (happened in [since, until)); `archived` (also
-        entries in the archive, shortened as they are there). Raises InvalidInput.
+        words occurs in the text or the payload); `since` and `until` (happened in [since, until)); `archived` (include
+        archived events, whose text is shortened). Raises InvalidInput.
         """
         where = engine.journal.filter_of(filters)
         return await engine.inspect.events(
@@ -67,7 +67,7 @@ class AsyncJournalApi(View):
         oldest_first: bool = False,
         **filters: Unpack[EventFilters],
     ) -> JournalPage:
-        """The same, one page at a time. `after`: the `next` of the page before, which stays valid while entries are
+        """As `list`, one page at a time. `after`: the `next` of the previous page; it stays valid while events are
         recorded.
         """
         where = engine.journal.filter_of(filters)
@@ -76,22 +76,23 @@ class AsyncJournalApi(View):
         )
 
     async def get(self, event_id: Identifier) -> Event:
-        """One entry of the journal, or what the archive has of it. Raises NotFound."""
+        """One event, archived or not. Raises NotFound."""
         return await engine.journal.event(self._ctx, self._reader(), validation.identifier("event_id", event_id))
 
     async def count(self, **filters: Unpack[EventFilters]) -> int:
-        """The number of entries. Filters as in `list`."""
+        """The number of events. Filters as in `list`."""
         return await self._ctx.store.count_events(self._reader(), engine.journal.filter_of(filters))
 
     async def count_by_day(self, **filters: Unpack[EventFilters]) -> Mapping[date, int]:
-        """The number of entries of each day (UTC) on which any happened, earliest day first. Filters as in `list`."""
+        """The number of events of each UTC day that has any, earliest day first. Filters as in `list`."""
         return await self._ctx.store.events_by_day(self._reader(), engine.journal.filter_of(filters))
 
     async def recorded(self, after: int | None = None, *, limit: int = 100, **filters: Unpack[EventFilters]) -> Stretch:
-        """Entries in the order they were recorded: those behind a position or, without one, the last ones.
+        """Events in the order they were recorded: those after a position, or the last ones without one.
 
-        `limit`: 0 to 10,000. Filters as in `list`. The result's `position` is the next call's `after`: nothing is ever
-        recorded at or before a position that was read. Raises InvalidInput for a position that was not returned here.
+        `limit`: 0 to 10,000. Filters as in `list`. Pass the result's `position` as the next call's `after`: nothing is
+        ever recorded at or before a position that was read. Raises InvalidInput for a position that this store never
+        returned.
         """
         validation.whole("limit", limit, 0, MAX_LISTED)
         where = engine.journal.filter_of(filters)
@@ -100,9 +101,9 @@ class AsyncJournalApi(View):
     def tail(
         self, after: int | None = None, *, every: timedelta = timedelta(seconds=1), **filters: Unpack[EventFilters]
     ) -> AsyncGenerator[Recorded, None]:
-        """Every entry recorded behind a position, or from now on, without end, in the order of recording.
+        """Every event recorded after a position, or from now on, in the order of recording; endless.
 
-        Entries of other processes too: the store is asked for new ones each `every` (0.01 s to a day). Filters as in
+        Includes events of other processes: the store is polled at the interval `every` (0.01 s to a day). Filters as in
         `list`.
         """
         validation.number("every", every.total_seconds(), 0.01, 86_400)
@@ -115,8 +116,10 @@ class AsyncJournalApi(View):
         )
 
     async def wait(self, after: int, *, within: timedelta = timedelta(seconds=15)) -> bool:
-        """Wait until any process records something behind a position in this workspace; False after `within` (0.01 s
-        to a day) without. True also for an entry that this caller may not see: `recorded` returns those it may.
+        """Wait until any process records an event after a position in this workspace; False if none does `within` this
+        time (0.01 s to a day).
+
+        True also for an event that the caller may not see; `recorded` returns only visible ones.
         """
         seconds = validation.number("within", within.total_seconds(), 0.01, 86_400)
         position = validation.whole("after", after, 0, 2**63 - 1)
@@ -128,11 +131,12 @@ class AsyncJournalApi(View):
         return (await self.recorded(limit=0)).position > position
 
     async def set_priority(self, event_id: Identifier, priority: Priority | str, reason: str = "") -> PriorityChange:
-        """Give an entry the priority `normal`, `high`, `pin` or `permanent`; the last neither fades nor is deleted.
+        """Give an event the priority `normal`, `high`, `pin` or `permanent`; a `permanent` event neither fades nor is
+        archived.
 
-        Who changed it and why is kept. Memories formed from the entry fade no further than its priority allows. Setting
-        the priority that it has changes nothing. Raises PermissionDenied where the caller's role is no operator's (LEAD
-        is one), NotFound, and Conflict for an entry in the archive.
+        The change is logged with its author and reason. The priority sets the importance floor of memories formed from
+        the event. Setting the current priority changes nothing. Raises PermissionDenied unless the caller's role is an
+        operator's (LEAD is one), NotFound, and Conflict for an archived event.
         """
         return await engine.journal.set_priority(
             self._ctx,
@@ -144,7 +148,7 @@ class AsyncJournalApi(View):
         )
 
     async def priority_changes(self, event_id: Identifier) -> tuple[PriorityChange, ...]:
-        """Who gave an entry another priority, when and why, oldest first."""
+        """The changes of an event's priority, with author, time and reason, oldest first."""
         return await self._ctx.store.priority_changes(self._reader(), validation.identifier("event_id", event_id))
 
 

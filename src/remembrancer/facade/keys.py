@@ -1,4 +1,4 @@
-"""`rem.keys`: API keys, with which other programs reach this workspace over HTTP or MCP."""
+"""`rem.keys`: API keys, by which other programs access this workspace over HTTP or MCP."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from remembrancer.domain.api_key import SECRET_BYTES, ApiKey, NewKey, Right
 from remembrancer.facade.view import Identifier, View
 
 _EVER = datetime.min.replace(tzinfo=UTC)
-"""At this time no key had expired."""
+"""Before any key's expiry: a key that is not revoked is usable at this time."""
 
 
 class AsyncKeysApi(View):
-    """Makes, lists and revokes the workspace's keys."""
+    """Creates, lists and revokes the API keys of the workspace."""
 
     async def create(self, name: str, right: Right | str = Right.READ, expires_in: timedelta | None = None) -> NewKey:
-        """Make a key whose holder may `read`, `write` or `admin` this workspace.
+        """Create an API key with the right `read`, `write` or `admin` to this workspace.
 
-        The result holds the key's token, which is stored nowhere. `expires_in`: up to a hundred years; None: never.
-        Raises InvalidInput.
+        The result contains the key's token, which is not stored. `expires_in`: up to a hundred years; None: it never
+        expires. Raises InvalidInput.
         """
         ends = None if expires_in is None else validation.duration("expires_in", expires_in, timedelta(days=36_500))
         return await engine.keys.create_key(
@@ -34,20 +34,20 @@ class AsyncKeysApi(View):
         )
 
     async def list(self) -> tuple[ApiKey, ...]:
-        """The workspace's keys, newest first, also those that have expired or are revoked."""
+        """All keys of the workspace, including expired and revoked ones; newest first."""
         return await self._ctx.store.keys(self._scope)
 
     async def revoke(self, key_id: Identifier) -> ApiKey:
-        """Make a key invalid from its next request on. Raises NotFound."""
+        """Revoke a key; it is invalid from the next request on. Raises NotFound."""
         return await self._ctx.store.revoke_key(self._scope, api_key.key_id("key_id", key_id), at=self._ctx.clock())
 
     async def find(self, token: str) -> ApiKey | None:
-        """The valid key with that token, of any workspace of this store; None where there is none."""
+        """The valid key with that token, in any workspace of this store; None if there is none."""
         return await engine.keys.key_for(self._ctx, token, self._ctx.clock())
 
     async def exist(self, *, expired: bool = False) -> bool:
-        """Whether any workspace of this store has a valid key or, with `expired`, one that is not revoked.
+        """Whether any workspace of this store has a valid key; with `expired`, expired keys count too.
 
-        A server that asks for keys goes on asking when the last one expires, and stops when it is revoked.
+        A server that requires keys still requires them after the last one expires, but not after it is revoked.
         """
         return await self._ctx.store.has_keys(at=_EVER if expired else self._ctx.clock())

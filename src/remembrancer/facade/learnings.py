@@ -1,4 +1,4 @@
-"""`rem.learnings`: what agents learned from their tasks, and who is told of it."""
+"""`rem.learnings`: reminders to write learnings down, and promotion of learnings to wider scopes."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
 
 
 class _Wider(StrEnum):
-    """The levels that something can be promoted to."""
+    """The levels to which a memory can be promoted."""
 
     PROJECT = "project"
     WORKSPACE = "workspace"
 
 
 class AsyncLearningsApi(View):
-    """Reminds agents to write down what they learned, and spreads it. `rem.learn` keeps a learning."""
+    """Reminds agents to write down what they learned, and promotes learnings. `rem.learn` stores a learning."""
 
     async def nudge(self) -> str | None:
-        """The reminder to write down what was learned, for this agent's next prompt; None while there is no need.
+        """The reminder for this agent's next prompt to write down what it learned; None if none is due.
 
-        Given once a session, when the agent's events since its last `memory.updated` are as many as the preset says
-        (60). It is no reading method: an event `memory.nudged` records that the reminder was given, without its words.
-        Raises InvalidInput without an agent and a session in the scope.
+        It is due once a session, after as many events of the agent since its last `memory.updated` as the preset says
+        (60). This call writes: an event `memory.nudged` records that the reminder was given, without its text. Raises
+        InvalidInput without an agent and a session in the scope.
         """
         reminder = await engine.nudge.nudge(self._ctx, self._scope)
         self._arrivals.wake()
         return reminder
 
     async def promotable(self) -> tuple[Candidate, ...]:
-        """What came up in enough tasks to be told to the whole workspace; what came up in most of them first."""
+        """Learnings that recurred in enough jobs to be shared with the whole workspace; those of most jobs first."""
         return await engine.promote.candidates(self._ctx, self._scope)
 
     async def promote(self, memory_id: Identifier, to: Level | str = "workspace") -> Memory:
-        """Copy what a memory says to a wider level, `project` or `workspace`. Returns the memory made there.
+        """Copy a memory to a wider level, `project` or `workspace`. Returns the copy.
 
         Raises NotFound, Conflict, and InvalidInput for a level that is not wider.
         """
@@ -51,7 +51,7 @@ class AsyncLearningsApi(View):
         return self._indexed((await engine.promote.promote(self._ctx, self._scope, identifier, to=level))[0])
 
     async def enter_stage(self, intent: str) -> StageReport:
-        """Read from the text of an INTENT.md which stage the project is in. Where that is a new stage, what was learned
-        for the tasks of the one before is retired.
+        """Detect the project's stage in the text of an INTENT.md. If the stage is new, learnings for the tasks of the
+        previous stage are retired.
         """
         return await engine.stages.enter_stage(self._ctx, self._scope, validation.text("intent", intent))

@@ -1,4 +1,4 @@
-"""`rem`: the verbs that programs use every day. Each method binds the caller's scope and calls one engine function."""
+"""`rem`: the everyday methods. Each passes the caller's scope to one engine function."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ _MODELS: Final = {
         "none, openai:MODEL, anthropic:MODEL, gemini:MODEL, ollama:MODEL, or an object with a LanguageModel's methods",
     ),
 }
-"""For each model that may be passed in as an object: a method that it must have, and what is allowed."""
+"""For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
 _NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
-"""The settings that are arguments of `open`."""
+"""The settings that `open` takes as arguments."""
 _log = logging.getLogger("remembrancer")
 
 
@@ -96,17 +96,18 @@ class AsyncRemembrancer(View):
         clock: Clock | None = None,
         create: bool = True,
     ) -> Self:
-        """Open a store; `create` makes it if need be. `url`: a file's path, `:memory:`, or an address whose scheme an
-        installed package opens; `store` takes its place. `index`: `resident`, an address likewise, or an Index.
+        """Open a store; `create` creates it if it does not exist.
 
-        What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
-        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
-        where `ollama_url` is set, or the local embedder where it is installed, no reranker and no language model. An
-        embedder, reranker, language model, store or index given as an object stays open when this is closed; an index
-        belongs to one store. Without an embedder a warning goes to the logger "remembrancer": recall is lexical.
-        `preset` may be the path of a TOML file, or a Preset.
+        `url`: a file's path, `:memory:`, or a URL whose scheme an installed package registers; `store` replaces it.
+        `index`: `resident`, such a URL, or an Index. `preset`: a name, the path of a TOML file, or a Preset.
 
-        Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        A missing argument is taken from `settings`; else from REMEMBRANCER_* variables and the file named by
+        REMEMBRANCER_CONFIG; else the default: `remembrancer.db`, preset and workspace `default`, role AGENT, no
+        reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
+        is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
+
+        Models, stores and indexes passed as objects are not closed by `close`. An index belongs to one store. Raises
+        InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
         given: dict[str, Any] = {**locals(), "db": url}
         lent = {name: given[name] for name in ("store", "index", *_MODELS) if not isinstance(given[name], str)}
@@ -132,7 +133,7 @@ class AsyncRemembrancer(View):
         return rem
 
     async def close(self) -> None:
-        """Close the store. Vectors that are still missing are made when the store is next open. May be called twice."""
+        """Close the store. Missing vectors are made when the store is next open. May be called twice."""
         await self._opened.close()
 
     async def __aenter__(self) -> Self:
@@ -146,7 +147,7 @@ class AsyncRemembrancer(View):
     def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
         """A view for another project, crew, agent or session of the same workspace, over the same open store.
 
-        Raises InvalidInput for an unknown part of a scope, or a role that the preset does not know.
+        Raises InvalidInput for an unknown scope part, or a role that the preset does not define.
         """
         if role is not None:
             self._ctx.preset.access_policy.reach_of(role)
@@ -154,26 +155,25 @@ class AsyncRemembrancer(View):
         return type(self)(self._opened, caller)
 
     def of_workspace(self, workspace: str) -> Self:
-        """A view of another workspace over the same open store, for the same role and the workspace as a whole.
+        """A view of another whole workspace over the same open store, with the same role.
 
-        For a server, which must itself make sure that its client may see that workspace. Nothing that is written or
-        read crosses from one workspace to another.
+        For servers: the caller must check that its client may access that workspace. Workspaces share no rows.
         """
         return type(self)(self._opened, replace(self._caller, scope=Scope(workspace=workspace)))
 
     @property
     def scope(self) -> Scope:
-        """Where this caller's memories belong."""
+        """The scope to which this caller's memories belong."""
         return self._caller.scope
 
     @property
     def now(self) -> datetime:
-        """The time by this memory's clock, from which ages are counted."""
+        """The current time of this memory's clock, from which ages are counted."""
         return self._ctx.clock()
 
     @property
     def context(self) -> Context:
-        """What engine functions take as their first argument: for programs built on them, such as a server."""
+        """The first argument of engine functions, for programs that call them directly, such as a server."""
         return self._ctx
 
     # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -203,9 +203,10 @@ class AsyncRemembrancer(View):
         key: str | None = None,
         session: str | None = None,
     ) -> Event:
-        """Record something that was said or happened. Its words are found at once, its meaning after the index sweep.
+        """Record something that was said or happened. It is found by its words at once, by its meaning after it is
+        embedded.
 
-        A `key` that is known returns the event as it was recorded, or raises Conflict where that says something else.
+        If the `key` is already recorded: returns the recorded event, or raises Conflict if its text differs.
         """
         draft = from_arguments(
             EventDraft, locals(), payload={} if payload is None else payload, refs={} if refs is None else refs
@@ -213,7 +214,7 @@ class AsyncRemembrancer(View):
         return (await self.observe_many([draft]))[0]
 
     async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
-        """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
+        """Record events in order, all or none. A mapping has the arguments of an EventDraft. At most 10,000."""
         appended = await engine.record.observe(self._ctx, self.scope, _drafts(events))
         self._wake_indexer()
         self._arrivals.wake()
@@ -242,12 +243,11 @@ class AsyncRemembrancer(View):
         key: str | None = None,
         events: Iterable[Identifier] = (),
     ) -> Memory:
-        """Store a memory. With a `topic_key`, it replaces the text of this scope's memory of that topic.
+        """Store a memory. With a `topic_key`, it replaces the text of this scope's memory on that topic.
 
-        `kind` and `tier`: None takes the preset's. `events`: the turns that an episode was formed from; it is found by
-        the words of each, and lasts from the first to the last. `surprise` in [0, 1] slows forgetting under presets
-        that count stability. A `key` that is known returns the memory as it was stored, or raises Conflict where that
-        says something else.
+        `kind` and `tier`: None means the preset's default. `events`: the turns that an episode was formed from; it is
+        found by the words of each, and its time span covers them. `surprise` in [0, 1] increases stability in presets
+        that use it. If the `key` is already stored: returns the stored memory, or raises Conflict if its text differs.
         """
         given, formation = locals(), self._ctx.preset.formation
         draft = from_arguments(
@@ -265,7 +265,7 @@ class AsyncRemembrancer(View):
     ) -> tuple[Memory, ...]:
         """Store learnings, each once, under its own id. `source`: the file they were read from.
 
-        Raises Conflict where an id has another text; the learnings before it are stored.
+        Raises Conflict if an id has another text; the learnings before it are stored.
         """
         validation.name("source", source)
         tagged = validation.tags("tags", tags)
@@ -279,13 +279,13 @@ class AsyncRemembrancer(View):
     async def update(
         self, memory_id: Identifier, *, expected_revision: int | None = None, **changes: Unpack[Changes]
     ) -> Memory:
-        """Edit a memory: the fields that are given change, None clears one, the others stay. Returns the edited memory.
+        """Edit a memory: the given fields change, None clears a field, the others stay. Returns the edited memory.
 
         `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
-        `visibility` as `remember` takes them. What it said before is kept as a revision; an edit that changes nothing
-        makes none. Episodes and facts that were formed from it stay as they are, and so does the journal.
-        `expected_revision`: the `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict where
-        the memory is at another revision, or superseded.
+        `visibility` are as in `remember`. The previous text is kept as a revision; an edit that changes nothing creates
+        none. Episodes and facts formed from the memory do not change, nor does the journal. `expected_revision`: the
+        `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict if the memory has another
+        revision or is superseded.
         """
         expected = expected_revision
         if expected is not None:
@@ -306,8 +306,8 @@ class AsyncRemembrancer(View):
         """Count that memories were `retrieved`, `shown` or `used`. `memories`: a Recall, some of its hits, or ids.
 
         `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts the memories that fitted into a prompt. `query`:
-        the question, for later reviews of their use; a Recall has it. Hits also count their similarity to the question.
-        Raises NotFound where one is missing, and then counts none.
+        the question, for later reviews; a Recall has it. For hits, the similarity to the question is logged too. Raises
+        NotFound if a memory is missing, and then counts none.
         """
         similarities: dict[UUID, float | None] = {}
         for one in validation.several("memories", memories):
@@ -328,11 +328,11 @@ class AsyncRemembrancer(View):
         relation: RelationKind | str,
         weight: float = 1.0,
     ) -> Relation:
-        """Record that one memory is `similar` to another, or that it `supports`, `contradicts` or `supersedes` it or is
+        """Record that one memory is `similar` to another, `supports`, `contradicts` or `supersedes` it, or is
         `derived_from` it.
 
-        `weight` in [0, 1]; a second call for the same relation sets it anew. `supersede` also ends the older memory's
-        validity, this does not. Raises NotFound for an unknown id.
+        `weight` in [0, 1]; a second call for the same relation replaces its weight. This does not end the older
+        memory's validity; `supersede` does. Raises NotFound for an unknown id.
         """
         edge, _ = await engine.relate.link(
             self._ctx,
@@ -345,16 +345,17 @@ class AsyncRemembrancer(View):
         return edge
 
     async def supersede(self, old: Identifier, new: Identifier) -> Memory:
-        """Replace `old` by `new`: `old` is kept and names its successor, and is no longer recalled. Returns `old`.
+        """Replace `old` by `new`: `old` is kept with a reference to its successor, and no longer recalled. Returns
+        `old`.
 
-        Raises NotFound for an unknown id, Conflict where `old` has another successor or `new` was replaced by `old`.
+        Raises NotFound for an unknown id, Conflict if `old` has another successor or `new` was superseded by `old`.
         """
         return await engine.relate.supersede(
             self._ctx, self._reader(), validation.identifier("old", old), validation.identifier("new", new)
         )
 
     async def invalidate(self, memory_id: Identifier, replacement: Identifier | None = None) -> Memory:
-        """End a memory's validity now, and name its `replacement`, if any. Raises as `supersede` does."""
+        """End a memory's validity now, with its `replacement`, if any, as successor. Raises as `supersede` does."""
         successor = None if replacement is None else validation.identifier("replacement", replacement)
         return await engine.relate.invalidate(
             self._ctx, self._reader(), validation.identifier("memory_id", memory_id), successor
@@ -374,15 +375,16 @@ class AsyncRemembrancer(View):
         explain: bool = False,
         **filters: Unpack[Filters],
     ) -> Recall:
-        """The memories that answer a question, best first; none where nothing does. Reads only.
+        """The memories that answer a question, best first; empty if none does. Writes nothing.
 
-        `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far to
-        look; None: as far as the caller's role may. `ranking`: one of the preset's rankings; None: its default.
-        `walk_depth`: 1 also follows the `similar` edges of the hits, 0 does not. `min_score` in [0, 1]: no hit below
-        it. Every hit carries the parts of its score, computed when first read; `explain` also names the query's terms
-        that occur in it. Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them),
-        `metadata` (each key with exactly this value), `source`, `session`, `since` and `until` (happened in
-        [since, until)), `as_of` (as believed then). Raises InvalidInput.
+        `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far the
+        caller sees; None: as its role may. `ranking`: one of the preset's rankings; None: its default. `walk_depth`: 1
+        also follows the `similar` relations of the hits, 0 does not. `min_score` in [0, 1]: the least score of a hit.
+        `explain`: list the question's terms in each hit. Filters: `kinds`, `tiers`, `visibilities` (any of the values),
+        `tags` (all of them), `metadata` (each key with exactly this value), `source`, `session`, `since` and `until`
+        (happened in [since, until)), `as_of` (as believed at that time). Raises InvalidInput.
+
+        Every hit has an explanation of its score, computed when it is first read.
         """
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
         return await engine.recall.recall(self._ctx, self._reader(reach, asking=True), question)
@@ -399,8 +401,8 @@ class AsyncRemembrancer(View):
         min_score: float = 0.0,
         **filters: Unpack[Filters],
     ) -> WhyNot:
-        """Why `recall` with these arguments does not return a memory: the stage at which it drops out; or its rank,
-        where it does return it. Raises NotFound.
+        """Why `recall` with these arguments does not return a memory: the stage at which it is dropped. If it is
+        returned: its rank. Raises NotFound.
         """
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
         identifier = validation.identifier("memory_id", memory_id)
@@ -417,7 +419,7 @@ class AsyncRemembrancer(View):
         return await engine.inspect.show(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
     async def recent(self, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
-        """Current memories, those that happened last first; with `days`, only of so many days. `limit`: 1 to 10,000."""
+        """Current memories, newest first; with `days`, only those of the last so many days. `limit`: 1 to 10,000."""
         within = None if days is None else timedelta(days=validation.number("days", days, 0, 36_500))
         return await engine.inspect.recent(self._ctx, self._reader(), limit=listed(limit), within=within)
 
@@ -431,8 +433,8 @@ class AsyncRemembrancer(View):
     ) -> MemoryPage:
         """Current memories, one page at a time, newest first unless `oldest_first`.
 
-        `after`: the `next` of the page before, which stays valid while memories are added. `limit`: 1 to 10,000.
-        Filters as in `recall`. Episodes whose turns are memories themselves are left out unless `kinds` names them.
+        `after`: the `next` of the previous page; it stays valid while memories are added. `limit`: 1 to 10,000. Filters
+        as in `recall`. In presets whose turns are memories too, episodes are left out unless `kinds` names them.
         """
         where = self._filter(filters)
         return await engine.inspect.page(
@@ -450,15 +452,14 @@ class AsyncRemembrancer(View):
     ) -> tuple[Memory, ...]:
         """Current memories that happened in [since, until), oldest first. `limit`: 1 to 10,000.
 
-        `kinds`: any of these; `["episode"]` lists the episodes, which are otherwise left out where their turns are
-        memories themselves.
+        `kinds`: any of these. In presets whose turns are memories too, episodes are left out unless `kinds` names them.
         """
         where = self._filter({"kinds": kinds, "session": session, "since": since, "until": until})
         return await engine.inspect.timeline(self._ctx, self._reader(), where, limit=listed(limit))
 
     async def graph(self, memory_id: Identifier | None = None, *, limit: int = 60) -> Graph:
-        """Memories and the relations among them: up to `limit` (1 to 200) within two steps of one memory or, without
-        an id, of those that have most relations. Raises NotFound.
+        """Memories and the relations among them: up to `limit` (1 to 200) within two relations of one memory or,
+        without an id, of the most connected memories. Raises NotFound.
         """
         around = None if memory_id is None else validation.identifier("memory_id", memory_id)
         room = validation.whole("limit", limit, 1, MAX_LIMIT)
@@ -467,10 +468,10 @@ class AsyncRemembrancer(View):
     # ── mind ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def end_session(self, session: str | None = None) -> EndReport:
-        """End a session (None: the caller's): form its last episode, extract what was learned in it, and count and
-        review its use of memories, as far as the preset does each of these.
+        """End a session (None: the caller's): form its last episode, extract learnings, and count and review its use of
+        memories. Parts that the preset lacks are skipped.
 
-        A second call changes nothing. Raises InvalidInput where no session is named here or in the scope.
+        A second call changes nothing. Raises InvalidInput if neither the argument nor the scope names a session.
         """
         named = validation.optional_name("session", session) or self.scope.session
         if named is None:
@@ -478,19 +479,22 @@ class AsyncRemembrancer(View):
         return self._indexed(await engine.end_session.end_session(self._ctx, self.scope, named))
 
     async def sleep(self, dry_run: bool = False) -> SleepReport:
-        """Promote memories that have been in working memory for half of their time, summarised by source.
+        """Consolidate working memory older than half its time to live: summaries by source and session become episodic
+        memories.
 
-        `dry_run` only reports what would be done. Without a language model, the summaries are extracts, and say so.
+        `dry_run` only reports what would be done. Without a language model, texts are abbreviated instead of
+        summarised; the report names the method.
         """
         return self._indexed(await engine.sleep.sleep(self._ctx, self.scope, dry_run=dry_run))
 
     async def consolidate(
         self, since: datetime | None = None, limit: int = 50, *, crew: str | None = None
     ) -> Consolidation:
-        """Consolidate memories now: facts from episodes, rules from what happened `since`, one memory from many alike.
+        """Consolidate memories now: facts from episodes, rules from events `since` a time, and one memory from several
+        similar ones.
 
-        Each as far as the preset does it, at most `limit` (1 to 10,000) of a kind. What a new memory replaces can still
-        be reached from it. With a `crew`, only rules, from what happened in that crew.
+        Runs the parts that the preset has, each for at most `limit` (1 to 10,000) items. Replaced memories stay
+        reachable from the new one. With a `crew`, only rules are learned, from that crew's events.
         """
         start = validation.optional_moment("since", since)
         only = validation.optional_name("crew", crew)
@@ -504,9 +508,10 @@ class AsyncRemembrancer(View):
     async def maintain(
         self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
     ) -> dict[str, JobReport]:
-        """Run each background job of the preset that is due, once. `only`: these jobs; `force`: also where not due.
+        """Run each background job of the preset that is due, once. `only`: these jobs; `force`: also jobs that are not
+        due.
 
-        Returns by a job's name what it did, or why it did nothing. Raises StoreUnavailable.
+        Returns the report of each job by its name, with the reason if it did nothing. Raises StoreUnavailable.
         """
         sweeper = jobs.sweeps.Sweeper(self._ctx, self.scope, self._indexer, on_indexed)
         return await jobs.maintenance.maintain(sweeper, jobs_named(only), force=force)
@@ -514,15 +519,15 @@ class AsyncRemembrancer(View):
     # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def forget(self, memory_id: Identifier) -> Memory:
-        """Retire a memory: it is kept, and no longer recalled. `restore` undoes it.
+        """Retire a memory: it is kept but no longer recalled. `restore` undoes it.
 
-        An episode that contains its turn is written anew without it. Facts, rules and summaries drawn from it stay.
-        Raises NotFound, and Conflict where others keep changing the episode meanwhile.
+        An episode that contains its turn is summarised again without it. Facts, rules and summaries derived from it
+        stay. Raises NotFound, and Conflict if concurrent writers keep changing the episode.
         """
         return await engine.forget.forget(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
     async def restore(self, memory_id: Identifier) -> Memory:
-        """Undo `forget`. Raises NotFound."""
+        """Make a retired memory active again, as before `forget`. Raises NotFound."""
         return await engine.forget.restore(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
     async def erase(
@@ -537,13 +542,13 @@ class AsyncRemembrancer(View):
         before: datetime | None = None,
         dry_run: bool = False,
     ) -> Erasure:
-        """Delete for good: memories (`ids`), entries of the journal (`events`), or all of a session, agent, crew or
-        project; with everything that quotes them or was drawn from them. Returns the receipt.
+        """Delete permanently: memories (`ids`), events (`events`), or everything of a session, agent, crew or project,
+        with everything that quotes it or was derived from it. Returns the receipt.
 
-        Exactly one of these ways. Several parts of a scope: only what belongs to all of them; `before`: only what
-        happened before. It covers the whole workspace, whatever the visibility of its rows. At most 1,000 ids.
-        `dry_run` deletes nothing and returns what would be. Raises InvalidInput where nothing is chosen, NotFound, and
-        Conflict where others keep forming memories of it meanwhile.
+        Exactly one of these three ways. If several scope parts are given, a row must belong to all of them; `before`:
+        only rows that happened before then. Covers the whole workspace, whatever the visibility of rows. At most 1,000
+        ids. `dry_run` deletes nothing and returns the receipt that the erasure would have. Raises InvalidInput if
+        nothing is selected, NotFound, and Conflict if concurrent writers keep deriving memories from the rows.
         """
         choice = from_arguments(ErasureSelection, locals(), ids=_ids("ids", ids), events=_ids("events", events))
         return self._indexed(await engine.erase.erase(self._ctx, self._caller, choice, dry_run=dry_run))
@@ -553,11 +558,11 @@ class AsyncRemembrancer(View):
         return await engine.erase.erasures(self._ctx, self.scope, limit=listed(limit))
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
-        """Write the whole workspace to a new file, whatever the visibility of its rows. Returns the number of rows."""
+        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
         return await engine.exchange.export(self._ctx, self.scope, Path(path), on_rows=on_rows)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
-        """Add the rows of an export, all or none of them. `dry_run`, the default, only reports what would be added."""
+        """Add the rows of an export, all or none. `dry_run`, the default, only reports what would be added."""
         return self._indexed(
             await engine.exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
         )

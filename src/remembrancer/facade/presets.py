@@ -1,4 +1,4 @@
-"""`rem.presets`: the rules that this memory was opened with, beside others."""
+"""`rem.presets`: the preset in use, and comparison with others."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class AsyncPresetsApi(View):
-    """The preset in use, and how others would rank the same memories."""
+    """The preset in use, and how other presets would rank the same memories."""
 
     @property
     def in_use(self) -> Preset:
-        """What this memory was opened with."""
+        """The preset that this memory was opened with."""
         return self._ctx.preset
 
     async def compare(
@@ -31,11 +31,11 @@ class AsyncPresetsApi(View):
         limit: int = 5,
         as_of: datetime | None = None,
     ) -> Comparison:
-        """What each of some presets returns for a question, over the memories that are here, and why they differ.
+        """The hits of several presets for one question over the same memories, and why they differ.
 
-        `presets`: names, paths of their files, or Presets; None: the one in use, then the others that are shipped.
-        `limit`: 1 to 200, and at most what a preset allows. `as_of`: what was believed then, by the ages of then. Only
-        the presets' ranking is compared, not how each would have admitted, formed and embedded memories. Reads only.
+        `presets`: names, paths of TOML files, or Presets; None: the one in use, then the other shipped ones. `limit`: 1
+        to 200, and at most each preset's maximum. `as_of`: ask as of that time. Only ranking is compared, not how each
+        preset would have admitted, formed and embedded memories. Writes nothing.
         """
         several = None if presets is None else validation.several("presets", presets)
         question = engine.recall.Question(

@@ -1,4 +1,4 @@
-"""`rem.vault`: memories as a folder of markdown files, edited on either side."""
+"""`rem.vault`: memories as a folder of markdown files; both can be edited."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 
 class AsyncVaultApi(View):
-    """Brings a folder and the memory to the same state. With a project in the scope, the folder is that project's."""
+    """Synchronises a folder with the memory. If the scope has a project, the folder is that project's."""
 
     async def sync(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
-        """Take edits of the files over into the memory, and write what was learned here to the files.
+        """Apply edits of the files to the memory, and write new learnings to the files.
 
-        `name`: what the vault's memories are filed under; None: the folder's name. A file that changes meanwhile is not
-        overwritten: it is among `conflicts`, and the next sync merges it. Raises InvalidInput where there is no folder.
+        `name`: the name of the vault in the workspace; None: the folder's name. A file that changes during the sync is
+        not overwritten: it is listed in `conflicts`, and the next sync merges it. Raises InvalidInput if the folder
+        does not exist.
         """
         return self._indexed(await engine.vault.sync(self._ctx, self._scope, await _files(folder, name)))
 
     async def check(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
-        """What is wrong in a vault's files, and what `sync` would do. Writes nothing. Raises as `sync` does."""
+        """Report problems in a vault's files, and what `sync` would do. Writes nothing. Raises as `sync` does."""
         return self._indexed(await engine.vault.check(self._ctx, self._scope, await _files(folder, name)))
 
     async def rebuild(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
-        """Make a vault's memories anew from its files alone; no file is written. Raises as `sync` does."""
+        """Rebuild a vault's memories from its files alone; writes no file. Raises as `sync` does."""
         return self._indexed(await engine.vault.rebuild(self._ctx, self._scope, await _files(folder, name)))
 
 

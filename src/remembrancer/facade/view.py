@@ -1,4 +1,4 @@
-"""One caller's view of an open store: what AsyncRemembrancer and the classes beside it are bound to."""
+"""The base class of AsyncRemembrancer and of the classes for nouns: one caller's view of an open store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Identifier = UUID | str
 R = TypeVar("R")
 MAX_LISTED: Final = 10_000
-"""Rows of one listing."""
+"""The limit of rows in one listing."""
 
 
 class Closable(Protocol):
@@ -28,18 +28,18 @@ class Closable(Protocol):
 
 
 class Opened:
-    """What all views of one open store share."""
+    """The shared state of all views of one open store."""
 
     def __init__(self, ctx: Context, *, owned: tuple[Closable, ...], background_index: bool) -> None:
-        """`owned`: what `close` closes, the last of them first; objects that the program passed in are not among it."""
+        """`owned`: objects that `close` closes, last first. Objects that the program passed in are not among them."""
         self.ctx = ctx
         self._owned = owned
         self._background_index = background_index
-        self._indexers: dict[str, Indexer] = {}  # by workspace, of those that were used
-        self._arrivals: dict[str, Arrivals] = {}  # by workspace, of those whose journal was waited for
+        self._indexers: dict[str, Indexer] = {}  # by workspace
+        self._arrivals: dict[str, Arrivals] = {}  # by workspace
 
     def indexer(self, workspace: str) -> Indexer:
-        """The workspace's index sweep, started in the background when first asked for, unless settings forbid it."""
+        """The workspace's background indexer. The first call starts it, unless the settings forbid it."""
         if workspace not in self._indexers:
             self._indexers[workspace] = jobs.indexer.Indexer(self.ctx, Scope(workspace=workspace))
             if self._background_index:
@@ -47,7 +47,7 @@ class Opened:
         return self._indexers[workspace]
 
     def arrivals(self, workspace: str) -> Arrivals:
-        """What tells those who wait that something was recorded in the workspace."""
+        """Notifies waiting callers when an event is recorded in the workspace."""
         if workspace not in self._arrivals:
             reader, everything = Reader(Scope(workspace=workspace)), engine.journal.filter_of({})
 
@@ -60,16 +60,16 @@ class Opened:
     async def close(self) -> None:
         for background in (*self._indexers.values(), *self._arrivals.values()):
             await background.stop()
-        async with AsyncExitStack() as closing:  # an error in one leaves none of the others open
+        async with AsyncExitStack() as closing:  # an error while closing one object does not keep the others open
             for one in self._owned:
                 closing.push_async_callback(one.close)
 
 
 class View:
-    """What one caller sees of an open store. It is cheap: any number of views may share the store."""
+    """One caller's view of an open store. Views are cheap; any number may share a store."""
 
     def __init__(self, opened: Opened, caller: Caller) -> None:
-        """Use `AsyncRemembrancer.open`."""
+        """Internal: use `AsyncRemembrancer.open`."""
         self._opened = opened
         self._caller = caller
 
@@ -90,12 +90,12 @@ class View:
         return self._opened.indexer(self._scope.workspace)
 
     def _wake_indexer(self) -> None:
-        """Have new cues indexed in the background. Without an embedder there is nothing to do."""
+        """Wake the background indexer for new cues. Does nothing without an embedder."""
         if self._ctx.embedder is not None:
             self._indexer.wake()
 
     def _indexed(self, written: R) -> R:
-        """Have new cues indexed in the background, and return what was written."""
+        """Wake the background indexer, and return `written`."""
         self._wake_indexer()
         return written
 
@@ -108,8 +108,8 @@ class View:
 
     @staticmethod
     def noun(api: Callable[[Opened, Caller], R]) -> R:
-        """A property with the methods about one noun. Like `dataclasses.field`, it has the type of the attribute that
-        it makes.
+        """A property that returns the class for one noun, such as `rem.journal`. Its declared return type is the
+        attribute's type, as with `dataclasses.field`.
         """
 
         def get(self: View) -> R:
@@ -122,18 +122,18 @@ class View:
 
 
 def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any) -> R:
-    """A value whose fields are the arguments of the same names, for a method that begins with `locals()`. `changed`
-    replaces some of them.
+    """Make a `shape` from the arguments with the names of its fields, for a method that begins with `locals()`.
+    `changed` replaces some of them.
     """
     names: Any = vars(shape)["__slots__"]
     return shape(**{name: value for name, value in {**arguments, **changed}.items() if name in names})
 
 
 def identifiers(argument: str, values: object) -> list[UUID]:
-    """The ids of a list of them. Raises InvalidInput."""
+    """The ids in an iterable of UUIDs or their texts. Raises InvalidInput."""
     return [validation.identifier(argument, one) for one in validation.several(argument, values)]
 
 
 def listed(limit: int) -> int:
-    """A `limit` of a listing, checked: 1 to 10,000."""
+    """The `limit` of a listing, if it is 1 to 10,000; otherwise raises InvalidInput."""
     return validation.whole("limit", limit, 1, MAX_LISTED)

@@ -1,4 +1,4 @@
-"""The resident index: each workspace as arrays in memory, fed by a store's changes and caught up before each search.
+"""The resident index: each workspace as arrays in memory, updated from the store's change feed before each search.
 
-It knows no connection and no SQL: all that it reads of the records comes through `ports.changes.ChangeFeed`.
+It contains no SQL and holds no connection; it reads records only through `ports.changes.ChangeFeed`.
 """

@@ -1,4 +1,4 @@
-"""What filters, access policies and scores need of each memory, as arrays."""
+"""Fields of memories as arrays, for filters, access checks and scores."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _EVERY: Final = slice(None)
 _UNKNOWN: Final = -1
-"""The code of a text that no memory has."""
+"""The code of a text that occurs in no memory."""
 _APPENDED: Final = ChangedMemory._fields[:-1]
-"""All but the cues."""
+"""All fields of `ChangedMemory` except the cues."""
 _TEXTS: Final = ("project", "crew", "agent", "session", "visibility", "tier", "kind", "source")
 _FIXED: Final[dict[str, type[np.generic]]] = {"occurred_from": np.int64, "occurred_to": np.int64}
 _MOVING: Final[dict[str, type[np.generic]]] = {
@@ -35,7 +35,8 @@ _MOVING: Final[dict[str, type[np.generic]]] = {
     "last_retrieved_at": np.int64,
     "last_shown_at": np.int64,
     "last_used_at": np.int64,
-    "importance": np.float64,  # whole: what a reader sees from .65 on must not depend on how .65 is rounded
+    # float64, because rounding to float32 would change who sees a memory at the threshold `Reader.shared_from`
+    "importance": np.float64,
     "importance_floor": np.float32,
     "confidence": np.float32,
     "stability": np.float32,
@@ -44,11 +45,11 @@ _MOVING: Final[dict[str, type[np.generic]]] = {
     "shown": np.int32,
     "used": np.int32,
 }
-"""What may change while a memory says the same."""
+"""Fields that can change while `revision` stays the same."""
 
 
 class MemoryColumns:
-    """One slot per memory. A memory whose text changes leaves its slot and takes a new one."""
+    """Memory fields by slot. A new revision of a memory takes a new slot; the old slot is no longer used."""
 
     def __init__(self) -> None:
         self.ids: list[UUID] = []
@@ -60,7 +61,7 @@ class MemoryColumns:
         self._numbers = {name: GrowingArray[Any](kind) for name, kind in (_FIXED | _MOVING).items()}
         self._alive = GrowingArray[np.bool_](np.bool_)
         self._labels = GrowingArray[np.int64](np.int64)
-        """Hashes of tags and of metadata values, each with the slot that has it in `_labelled`."""
+        """Hashes of tags and of metadata values. `_labelled` has the slot of each."""
         self._labelled = GrowingArray[np.int32](np.int32)
 
     def __len__(self) -> int:
@@ -73,7 +74,7 @@ class MemoryColumns:
 
     @property
     def newest_first(self) -> tuple[NDArray[np.generic], ...]:
-        """Keys that sort slots newest first, then by id."""
+        """The keys for `order.ordered` that sort slots newest first, then by id."""
         halves = self._id_halves.values
         return self._oldness.values, halves[:, 0], halves[:, 1]
 
@@ -96,8 +97,8 @@ class MemoryColumns:
         )
 
     def append(self, memories: Iterable[ChangedMemory]) -> int:
-        """Returns how many there were. None of them is kept: so many tuples at once would keep the garbage collector
-        busy.
+        """Append memories; returns how many. Consumes them one by one, because many tuples at once slow the garbage
+        collector.
         """
         first = len(self.ids)
         values: list[Any] = []
@@ -131,7 +132,7 @@ class MemoryColumns:
         return len(self.ids) - first
 
     def update(self, slot: int, memory: ChangedMemory) -> None:
-        """Update what may change without a new revision: validity and strength."""
+        """Update the fields in `_MOVING` (validity and strength) of a slot."""
         for name in _MOVING:
             self._numbers[name].values[slot] = getattr(memory, name)
 
@@ -139,7 +140,7 @@ class MemoryColumns:
         self._alive.values[slot] = False
 
     def mask(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
-        """Slots that the reader may see and the filter keeps, shape (memories,), as `domain.selection`."""
+        """Which slots the reader may see and the filter keeps, shape (memories,), as `domain.selection`."""
         at = micros(where.current_at)
         keep = self.seen_by(reader)
         keep &= self._numbers["current_from"].values <= at
@@ -164,7 +165,7 @@ class MemoryColumns:
         return keep
 
     def happened_in(self, start: datetime, end: datetime) -> NDArray[np.bool_]:
-        """The slots whose span overlaps [start, end), shape (memories,)."""
+        """Which slots have a time span that overlaps [start, end), shape (memories,)."""
         since = self._numbers["occurred_to"].values >= micros(start)
         return since & (self._numbers["occurred_from"].values < micros(end))
 
@@ -202,7 +203,7 @@ class MemoryColumns:
                 return seen & are("session", mine.session) & own
 
     def _levels(self, slots: NDArray[np.int64]) -> NDArray[np.int32]:
-        """`domain.scope.level_of` each slot: the narrowest part of its scope that is set."""
+        """The `domain.scope.Level` of each slot: the narrowest part of its scope that is set."""
         levels = np.zeros(len(slots), dtype=np.int32)
         for level in list(Level)[1:]:
             levels[self._texts[level.name.lower()].values.take(slots) != 0] = level
@@ -227,7 +228,7 @@ class MemoryColumns:
 
 
 def _labels_of(tags: Iterable[str], metadata: Mapping[str, JsonValue]) -> Iterator[int]:
-    """The hashes that a memory's tags and metadata are found by."""
+    """The hashes of a memory's tags and metadata values, for filters."""
     yield from map(_tag_label, tags)
     for key, value in metadata.items():
         if not isinstance(value, dict | list):
@@ -239,9 +240,10 @@ def _tag_label(tag: str) -> int:
 
 
 def _value_label(key: str, value: JsonScalar) -> int:
-    """64 bits, good in this process only. Two values sharing them by chance: 1 in 10^19 a pair.
+    """A 64-bit hash of a metadata value, valid in this process only. Collision probability: 1 in 10^19 for each pair.
 
-    Equal numbers are one value, and true is not 1. A number is hashed by its digits: Python hashes -1 and -2 alike.
+    Equal numbers have equal hashes, and true differs from 1. A number is hashed by its digits, because Python's hashes
+    of -1 and -2 are equal.
     """
     match value:
         case None | bool():

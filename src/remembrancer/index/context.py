@@ -1,4 +1,4 @@
-"""Context features: which turn a cue is of, who tells it, and what the turns around it say."""
+"""Context features of cues: the turn that a cue belongs to, its speaker, and the terms of the neighbouring turns."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40)
 _GAP: Final = RULES.gap // timedelta(microseconds=1)
 _NO_TURN: Final = -1
 _NOBODY: Final = -1
-"""In place of a role: of what no event tells, as notes and facts."""
+"""The role code of a cue without an event, as in notes and facts."""
 _ANOTHER: Final = -2
-"""In place of a role: of what tools and systems tell."""
+"""The role code of a cue whose event is from a tool or the system."""
 _ROLES: Final[Mapping[str, int]] = {str(role): code for code, role in enumerate(SPEAKERS)}
 
 
 class CueContext:
-    """What stands around each cue. Cues are numbered from 0 as they are appended."""
+    """The turn, speaker and flags of each cue. Cues are numbered from 0 in the order they are appended."""
 
     def __init__(self) -> None:
         self._turns = Turns()
         self._actor = GrowingArray[np.int32](np.int32)
         self._role = GrowingArray[np.int8](np.int8)
-        """Its place in SPEAKERS; _NOBODY or _ANOTHER where the cue is of no turn of talk."""
+        """The index of its role in SPEAKERS; _NOBODY or _ANOTHER if no user or assistant said it."""
         self._flags = GrowingArray[np.int32](np.int32)
         self._actors: dict[str, int] = {"": 0}
-        """Names of those who speak → their code in `_actor`."""
+        """The code in `_actor` of each speaker's name."""
 
     @property
     def nbytes(self) -> int:
@@ -49,7 +49,7 @@ class CueContext:
         return self._turns.nbytes + sum(array.nbytes for array in arrays)
 
     def extend(self, turns: Sequence[CueTurn | None], flags: Sequence[int]) -> None:
-        """Append cues: of each its turn and its flags."""
+        """Append cues, given the turn and the flags of each."""
         self._turns.extend(turns)
         speakers = ["" if turn is None or turn.role not in _ROLES else turn.actor for turn in turns]
         actors = [self._actors.setdefault(speaker, len(self._actors)) for speaker in speakers]
@@ -59,11 +59,11 @@ class CueContext:
         self._flags.extend(np.array(flags, dtype=np.int32))
 
     def bury(self, cues: NDArray[np.integer]) -> None:
-        """These cues are not in use any more."""
+        """Remove these cues from their turns: they are no longer in use."""
         self._turns.bury(cues)
 
     def speakers(self, kept: NDArray[np.bool_] | None) -> frozenset[str]:
-        """The names of those who speak in the cues of `kept`, shape (cues,); None: in any."""
+        """The names of the speakers of the cues marked in `kept`, shape (cues,); None: of all cues."""
         if kept is None:
             return frozenset(name for name in self._actors if name)
         speaking = np.zeros(len(self._actors), dtype=np.bool_)
@@ -71,7 +71,10 @@ class CueContext:
         return frozenset(name for name, code in self._actors.items() if name and speaking[code])
 
     def neighbour_coverage(self, lexical: LexicalScores, lengths: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Per cue, the share of the question's idf that stands around its turn and not in it. `lengths`: in terms."""
+        """For each cue, the share of the question's idf in terms that neighbouring turns have and its own turn lacks.
+
+        `lengths`: the number of terms of each cue. The result has shape (cues,).
+        """
         self._turns.link()
         neighbour_coverage = self._turns.neighbour_coverage(lexical.holding, lexical.idf, lengths <= RULES.brief_terms)
         return neighbour_coverage / np.float32(sum(lexical.idf))
@@ -86,10 +89,10 @@ class CueContext:
         best: NDArray[np.int64],
         rank: NDArray[np.int32],
     ) -> ContextFeatures:
-        """The context features of some candidates.
+        """The context features of candidates, which are given by one cue each in `by_words`, `best` and `rank`.
 
-        Of each, `by_words` is the cue that answers best by words, `best` the one that does by both legs, `rank` its
-        rank in the leg of context. `coverage`: what `neighbour_coverage` gave.
+        `by_words`: the best cue by lexical score; `best`: the best cue by both legs; `rank`: the rank in the context
+        leg. `coverage`: the result of `neighbour_coverage`.
         """
         return ContextFeatures(
             neighbour_coverage=coverage[by_words],
@@ -101,10 +104,12 @@ class CueContext:
         )
 
     def _said_by(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
-        """1 for a cue that one of those asked about says; where a role is asked about, for what no event tells too."""
+        """1 for a cue of a requested speaker or role, else 0. If a role is requested, also 1 for cues
+        without an event.
+        """
         speaker_match = np.zeros(len(cues), dtype=np.bool_)
         for name in request.speakers:
-            if name and name in self._actors:  # under no name are all those who do not speak
+            if name and name in self._actors:  # the empty name stands for all cues without a speaker
                 speaker_match |= self._actor.values[cues] == self._actors[name]
         if request.roles:
             told_by = [_ROLES[role] for role in request.roles if role in _ROLES]
@@ -113,10 +118,11 @@ class CueContext:
 
 
 class Turns:
-    """A turn is an event with a cue of any memory. Cues and turns are numbered from 0 as they are appended.
+    """The turns of all streams, and their neighbours. A turn is an event that is a cue of any memory.
 
-    Turns are linked as they are appended, which is mostly the order of their streams. A stream with a turn out of
-    order, or one that lost a turn, is linked again when it is next used.
+    Cues and turns are numbered from 0 in the order they are appended. Turns are linked to their neighbours when they
+    are appended, which is usually the order of their streams. A stream that got a turn out of order, or lost one, is
+    linked again by `link`.
     """
 
     def __init__(self) -> None:
@@ -125,17 +131,17 @@ class Turns:
         self._seq = GrowingArray[np.int64](np.int64)
         self._at = GrowingArray[np.int64](np.int64)
         self._session = GrowingArray[np.int32](np.int32)
-        """The stream again, -1 where it is no session."""
+        """The number of the turn's stream if the stream is a session, else -1."""
         self._around = GrowingArray[np.intp](np.intp, 4)
-        """The turns before and after each, then the one before the former and the one after the latter; or -1."""
+        """For each turn, the turns 1 before, 1 after, 2 before and 2 after it; -1 for none."""
         self._living = GrowingArray[np.int32](np.int32)
-        """How many cues in use each turn has."""
+        """For each turn, the number of its cues that are in use."""
         self._streams: dict[Scope, tuple[int, dict[int, int]]] = {}
-        """The number of each stream, and its turns by their number in it."""
+        """The number of each stream, and its turns by their `seq`."""
         self._in_session: list[bool] = []
-        """By stream."""
+        """For each stream, whether it is a session."""
         self._last: dict[int, tuple[int, int, int]] = {}
-        """By stream its last turn, with the turn's number in the stream and its time."""
+        """For each stream, its last turn with the turn's `seq` and time."""
         self._unlinked: set[int] = set()
 
     @property
@@ -144,7 +150,7 @@ class Turns:
         return sum(array.nbytes for array in arrays) + 200 * len(self._seq)
 
     def extend(self, cues: Sequence[CueTurn | None]) -> None:
-        """Append cues by their turns; None: a cue of no turn."""
+        """Append cues, given the turn of each; None: a cue without an event."""
         known = len(self._seq)
         coming: list[tuple[int, int, int]] = []
         turns = np.array([self._turn(cue, known, coming) for cue in cues], dtype=np.intp)
@@ -155,7 +161,7 @@ class Turns:
         np.add.at(self._living.values, turns[turns >= 0], 1)
 
     def bury(self, cues: NDArray[np.integer]) -> None:
-        """These cues are not in use any more."""
+        """Mark these cues as no longer in use."""
         for turn in self._of_cue.values[cues].tolist():
             if turn != _NO_TURN:
                 self._living.values[turn] -= 1
@@ -163,7 +169,7 @@ class Turns:
                     self._unlinked.add(int(self._stream.values[turn]))
 
     def link(self) -> None:
-        """Bring the order of every stream up to date; to be called before `neighbour_coverage`."""
+        """Link the turns of all streams that changed. Call it before `neighbour_coverage`."""
         for stream in self._unlinked:
             turns = np.flatnonzero((self._stream.values == stream) & (self._living.values > 0))
             turns = turns[np.argsort(self._seq.values[turns])].astype(np.int32)
@@ -184,9 +190,10 @@ class Turns:
     ) -> NDArray[np.float32]:
         """For each cue, the idf of the terms that are in neighbouring turns but not in its own, shape (cues,).
 
-        `holding`: for each term the cues that hold it. `brief`: which cues are context for others.
+        `holding`: for each term, the cues that contain it. `brief`: which cues are short enough to be context for
+        others.
         """
-        # One place more than there are turns, for what -1 stands for: no turn.
+        # One extra element at the end: the index -1 means no turn.
         total = np.zeros(len(self._seq) + 1, dtype=np.float32)
         of_cue, around = self._of_cue.values, self._around.values
         for cues, weight in zip(holding, idf, strict=True):
@@ -194,8 +201,8 @@ class Turns:
             is_turn = turns != _NO_TURN
             context = around.take(turns[is_turn & brief.take(cues)], axis=0)
             beside, farther, saying = context[:, :2], context[:, 2:], turns[is_turn]
-            # From what was there before this term, the nearest last: a turn that comes twice is added to once, and one
-            # that says the term itself not at all.
+            # Add to the totals as they were before this term, nearest neighbours last, so that a turn reached twice
+            # counts once. A turn that contains the term itself gets nothing.
             before = total.take(beside), total.take(farther), total.take(saying)
             total[farther] = before[1] + np.float32(weight * RULES.next_but_one)
             total[beside] = before[0] + np.float32(weight)
@@ -206,10 +213,10 @@ class Turns:
     def best_of_session(
         self, cues: NDArray[np.int64], scores: NDArray[np.float32], scored: NDArray[np.int32]
     ) -> NDArray[np.float32]:
-        """For each of `cues`, the greatest score (at least 0) of any cue of its session; without a session its own
+        """For each of `cues`, the greatest score (at least 0) of any cue of its session; without a session, its own
         score.
 
-        `scored`: the cues with a score; one may come more than once.
+        `scored`: the cues that have a score; a cue may occur more than once.
         """
         sessions = self.session_of(cues)
         best = np.zeros(len(self._in_session) + 1, dtype=np.float32)
@@ -222,14 +229,14 @@ class Turns:
         return np.where(sessions == _NO_TURN, scores[cues], best[sessions])
 
     def session_of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The stream of each cue, where it is a session; else -1."""
+        """The stream of each cue if it is a session, else -1."""
         turns = self._of_cue.values.take(cues)
         if not len(self._seq):
             return turns.astype(np.int32)
         return np.where(turns == _NO_TURN, np.int32(_NO_TURN), self._session.values.take(turns, mode="wrap"))
 
     def _turn(self, cue: CueTurn | None, known: int, coming: list[tuple[int, int, int]]) -> int:
-        """The number of the cue's turn. A new one is added to `coming`: its stream, its number there, its time."""
+        """The number of the cue's turn. A new turn is appended to `coming` as (stream, seq, time)."""
         if cue is None:
             return _NO_TURN
         stream, seq, at, _, _ = cue
@@ -245,7 +252,9 @@ class Turns:
         return turn
 
     def _append(self, coming: Sequence[tuple[int, int, int]]) -> None:
-        """Turns in the order of their streams are linked at once; a stream where one is not is left for `link`."""
+        """Append turns. A turn that continues its stream in order is linked at once; other streams are
+        left for `link`.
+        """
         first = len(self._seq)
         columns = np.array(coming, dtype=np.int64).reshape(-1, 3)
         streams = columns[:, 0].astype(np.int32)
@@ -273,7 +282,9 @@ class Turns:
         self._reach_farther(np.concatenate([new, last_ones, around[last_ones, 0]]))
 
     def _reach_farther(self, turns: NDArray[np.integer]) -> None:
-        """Find the next but one on either side of these turns, which know the next ones; -1 among them is passed by."""
+        """Compute the neighbours two turns away of these turns, from their direct neighbours. -1 in
+        `turns` is skipped.
+        """
         around = self._around.values
         turns = turns[turns != _NO_TURN]
         for side in (0, 1):

@@ -1,4 +1,4 @@
-"""The best rows of a score array, the same every time."""
+"""Sorting slots by score, with deterministic tie-breaking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N = TypeVar("N", bound="np.signedinteger[Any]")
 def best(
     scores: NDArray[np.float32], eligible: NDArray[np.bool_], tie_break: tuple[NDArray[np.generic], ...], depth: int
 ) -> NDArray[np.int64]:
-    """Slots of the `depth` greatest eligible scores, best first; ties by `tie_break`, as `ordered` takes it."""
+    """The `depth` eligible slots with the greatest scores, best first. `tie_break`: keys as in `ordered`."""
     every = len(scores) > depth and bool(eligible.all())
     slots = np.flatnonzero(scores >= _least(scores, depth) if every else eligible)
     if not every and len(slots) > depth:
@@ -25,25 +25,27 @@ def best(
 
 
 def distinct(slots: NDArray[N]) -> NDArray[N]:
-    """The slots (not negative) that occur, rising. `np.unique` would load `numpy.ma` for this, an eighth of numpy."""
+    """The distinct values of `slots` (not negative), ascending. `np.unique` would load `numpy.ma`, an eighth of numpy's
+    load time.
+    """
     rising = np.sort(slots)
     return rising[np.diff(rising, prepend=-1) > 0]
 
 
 def _least(values: NDArray[np.float32], depth: int) -> np.float32:
-    """The `depth`th greatest of more values than that."""
+    """The `depth`th greatest value. `values` must have more than `depth` elements."""
     return np.partition(values, len(values) - depth)[len(values) - depth]
 
 
 def ordered(slots: NDArray[np.int64], keys: tuple[NDArray[np.generic], ...]) -> NDArray[np.int64]:
-    """The slots by rising `keys` (columns over all slots), the first key first."""
+    """The slots in ascending order of `keys`: columns over all slots, the first key first."""
     return _sorted(slots, keys[0].take(slots), keys[1:])
 
 
 def _sorted(
     slots: NDArray[np.int64], values: NDArray[np.generic], tie_break: tuple[NDArray[np.generic], ...]
 ) -> NDArray[np.int64]:
-    """The slots by rising value, of which each has one; only where some are equal `tie_break` is looked at."""
+    """The slots in ascending order of `values`, one for each slot. `tie_break` is used only if values are equal."""
     order = np.argsort(values)
     rising = values[order]
     if (rising[1:] == rising[:-1]).any():

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BM25: Final = Bm25(k1=0.9, b=0.4, background=100)
-"""Turns are short: a long one is hardly less about its words. Source of k1 and b: Anserini's defaults for short
-passages. A background, because a store of three memories says little about how rare a word is, and must not call each
-of its words common.
+"""The BM25 parameters. `k1` and `b`: Anserini's defaults for short passages; `b` is low because long turns are hardly
+less focused. `background`: without it, each word would count as common in a store of three memories.
 """
 
 
@@ -37,7 +36,7 @@ class LexicalScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Segment:
-    """Postings sorted by term: those of `terms[i]` are rows starts[i]:starts[i + 1] of `cues` and `counts`."""
+    """Postings sorted by term: rows starts[i]:starts[i + 1] of `cues` and `counts` belong to `terms[i]`."""
 
     terms: NDArray[np.uint32]
     starts: NDArray[np.int64]
@@ -46,8 +45,10 @@ class _Segment:
 
     @staticmethod
     def of(terms: NDArray[np.uint32], cues: NDArray[np.int32], counts: NDArray[np.uint8]) -> _Segment:
-        """From parallel arrays, one posting a row, in the order of the cues, which those of a term keep."""
-        # Term and place in one number: sorting numbers takes a tenth of the time of a stable `argsort`.
+        """Build a segment from parallel arrays with one posting per row, ordered by cue. Each term's rows keep that
+        order.
+        """
+        # Sort term and position as one integer: it takes a tenth of the time of a stable `argsort`.
         keys = terms.astype(np.uint64) << np.uint64(32) | np.arange(len(terms), dtype=np.uint64)
         keys.sort()
         order, terms = (keys & np.uint64(0xFFFFFFFF)).astype(np.intp), (keys >> np.uint64(32)).astype(np.uint32)
@@ -85,7 +86,7 @@ class Postings:
         self._segments: list[_Segment] = []
         self._lengths = GrowingArray[np.int32](np.int32)
         self._terms = 0
-        """All lengths together."""
+        """The sum of all lengths."""
         self._saturated: tuple[float, NDArray[np.float32]] = (0.0, np.zeros(0, dtype=np.float32))
 
     @property
@@ -94,7 +95,9 @@ class Postings:
         return self._lengths.nbytes + kept + sum(segment.nbytes for segment in self._segments)
 
     def extend(self, packed: Sequence[bytes], lengths: Sequence[int]) -> None:
-        """Append cues, each as `ports.changes.packed_terms` gives it, with how many terms it has in all."""
+        """Append cues. `packed`: as `ports.changes.packed_terms` returns; `lengths`: the number of
+        terms, with repeats.
+        """
         sizes = np.array([len(blob) // 5 for blob in packed], dtype=np.int64)
         hashes = np.frombuffer(
             b"".join(blob[: 4 * size] for blob, size in zip(packed, sizes.tolist(), strict=True)), dtype="<u4"
@@ -107,21 +110,21 @@ class Postings:
         self._lengths.extend(np.array(lengths, dtype=np.int32))
         self._terms += sum(lengths)
         self._segments.append(_Segment.of(hashes.astype(np.uint32), cues, counts))
-        # Merging only neighbours of like size keeps appending cheap and the number of segments logarithmic.
+        # Only neighbours of similar size are merged: appending stays cheap and the number of segments logarithmic.
         while len(self._segments) > 1 and len(self._segments[-2].cues) <= 2 * len(self._segments[-1].cues):
             later = self._segments.pop()
             self._segments.append(self._segments.pop().merged(later))
 
     @property
     def lengths(self) -> NDArray[np.int32]:
-        """How many terms each cue has, shape (cues,)."""
+        """The number of terms of each cue, with repeats, shape (cues,)."""
         return self._lengths.values
 
     def score(self, terms: Sequence[int], visible: NDArray[np.bool_] | None) -> LexicalScores:
         """BM25 of each cue for the distinct term hashes `terms`.
 
-        `visible`, shape (cues,): idf, the number of cues and the average length are those of these alone; None: all.
-        The formula and its source: `ports.index.Bm25`.
+        `visible`, shape (cues,): the cues that count for idf, the number of cues and the mean length; None: all. The
+        formula and its source: `ports.index.Bm25`.
         """
         lengths = self._lengths.values
         total = len(lengths) if visible is None else int(np.count_nonzero(visible))
@@ -140,10 +143,11 @@ class Postings:
             weights.append(idf)
             holding.append(np.concatenate([cues for cues, _ in rows]))
             for cues, counts in rows:
-                # `take` and whole indexes: plain indexing converts 32-bit ones at each use, which is most of the time.
+                # `take` with intp indexes: plain indexing converts 32-bit indexes on each use, which takes most of the
+                # time.
                 places, often = cues.astype(np.intp), counts.astype(np.float32)
                 gain = often / (often + saturation.take(places)) * np.float32(idf * (BM25.k1 + 1))
-                # A cue stands at most once in a term's rows, so that what is set was added to once.
+                # A term has at most one posting per cue, so plain assignment of the sums is correct.
                 bm25[places] = bm25.take(places) + gain
                 coverage[places] = coverage.take(places) + np.float32(idf)
         idf_sum = sum(weights)
@@ -152,8 +156,8 @@ class Postings:
         return LexicalScores(bm25, coverage, idf_sum * (BM25.k1 + 1), tuple(weights), tuple(holding))
 
     def _saturation(self, average: float) -> NDArray[np.float32]:
-        """What BM25 adds to a term's count by each cue's length, shape (cues,). The last is kept: most questions are
-        put to the same cues.
+        """For each cue, the length-dependent term in BM25's denominator, shape (cues,). The last result is cached,
+        because most questions search the same cues.
         """
         kept_for, kept = self._saturated
         if kept_for != average or len(kept) != len(self._lengths):

@@ -27,10 +27,11 @@ CAPABILITIES: Final = Capabilities(bm25=BM25, phrases=True, context=RULES, token
 
 
 class ResidentIndex:
-    """Workspaces are loaded when first asked for; the one unused for longest is dropped when all together pass
-    `budget_bytes`. The one in use is kept whatever its size: dropping it would only mean loading it again.
+    """An index that holds workspaces in memory.
 
-    `scanned`: up to how many cues of a workspace all vectors are compared; of more, those whose signs are near.
+    A workspace is loaded when it is first searched. If all together exceed `budget_bytes`, the least recently used ones
+    are dropped, except the one in use. `scanned`: in workspaces of at most this many cues, all vectors are compared; in
+    larger ones, only those with similar signs.
     """
 
     def __init__(self, budget_bytes: int = BUDGET_BYTES, *, scanned: int = SCANNED) -> None:
@@ -66,7 +67,9 @@ class ResidentIndex:
 
     @contextmanager
     def caught_up(self, feed: ChangeFeed, scope: Scope, model: str | None) -> Generator[WorkspaceIndex]:
-        """The index of a workspace, as new as the feed or newer, for the caller alone. Raises UnreadableRow."""
+        """The index of a workspace, updated to the feed's state or a later one, with its lock held. Raises
+        UnreadableRow.
+        """
         key = (scope.workspace, model)
         with self._lock:
             index = self._workspaces.pop(key, None)
@@ -75,7 +78,8 @@ class ResidentIndex:
                 index = WorkspaceIndex(Scope(workspace=scope.workspace), model, scanned=self._scanned)
             if not index.has_all_of(state):
                 try:
-                    with np.errstate(over="raise"):  # a number that its array cannot hold was never written
+                    # a number that does not fit its array was not written by this package
+                    with np.errstate(over="raise"):
                         index.catch_up(feed, state)
                 except (ValueError, TypeError, ArithmeticError) as error:
                     raise UnreadableRow(error) from error
@@ -86,7 +90,7 @@ class ResidentIndex:
 
 
 class ResidentSearch:
-    """A search whose words have been looked up. The index is free for other questions while the vector is made."""
+    """A search after its lexical part. The index is not locked while the question is embedded."""
 
     def __init__(
         self, index: ResidentIndex, feed: ChangeFeed, reader: Reader, request: SearchRequest, looked_up: LookedUp

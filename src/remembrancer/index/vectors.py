@@ -1,6 +1,6 @@
-"""Unit vectors as 8-bit integers with one scale a row: a quarter of the memory, cosine within 0.003.
+"""Unit vectors as 8-bit integers with one scale per row: a quarter of the memory, cosine within 0.003.
 
-Their signs are stored too, one bit a component: an eighth of the bytes, to select the nearest candidates.
+The signs are stored too, one bit per component, to select likely neighbours by reading an eighth of the bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class VectorTable:
 
     @classmethod
     def without_vectors(cls, cues: int, dim: int) -> Self:
-        """A table of so many cues that all await their vectors."""
+        """A table of `cues` rows without vectors."""
         table = cls(dim)
         table.extend(np.full((cues, dim), np.nan, dtype=np.float32))
         return table
@@ -41,7 +41,7 @@ class VectorTable:
 
     @property
     def waiting(self) -> int:
-        """How many cues have no vector."""
+        """The number of cues without a vector."""
         return self._waiting
 
     @property
@@ -50,7 +50,7 @@ class VectorTable:
         return ~np.isnan(self._scales.values)
 
     def extend(self, vectors: NDArray[np.float32]) -> None:
-        """Append rows, shape (n, dim); a row of NaN stands for a cue without a vector."""
+        """Append rows, shape (n, dim); a row of NaN is a cue without a vector."""
         codes, scales = _quantised(vectors)
         self._codes.extend(codes)
         self._signs.extend(np.packbits(codes > 0, axis=1))
@@ -65,7 +65,7 @@ class VectorTable:
         self._scales.values[row] = scales[0]
 
     def similarities(self, query: NDArray[np.float32], cues: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
-        """Cosine of each cue, or of those of `cues`, to the unit vector `query`; NaN where a cue has no vector.
+        """Cosine of each cue, or of the given `cues`, with the unit vector `query`; NaN for a cue without a vector.
 
         Raises EmbedderMismatch for a query of another dimension.
         """
@@ -77,16 +77,17 @@ class VectorTable:
             rows, sizes = rows.take(cues, axis=0), sizes.take(cues)
         if not len(rows):
             return np.zeros(0, dtype=np.float32)
-        # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
+        # simsimd's type stubs return its own buffer type; numpy reads that without a copy.
         products = np.asarray(cast("Any", simsimd.cdist(codes, rows, "dot")), dtype=np.float32)[0]
         return products * (sizes * np.float32(scale))
 
     def likely(self, query: NDArray[np.float32], kept: NDArray[np.bool_] | None, count: int) -> NDArray[np.int64]:
-        """The `count` cues whose signs differ least from the query's, and all that tie with the last of them.
+        """The `count` cues whose signs differ least from the query's, and all cues that tie with the last of them,
+        ascending.
 
-        `kept`, shape (cues,): only of these; None: of all. In ascending order. Signs that differ in h of d components
-        mean an angle of about pi h / d. Source: Charikar, "Similarity estimation techniques from rounding algorithms",
-        STOC 2002. Raises EmbedderMismatch for a query of another dimension.
+        `kept`, shape (cues,): only these cues; None: all. Vectors whose signs differ in h of d components have an angle
+        of about pi h / d. Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002.
+        Raises EmbedderMismatch for a query of another dimension.
         """
         self._require_dim(query)
         signs = self._signs.values
@@ -104,29 +105,29 @@ class VectorTable:
 
 
 def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Codes in [-127, 127], shape as given, and the scale of each row: vector = codes * scale."""
+    """Integers in [-127, 127], shaped as `vectors`, and the scale of each row: vector = integers * scale."""
     peaks = np.abs(vectors).max(axis=1)
-    scales = np.where(peaks == 0, 1, peaks / 127).astype(np.float32)  # NaN stays NaN: no vector
+    scales = np.where(peaks == 0, 1, peaks / 127).astype(np.float32)  # NaN (no vector) stays NaN
     with np.errstate(invalid="ignore"):
         codes = np.rint(np.nan_to_num(vectors) / np.nan_to_num(scales, nan=1)[:, np.newaxis]).astype(np.int8)
     return codes, scales.astype(np.float32)
 
 
 MAX_CACHED_BYTES: Final = 64 << 20
-"""Enough for the token embeddings of some forty thousand short turns."""
+"""Enough for the token embeddings of about forty thousand short turns."""
 _OVERHEAD: Final = 300
-"""Memory of one cached cue beside its bits, in bytes: the entry, the array and the bytes object."""
+"""Bytes of memory per cached cue besides its bits: the dict entry, the array and the bytes object."""
 
 
 class TokenEmbeddingCache:
-    """Token embeddings that recent questions read, by the ref of their cue. Beyond `MAX_CACHED_BYTES` the oldest go."""
+    """A cache of token embeddings by cue ref. When it exceeds `MAX_CACHED_BYTES`, the oldest entries are dropped."""
 
     def __init__(self) -> None:
         self._kept: dict[int, NDArray[np.uint8]] = {}
         self.nbytes = 0
 
     def of(self, refs: Iterable[int]) -> dict[int, NDArray[np.uint8]]:
-        """Those that are kept."""
+        """The cached token embeddings of these refs."""
         return {ref: self._kept[ref] for ref in refs if ref in self._kept}
 
     def keep(self, ref: int, signs: NDArray[np.uint8]) -> None:
@@ -137,7 +138,7 @@ class TokenEmbeddingCache:
             self.drop([next(iter(self._kept))])
 
     def drop(self, refs: Iterable[int]) -> None:
-        """Drop the token embeddings of changed cues; unknown refs are ignored."""
+        """Remove the entries of changed cues; unknown refs are ignored."""
         for ref in refs:
             signs = self._kept.pop(ref, None)
             if signs is not None:

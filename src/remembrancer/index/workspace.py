@@ -1,4 +1,4 @@
-"""One workspace and one model in memory: loaded from the records, caught up by their changes, searched as arrays."""
+"""The index of one workspace for one embedding model, in memory: loading, updating and searching."""
 
 from __future__ import annotations
 
@@ -26,24 +26,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LOAD_BATCH: Final = 2048
-"""Memories that are appended at a time."""
+"""The number of memories appended at a time."""
 SCANNED: Final = 32_768
-"""Up to so many cues each one's vector is compared with a question's; of more only those whose signs are near."""
+"""In a workspace of at most this many cues, every vector is compared with the question's; in a larger one, only vectors
+with similar signs.
+"""
 LIKELY: Final = 8192
 LIKELY_SHARE: Final = 16
-"""Of more cues, so many are compared, or one in this many where that is more: forty times what a search wants."""
+"""In a larger workspace, `SCANNED` cues or one cue in this many are compared, whichever is more: forty times the depth
+of a search.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LookedUp:
-    """What a search knows before it has a vector. `kept`, `scores` by slot; `cue_kept` (None: all), `coverage` by cue.
+    """The result of a search's lexical part. `kept`, `scores` are by slot; `cue_kept` (None: all), `coverage` by cue.
 
-    `coverage`: what `CueContext.neighbour_coverage` gave. `lexically`, `in_context`: slots that these legs bring, best
-    first.
+    `coverage`: from `CueContext.neighbour_coverage`. `lexically`, `in_context`: the slots that the lexical leg and the
+    context leg return, best first.
     """
 
     of: tuple[WorkspaceIndex, int]
-    """The index, and up to which change it knew of them."""
+    """The index, and the number of the last change it had read."""
     kept: NDArray[np.bool_]
     cue_kept: NDArray[np.bool_] | None
     visible: int
@@ -55,12 +59,10 @@ class LookedUp:
 
 
 class WorkspaceIndex:
-    """The index of one workspace and model, derived from the records. Not thread-safe: its owner holds a lock around
-    each call.
-    """
+    """The index of one workspace and model, derived from the records. Not thread-safe: the owner locks each call."""
 
     def __init__(self, scope: Scope, model: str | None, *, scanned: int) -> None:
-        """`scanned`: up to how many cues each one's vector is compared."""
+        """`scanned`: as in `ResidentIndex`."""
         self._scope = scope
         self._model = model
         self._scanned = scanned
@@ -73,9 +75,9 @@ class WorkspaceIndex:
         self._token_embeddings = TokenEmbeddingCache()
         self._slot_of_memory: dict[UUID, int] = {}
         self._cue_of_ref: dict[int, int] = {}
-        """Of each cue in use, its place here."""
+        """For each cue in use, its number in this index."""
         self._first_cue = GrowingArray[np.int64](np.int64)
-        """Each slot's first cue; the cues of a slot stand together, by ordinal."""
+        """For each slot, its first cue; the cues of a slot have consecutive numbers, by ordinal."""
         self._memory_of_cue = GrowingArray[np.int32](np.int32)
         self._ref_of_cue = GrowingArray[np.int64](np.int64)
         self._last_kept: tuple[Reader, Filter, int, NDArray[np.bool_]] | None = None
@@ -88,21 +90,21 @@ class WorkspaceIndex:
 
     @property
     def is_mostly_dead(self) -> bool:
-        """Whether revisions left more unused slots than are in use; then it should be loaded again."""
+        """Whether more slots are unused than in use, because of revisions; the index should then be reloaded."""
         return len(self._columns) > 2 * len(self._slot_of_memory)
 
     def holds_erased(self, state: WorkspaceState) -> bool:
-        """Whether any process erased something since this was loaded; then it must be loaded again."""
+        """Whether a process erased something since the index was loaded; it must then be reloaded."""
         return self._change > 0 and state.erasures > self._erasures
 
     def has_all_of(self, state: WorkspaceState) -> bool:
-        """Whether all that was written by then is here. A read that began earlier than another's last question finds
-        more: nothing is ever taken back.
+        """Whether all changes up to `state` have been read. A read that began earlier can find more changes than its
+        own state; changes are never removed.
         """
         return self._change >= state.change
 
     def catch_up(self, feed: ChangeFeed, state: WorkspaceState) -> None:
-        """Take over what was written since the last time, by whatever process. `state`: that of the feed."""
+        """Read the changes since the last call, by any process. `state`: the state of the feed."""
         if self._change == 0:
             self._erasures = state.erasures
         fresh = self._fresh(feed.changes(self._scope, after=self._change, model=self._model))
@@ -111,7 +113,7 @@ class WorkspaceIndex:
         self._change = state.change
 
     def look_up(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> LookedUp:
-        """All that a search needs no vector for. The feed is asked only for phrases."""
+        """Do everything in a search that needs no question vector. The feed is read only for phrase queries."""
         kept = self._kept(reader, request.where)
         visible = int(np.count_nonzero(kept))
         cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
@@ -134,11 +136,11 @@ class WorkspaceIndex:
         )
 
     def is_of_now(self, looked_up: LookedUp) -> bool:
-        """Whether it was looked up here, and nothing has been taken over since."""
+        """Whether `looked_up` came from this index and no change has been read since."""
         return looked_up.of == (self, self._change)
 
     def search(self, request: SearchRequest, looked_up: LookedUp, vector: NDArray[np.float32] | None) -> Candidates:
-        """As `ports.index.Search.candidates` says, once what needs no vector `is_of_now`."""
+        """Finish a search, as `ports.index.Search.candidates`. `looked_up` must fulfil `is_of_now`."""
         kept, cue_kept, lexical, coverage = looked_up.kept, looked_up.cue_kept, looked_up.lexical, looked_up.coverage
         lexically, in_context = looked_up.lexically, looked_up.in_context
         similarity = self._similarity(vector, cue_kept)
@@ -177,12 +179,12 @@ class WorkspaceIndex:
         )
 
     def participants(self, reader: Reader, where: Filter) -> frozenset[str]:
-        """As `ports.index.Index.participants` says."""
+        """As `ports.index.Index.participants`."""
         kept = self._kept(reader, where)
         return self._context.speakers(None if kept.all() else kept[self._memory_of_cue.values])
 
     def token_embeddings(self, feed: ChangeFeed, reader: Reader, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
-        """As `ports.index.Index.token_embeddings` says. What was read before and has not changed is not read again."""
+        """As `ports.index.Index.token_embeddings`. Unchanged token embeddings are read from the cache."""
         if self._model is None:
             return {}
         seen = self._seen(reader, refs)
@@ -195,7 +197,7 @@ class WorkspaceIndex:
         return found
 
     def _seen(self, reader: Reader, refs: Sequence[int]) -> list[int]:
-        """Those of the cues that are in use, and that the reader may see."""
+        """The cues among `refs` that are in use and visible to the reader."""
         known = [ref for ref in refs if ref in self._cue_of_ref]
         places = np.array([self._cue_of_ref[ref] for ref in known], dtype=np.intp)
         seen = self._columns.seen_by(reader, self._memory_of_cue.values.take(places))
@@ -204,13 +206,13 @@ class WorkspaceIndex:
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _fresh(self, memories: Iterable[ChangedMemory]) -> Iterator[ChangedMemory]:
-        """Those that are to be appended. Of the others, take over what may change while a memory says the same."""
+        """The memories to append. The other ones only changed validity or strength and are updated in place."""
         for memory in memories:
             slot = self._slot_of_memory.get(memory.id)
             if slot is not None:
                 places = self._places_of(slot)
                 self._token_embeddings.drop(self._ref_of_cue.values[places].tolist())
-                # An import may bring a memory a cue without a revision: then it is taken anew.
+                # An import can add a cue to a memory without a new revision: the memory is then appended again.
                 known = all(cue.ref in self._cue_of_ref for cue in memory.cues)
                 if known and self._columns.revisions[slot] == memory.revision:
                     self._columns.update(slot, memory)
@@ -223,13 +225,13 @@ class WorkspaceIndex:
             yield memory
 
     def _places_of(self, slot: int) -> NDArray[np.int64]:
-        """Of the cues of a slot."""
+        """The cues of a slot."""
         first = int(self._first_cue.values[slot])
         ends = self._first_cue.values[slot + 1 : slot + 2].tolist() or [len(self._memory_of_cue)]
         return np.arange(first, ends[0])
 
     def _append(self, memories: Iterable[ChangedMemory]) -> int:
-        """Returns how many there were."""
+        """Append memories; returns how many."""
         first_slot, first_cue = len(self._columns), len(self._memory_of_cue)
         sizes: list[int] = []
         values: list[Any] = []
@@ -277,7 +279,9 @@ class WorkspaceIndex:
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _kept(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
-        """The slots that count. One recall asks twice, with the same two objects: who speaks in them, and for them."""
+        """Which slots the reader may see and the filter keeps. One recall asks twice with the same objects: for the
+        participants and for the search.
+        """
         last = self._last_kept
         if last is not None and last[0] is reader and last[1] is where and last[2] == self._change:
             return last[3]
@@ -289,7 +293,7 @@ class WorkspaceIndex:
     def _similarity(
         self, vector: NDArray[np.float32] | None, kept: NDArray[np.bool_] | None
     ) -> NDArray[np.float32] | None:
-        """Per cue; NaN where it has no vector, and where there are many and it is not among the likely ones."""
+        """The cosine of each cue; NaN for cues without a vector and, in a large workspace, for unlikely ones."""
         if vector is None:
             return None
         cues = len(self._memory_of_cue)
@@ -304,7 +308,7 @@ class WorkspaceIndex:
     def _completed(
         self, vector: NDArray[np.float32] | None, similarity: NDArray[np.float32], found: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """The similarity of each slot, once `similarity` has that of every cue of what was found, by whichever leg."""
+        """The similarity of each slot, after adding to `similarity` the missing cues of all `found` slots."""
         if self._vectors is not None and vector is not None:
             cues, _, _ = self._cues_of(found)
             unknown = cues[np.isnan(similarity.take(cues))]
@@ -326,7 +330,7 @@ class WorkspaceIndex:
         return self._postings.score([term_hash(term) for term in query.terms], kept)
 
     def _folded(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Per slot, the greatest of its cues; NaN where none has a score."""
+        """For each slot, the greatest value of its cues; NaN if none has one."""
         if len(self._first_cue) == len(scores):
             return scores
         return np.fmax.reduceat(scores, self._first_cue.values)
@@ -349,7 +353,7 @@ class WorkspaceIndex:
     def _best_cues(
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each slot, the cue that answers best by both legs, and the best lexical-only one."""
+        """For each slot, its best cue by both legs, and its best cue by the lexical leg alone."""
         if len(self._first_cue) == len(self._memory_of_cue):
             return slots, slots
         cues, begins, sizes = self._cues_of(slots)
@@ -361,7 +365,9 @@ class WorkspaceIndex:
         return cues[_first_of_most(words / bound + meaning, begins, sizes)], cues[_first_of_most(words, begins, sizes)]
 
     def _cues_of(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The cues of all these slots in one row, each slot's together; where each slot's begin in it; how many."""
+        """All cues of these slots in one array, grouped by slot; the start of each slot's group; the size of each
+        group.
+        """
         firsts = self._first_cue.values
         starts = firsts[slots]
         sizes = np.append(firsts[1:], len(self._memory_of_cue))[slots] - starts
@@ -369,7 +375,7 @@ class WorkspaceIndex:
         return np.arange(int(sizes.sum())) - np.repeat(begins - starts, sizes), begins, sizes
 
     def _without_vector(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> int:
-        """Visible memories with a cue that awaits its vector."""
+        """The number of visible memories with a cue without a vector."""
         if request.model is None or (self._vectors is not None and not self._vectors.waiting):
             return 0
         none = np.ones(len(self._memory_of_cue), dtype=np.bool_)
@@ -380,7 +386,7 @@ class WorkspaceIndex:
 
 
 def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDArray[np.int32]:
-    """The rank, from 1, of each found slot in a leg's order; 0 where the leg did not bring it."""
+    """The rank, from 1, of each found slot in a leg's order; 0 if the leg did not return it."""
     ranks = np.zeros(slots, dtype=np.int32)
     ranks[leg] = np.arange(1, len(leg) + 1, dtype=np.int32)
     return ranks[found]
@@ -389,7 +395,7 @@ def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDAr
 def _first_of_most(
     values: NDArray[np.float64], begins: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The place of the first greatest value of each stretch."""
+    """For each group of consecutive values, the index of its first greatest value."""
     most = np.maximum.reduceat(values, begins)
     places = np.flatnonzero(values == np.repeat(most, sizes))
     return places[np.searchsorted(places, begins)]
