@@ -1,4 +1,4 @@
-"""Episodic memory for AI agents: keeps what happened, brings the right memories back, says why.
+"""Episodic memory for AI agents: records events, recalls the relevant memories, and explains why.
 
 >>> from remembrancer import Remembrancer
 >>> with Remembrancer.open(":memory:", embedder="none") as rem:
@@ -70,11 +70,11 @@ _IDLE_THREADS: Final = "OPENBLAS_THREAD_TIMEOUT"
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are loaded when first used, so that importing the package costs next to nothing.
+    """Load a public name on first use, so that `import remembrancer` is fast.
 
-    The threads of numpy's OpenBLAS are busy for a tenth of a second before they first sleep, even if nothing is
-    multiplied, and take as much CPU as importing numpy. Where this loads numpy and the variable is not set, they sleep
-    after 2 ** 20 cycles, half a millisecond.
+    While this loads numpy, OPENBLAS_THREAD_TIMEOUT is 20, unless it is set already. Without it, the threads of numpy's
+    OpenBLAS spin for a tenth of a second, which costs as much CPU as importing numpy; with 20 they stop after 2 ** 20
+    cycles, half a millisecond.
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

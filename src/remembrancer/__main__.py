@@ -1,4 +1,4 @@
-"""`python -m remembrancer`: the program `remembrancer`."""
+"""`python -m remembrancer` runs the command line program `remembrancer`."""
 
 from __future__ import annotations
 

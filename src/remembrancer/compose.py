@@ -1,4 +1,6 @@
-"""The composition root: settings to adapters to a Context. The only module that sees adapters and engine together."""
+"""The composition root: makes adapters from settings, and a Context from adapters. Only this module knows both adapters
+and engine.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,9 @@ if TYPE_CHECKING:
     from remembrancer.ports.vault import VaultFiles
 
 STORES: Final = "remembrancer.stores"
-"""The group of entry points that open other stores: the name is a URL scheme, the object a `StoreOpener`."""
+"""The entry point group for further stores: the name is a URL scheme, the object a `StoreOpener`."""
 INDEXES: Final = "remembrancer.indexes"
-"""The group of entry points that open other indexes: the name is a URL scheme, the object an `IndexOpener`."""
+"""The entry point group for further indexes: the name is a URL scheme, the object an `IndexOpener`."""
 LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
 CROSS_ENCODER_PACKAGES: Final = ("onnxruntime", "tokenizers")
 LLM_PACKAGES: Final = {
@@ -49,7 +51,7 @@ LLM_PACKAGES: Final = {
 }
 OLLAMA: Final = "ollama:"
 OLLAMA_URL: Final = "http://localhost:11434"
-"""Where Ollama listens unless told otherwise."""
+"""The default address of Ollama."""
 OLLAMA_MODEL: Final = "nomic-embed-text"
 _NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
 _RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip install 'remembrancer[rerank]'"
@@ -58,7 +60,7 @@ _LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
 @dataclass(frozen=True, slots=True)
 class EmbedderChoice:
-    """An embedder, or why there is none."""
+    """An embedder, or the reason why there is none."""
 
     embedder: Embedder | None
     absent: str = ""
@@ -76,13 +78,13 @@ def context(
     clock: Clock | None = None,
     create: bool = True,
 ) -> Context:
-    """Put together what an engine function needs. A `store`, `preset`, `embedder`, `reranker` or `llm` that is given
-    here replaces the one that the settings name, as does an `index`.
+    """Make the Context of engine functions. A store, index, preset or model given here replaces the one in the
+    settings.
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
     preset = preset or choose_preset(settings.preset)
-    preset.access_policy.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
+    preset.access_policy.reach_of(settings.role)  # an unknown role raises before anything is opened
     choice = EmbedderChoice(embedder) if embedder is not None else choose_embedder(settings)
     reranker = choose_reranker(settings) if reranker is None else reranker
     llm = choose_llm(settings) if llm is None else llm
@@ -101,9 +103,9 @@ def context(
 
 
 def choose_preset(named: str) -> Preset:
-    """The preset with that name. A name that ends in .toml, or contains a path separator, is a file.
+    """The preset with that name. A name that ends in .toml, or contains a path separator, is the path of a TOML file.
 
-    Raises InvalidInput that names the setting, or the file and the key in it.
+    Raises InvalidInput naming the setting, or the file and the key in it.
     """
     if not named.endswith(".toml") and not {"/", os.sep} & set(named):
         return preset_named(named)
@@ -117,8 +119,8 @@ def choose_preset(named: str) -> Preset:
 
 
 def choose_presets(in_use: Preset, given: Iterable[object] | None) -> tuple[Preset, ...]:
-    """The presets to compare. `given`: Presets, or names and files as `choose_preset` takes them; None: `in_use`, then
-    the other shipped presets. Raises InvalidInput.
+    """The presets to compare. `given`: Presets, or names and paths as in `choose_preset`; None: `in_use`, then the
+    other shipped presets. Raises InvalidInput.
     """
     if given is None:
         return (in_use, *(preset for name, preset in PRESETS.items() if name != in_use.name))
@@ -131,11 +133,13 @@ def choose_presets(in_use: Preset, given: Iterable[object] | None) -> tuple[Pres
 
 
 def choose_embedder(settings: Settings) -> EmbedderChoice:
-    """The embedder that the settings name. It is not loaded or called yet.
+    """The embedder of the setting `embedder`. It is not loaded or called yet.
 
-    `none`: lexical only. `local`: MiniLM, or ModelUnavailable. `ollama:MODEL`: that model at `ollama_url`, or
-    ModelUnavailable where httpx is not installed. `auto`: Ollama's nomic-embed-text where `ollama_url` is set, else
-    MiniLM; none, with the reason, where the parts are not installed.
+    - `none`: no embedder; recall is lexical.
+    - `local`: MiniLM. Raises ModelUnavailable if its packages are not installed.
+    - `ollama:MODEL`: that model at `ollama_url`. Raises ModelUnavailable if httpx is not installed.
+    - `auto`: Ollama's nomic-embed-text if `ollama_url` is set, else MiniLM; none, with the reason, if packages are
+      missing.
     """
     match settings.embedder:
         case "none":
@@ -156,9 +160,9 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
 
 
 def choose_reranker(settings: Settings) -> Reranker | None:
-    """The reranker that the settings name, or None. It is not loaded or called yet.
+    """The reranker of the setting `reranker`, or None. It is not loaded or called yet.
 
-    Raises InvalidInput for an endpoint without a `reranker_model`, ModelUnavailable where a package, or a file of a
+    Raises InvalidInput for an endpoint without a `reranker_model`, ModelUnavailable if a package, or a file in a
     cross-encoder's folder, is missing.
     """
     if settings.reranker == "none":
@@ -169,10 +173,10 @@ def choose_reranker(settings: Settings) -> Reranker | None:
 
 
 def choose_llm(settings: Settings) -> LanguageModel | None:
-    """The language model that the settings name, or None. It is not loaded or called yet.
+    """The language model of the setting `llm`, or None. It is not loaded or called yet.
 
-    Raises InvalidInput where a provider has no key for its own address, or one price is set without the other,
-    ModelUnavailable where a package is missing.
+    Raises InvalidInput if a provider's own address is used without a key, or if only one of the two prices is set;
+    ModelUnavailable if a package is missing.
     """
     if settings.llm == "none":
         return None
@@ -206,7 +210,7 @@ def _local(settings: Settings) -> Embedder:
     from remembrancer.adapters.embedders.local.graph import DIM
 
     reach = weights.locate(settings.weights)
-    if settings.weights != weights.HUB:  # what is to be downloaded need not be there yet
+    if settings.weights != weights.HUB:  # files still to be downloaded are not checked
         for name in weights.SHA256:
             reach(name)
     cache = Path(settings.cache_dir) if settings.cache_dir else user_cache()
@@ -278,7 +282,7 @@ def _call_endpoint(settings: Settings, service: RerankService) -> Reranker:
 def _is_missing(package: str) -> bool:
     try:
         return find_spec(package) is None
-    except ModuleNotFoundError:  # of a package in a package, where that is missing
+    except ModuleNotFoundError:  # the parent package is missing
         return True
 
 
@@ -320,9 +324,9 @@ def _index(settings: Settings) -> Index:
 
 
 def _opener(group: str, setting: str, url: str, allowed: str) -> Any:
-    """What opens the URL: the entry point of the group that is named like its scheme.
+    """The object of the entry point in `group` whose name is the URL's scheme.
 
-    Raises InvalidInput where none or several packages register the scheme, StoreUnavailable where it cannot be loaded.
+    Raises InvalidInput if no package, or several, register the scheme; StoreUnavailable if the object cannot be loaded.
     """
     from importlib.metadata import entry_points
 
@@ -342,7 +346,7 @@ def _opener(group: str, setting: str, url: str, allowed: str) -> Any:
 
 
 def vault(folder: Path, name: str | None) -> VaultFiles:
-    """The markdown files of a folder. Raises InvalidInput where there is none."""
+    """The markdown files of a folder. Raises InvalidInput if the folder does not exist."""
     from remembrancer.adapters.vault.folder import FolderVault
 
     return FolderVault(folder, name=name)

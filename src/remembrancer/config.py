@@ -1,5 +1,5 @@
-"""Settings: arguments, then environment variables, then a TOML file, then defaults. The only module that reads the
-environment.
+"""Settings: from arguments, environment variables, a TOML file and defaults, in this order of precedence. Only this
+module reads the environment.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from remembrancer.values import dataclass
 PREFIX: Final = "REMEMBRANCER_"
 
 ALIASES: Final = {"KEEPER_OLLAMA_URL": "ollama_url", "ENGRAM_NAMESPACE": "workspace"}
-"""Environment variables of other systems, and the settings they provide where ours is not set."""
+"""Environment variables of other systems, and the settings that they provide if ours are not set."""
 
 CROSS_ENCODER: Final = "cross-encoder:"
-"""The prefix of a cross-encoder's folder, as a reranker."""
+"""The prefix, in the setting `reranker`, of the path of a cross-encoder's folder."""
 
 RESIDENT: Final = "resident"
-"""The index in this process's memory."""
+"""The setting `index` for the index in this process's memory."""
 
 LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
-"""Each provider's usual environment variable for its API key. It provides `llm_key` where ours is not set."""
+"""Each provider's usual environment variable for its API key. It provides `llm_key` if ours is not set."""
 
 _SWITCHES: Final = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Secret:
-    """A text that is not shown: `repr` and `str` hide it."""
+    """A secret text, such as an API key: `repr` and `str` do not show it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -56,13 +56,13 @@ class Secret:
 
 
 class _Refused(Exception):
-    """A value is not allowed. The argument says what is."""
+    """A value is not allowed. The argument says which values are."""
 
 
 def _setting(default: T, check: Callable[[Any], T], description: str, *, shown: bool = True) -> T:
-    """A field of Settings. `check` returns the value, converted from a variable's text; or raises _Refused.
+    """A field of Settings. `check` converts a value, or a variable's text, and returns it; or raises _Refused.
 
-    `shown`: whether `repr` contains it.
+    `shown`: whether `repr` contains the value.
     """
     return field(default=default, repr=shown, metadata={"check": check, "description": description})
 
@@ -156,7 +156,7 @@ def _model(value: Any) -> str:
 
 
 def _key(value: Any) -> Secret:
-    """A key that fits into an HTTP header; a final line break of a file is ignored."""
+    """An API key that fits into an HTTP header. A final line break, as in a key file, is removed."""
     key = value if isinstance(value, Secret) else Secret(_text(value))
     told = key.reveal().strip()
     if not (told and told.isascii() and told.isprintable() and " " not in told):
@@ -166,7 +166,7 @@ def _key(value: Any) -> Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings. A value that is not allowed raises InvalidInput; so does, in `load`, an unknown name."""
+    """All settings. Raises InvalidInput for a value that is not allowed; `load` also does for an unknown name."""
 
     db: str = _setting("remembrancer.db", _text, "the store: a file's path, or :memory:")
     preset: str = _setting("default", _text, "the preset to remember by: a name, or a TOML file")
@@ -177,7 +177,7 @@ class Settings:
     session: str | None = _setting(None, _optional(_text), "the session within the agent")
     role: str = _setting("AGENT", _text, "as what the caller reads: AGENT or LEAD")
     embedder: str = _setting("auto", _text, "auto, none, local or ollama:MODEL")
-    # Addresses may contain a password, and are not shown.
+    # URLs may contain a password, so they are not shown.
     ollama_url: str | None = _setting(None, _optional(_address), "the Ollama server, http://host:port", shown=False)
     embedder_timeout: float = _setting(
         15.0, _number(above=0, most=600), "seconds for one answer of an embedder that is called over HTTP"
@@ -245,7 +245,7 @@ class Settings:
 
 
 class _Given(NamedTuple):
-    """A setting's value, and its name as its source spells it."""
+    """A setting's value, and the setting's name as its source spells it."""
 
     value: Any
     source: str
@@ -257,9 +257,10 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: Path | None = None,
 ) -> Settings:
-    """The settings in force. `arguments` that are None count as not given.
+    """The settings from all sources. `arguments` that are None count as not given.
 
-    `file` defaults to the one named by REMEMBRANCER_CONFIG. Raises InvalidInput naming the setting and its source.
+    `file`: a TOML file; None: the one named by REMEMBRANCER_CONFIG. Raises InvalidInput naming the setting and its
+    source.
     """
     environment = os.environ if environment is None else environment
     named = environment.get(f"{PREFIX}CONFIG")
@@ -288,8 +289,9 @@ def load(
 
 
 def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
-    """The settings of a program that passes its own: Settings, which nothing else is added to, or a mapping of some, or
-    None. `arguments` that are not None replace them. Raises InvalidInput.
+    """A program's settings. `settings`: Settings, used alone; or a mapping of some, or None, completed by `load`.
+
+    `arguments` that are not None take precedence. Raises InvalidInput.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     if isinstance(settings, Settings):
@@ -302,19 +304,21 @@ def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
 
 
 def read_toml(setting: str, file: Path) -> dict[str, Any]:
-    """The content of the TOML file that a setting names. Raises InvalidInput naming the setting."""
+    """The content of a TOML file. `setting`: the setting that names the file. Raises InvalidInput naming
+    the setting.
+    """
     import tomllib  # noqa: PLC0415  most programs name no file
 
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(setting, str(file), f"a readable TOML file ({error.strerror})") from error
-    except ValueError as error:  # not TOML, not UTF-8, or a number with thousands of digits
+    except ValueError as error:  # not TOML, not UTF-8, or a number with too many digits
         raise InvalidInput(setting, str(file), f"a TOML file ({error})") from error
 
 
 def user_cache(environment: Mapping[str, str] | None = None) -> Path:
-    """The folder for files that can be recreated: XDG_CACHE_HOME, or ~/.cache."""
+    """The user's folder for files that can be recreated: XDG_CACHE_HOME, or ~/.cache."""
     environment = os.environ if environment is None else environment
     base = environment.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "remembrancer"
@@ -331,7 +335,7 @@ def _is_http(url: str) -> bool:
 
 
 def _hidden(name: str, value: Any) -> Any:
-    """The value for an error's text, without secrets."""
-    if "key" in name.lower():  # also where the setting's name is misspelt
+    """The value as an error's text shows it: without secrets."""
+    if "key" in name.lower():  # also if the setting's name is misspelt
         return "***"
     return re.sub(r"//[^/\s]*@", "//***@", value) if isinstance(value, str) else value  # user and password of a URL

@@ -1,6 +1,6 @@
-"""The errors that Remembrancer raises: few, by meaning, each with one wire code.
+"""The errors that Remembrancer raises. Each has one code on the wire.
 
-Expected outcomes (nothing found, a leg that is down, a bad record in an import) are values, not errors.
+Expected outcomes (nothing found, an unavailable leg, an invalid record in an import) are values, not errors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class RemembrancerError(Exception):
 
 
 class InvalidInput(RemembrancerError, ValueError):
-    """An argument, a record or a setting is not allowed. Nothing was written."""
+    """An argument, a record or a setting has a value that is not allowed. Nothing was written."""
 
     code: ClassVar[str] = "invalid_input"
 
@@ -27,7 +27,7 @@ class InvalidInput(RemembrancerError, ValueError):
 
 
 class NotFound(RemembrancerError, LookupError):
-    """The reader sees no such row. The message is the same whether the row does not exist or is not visible."""
+    """There is no such row that the reader can see. The message does not tell whether a hidden row exists."""
 
     code: ClassVar[str] = "not_found"
 
@@ -38,42 +38,42 @@ class NotFound(RemembrancerError, LookupError):
 
 
 class Conflict(RemembrancerError):
-    """The row is not in the state that the writer expected: read it again. Nothing was written."""
+    """The row is not in the state that the writer expected. Nothing was written; read it again."""
 
     code: ClassVar[str] = "conflict"
 
 
 class Unsupported(RemembrancerError):
-    """This backend, or this version of the file, cannot do what was asked."""
+    """This backend, or this version of the file, does not support the operation."""
 
     code: ClassVar[str] = "unsupported"
 
 
 class EmbedderMismatch(RemembrancerError):
-    """A vector does not have the model or dimension it should have."""
+    """A vector has another model or dimension than required."""
 
     code: ClassVar[str] = "embedder_mismatch"
 
 
 class StoreUnavailable(RemembrancerError):
-    """The store cannot be opened, read or written now: locked, full, read-only, damaged or missing."""
+    """The store cannot be opened, read or written now: it is locked, full, read-only, damaged or missing."""
 
     code: ClassVar[str] = "store_unavailable"
 
 
 class ModelUnavailable(RemembrancerError):
-    """An embedder or a language model cannot be loaded or does not answer."""
+    """A model cannot be loaded or does not answer."""
 
     code: ClassVar[str] = "model_unavailable"
 
 
 class PermissionDenied(RemembrancerError):
-    """The caller does not have the right to do this."""
+    """The caller is not allowed to do this."""
 
     code: ClassVar[str] = "permission_denied"
 
 
 def _shown(value: object) -> str:
-    """The value as an error shows it: its repr, shortened to one line."""
+    """The value as shown in an error: its repr, shortened to one line."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."

@@ -1,4 +1,4 @@
-"""Modules that are loaded when they are first used, so that a short program loads no more than it needs."""
+"""Loading modules on first use, so that short programs load only what they need."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from types import ModuleType
 
 
 def loaded_when_used(package: str) -> Callable[[str], ModuleType]:
-    """The `__getattr__` of a package whose modules need no import of their own.
+    """A `__getattr__` for a package that imports its modules on first use.
 
-    With `__getattr__ = loaded_when_used(__name__)` in `engine/__init__.py`, a module may say
-    `from remembrancer import engine`, which loads nothing, and `engine.erase.erase(...)`, which loads `engine.erase`.
+    With `__getattr__ = loaded_when_used(__name__)` in `engine/__init__.py`, `from remembrancer import engine` loads no
+    module; `engine.erase.erase(...)` loads `engine.erase`.
     """
 
     def __getattr__(name: str) -> ModuleType:  # noqa: N807  what it becomes

@@ -1,6 +1,6 @@
-"""The same memory for programs that do not await: every method of AsyncRemembrancer, run on one private event loop.
+"""The blocking API: each method of AsyncRemembrancer, run on an event loop in a separate thread.
 
-The loop runs in a thread of its own, so the methods may be called from any thread, also from one that runs a loop.
+The methods may be called from any thread, also from one that runs an event loop.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ P = ParamSpec("P")
 
 
 class JournalApi(Blocking[AsyncJournalApi]):
-    """Reads the journal, follows it, and marks its entries. `observe` and `log` write to it."""
+    """Reads the journal, follows new events, and sets their priority. `observe` and `log` write events."""
 
     log = blocking(AsyncJournalApi.log)
     list = blocking(AsyncJournalApi.list)
@@ -42,7 +42,7 @@ class JournalApi(Blocking[AsyncJournalApi]):
 
 
 class HealthApi(Blocking[AsyncHealthApi]):
-    """Reads only: `rem.maintain` takes the snapshots."""
+    """Health of the store. Its methods write nothing; `rem.maintain` takes the snapshots."""
 
     latest = blocking(AsyncHealthApi.latest)
     history = blocking(AsyncHealthApi.history)
@@ -56,7 +56,7 @@ class HealthApi(Blocking[AsyncHealthApi]):
 
 
 class JobsApi(Blocking[AsyncJobsApi]):
-    """Runs the jobs, and says how they stand."""
+    """Runs background jobs and reports their state."""
 
     list = blocking(AsyncJobsApi.list)
     work = blocking(AsyncJobsApi.work)
@@ -65,7 +65,7 @@ class JobsApi(Blocking[AsyncJobsApi]):
 
 
 class KeysApi(Blocking[AsyncKeysApi]):
-    """Makes, lists and revokes the workspace's keys."""
+    """Creates, lists and revokes the API keys of the workspace."""
 
     create = blocking(AsyncKeysApi.create)
     list = blocking(AsyncKeysApi.list)
@@ -75,7 +75,7 @@ class KeysApi(Blocking[AsyncKeysApi]):
 
 
 class LearningsApi(Blocking[AsyncLearningsApi]):
-    """Reminds agents to write down what they learned, and spreads it. `rem.learn` keeps a learning."""
+    """Reminds agents to write down what they learned, and promotes learnings. `rem.learn` stores a learning."""
 
     nudge = blocking(AsyncLearningsApi.nudge)
     promotable = blocking(AsyncLearningsApi.promotable)
@@ -84,14 +84,14 @@ class LearningsApi(Blocking[AsyncLearningsApi]):
 
 
 class PresetsApi(Blocking[AsyncPresetsApi]):
-    """The preset in use, and how others would rank the same memories."""
+    """The preset in use, and how other presets would rank the same memories."""
 
     in_use: Preset = attribute(AsyncPresetsApi.in_use)
     compare = blocking(AsyncPresetsApi.compare)
 
 
 class VaultApi(Blocking[AsyncVaultApi]):
-    """Brings a folder and the memory to the same state. With a project in the scope, the folder is that project's."""
+    """Synchronises a folder with the memory. If the scope has a project, the folder is that project's."""
 
     sync = blocking(AsyncVaultApi.sync)
     check = blocking(AsyncVaultApi.check)
@@ -101,7 +101,7 @@ class VaultApi(Blocking[AsyncVaultApi]):
 def opening(
     method: Callable[P, Coroutine[Any, Any, AsyncRemembrancer]],
 ) -> Callable[Concatenate[type[Remembrancer], P], Remembrancer]:
-    """The same constructor for a blocking memory: it starts the loop that the memory then lives on."""
+    """A constructor with the same parameters for a blocking memory. It starts the event loop of that memory."""
 
     def call(cls: type[Remembrancer], *args: P.args, **kwargs: P.kwargs) -> Remembrancer:
         loop = Loop()
@@ -115,12 +115,14 @@ def opening(
 
 
 class Remembrancer(Blocking[AsyncRemembrancer]):
-    """A memory open for one caller. Make one with `open`; `scoped` gives cheap views for others of its workspace."""
+    """A memory, open for one caller. Make one with `open`; `scoped` gives cheap views for other callers in its
+    workspace.
+    """
 
     open = classmethod(opening(AsyncRemembrancer.open))
 
     def close(self) -> None:
-        """Close the store. Vectors that are still missing are made when the store is next open. May be called twice."""
+        """Close the store. Missing vectors are made when the store is next open. May be called twice."""
         self._loop.close(self._inner.close)
 
     def __enter__(self) -> Self:

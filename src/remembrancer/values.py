@@ -1,9 +1,10 @@
-"""`dataclass`, as the standard library has it, but quicker for frozen values with slots, which most classes here are.
+"""`dataclass` as in the standard library, but faster to define for frozen classes with slots, which most classes here
+are.
 
-One recall in a fresh process imports some 150 of them. The standard library compiles six methods for each, which takes
-0.4 ms of CPU, together more than half of what `import numpy` takes. Here only `__init__` is compiled, for a class with
-many instances; the other methods are shared or closures. An instance is also made sooner. Fields are collected by the
-standard library, so `fields`, `replace`, `asdict` and `match` work as with its own classes.
+One recall in a fresh process imports about 150 of them. The standard library compiles six methods for each, 0.4 ms of
+CPU; together that is more than half of the time of `import numpy`. Here only `__init__` is compiled, and only for a
+class with many instances; the other methods are shared functions or closures. Instances are also created faster. The
+standard library collects the fields, so `fields`, `replace`, `asdict` and `match` work as usual.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ T = TypeVar("T")
 _SET: Final = object.__setattr__
 _SPECIAL: Final = re.compile("ClassVar|InitVar|KW_ONLY")
 UNCOMPILED: Final = 16
-"""So many instances of a class are made before its constructor is compiled."""
+"""The constructor of a class is compiled after this many instances."""
 _QUICK: Final = {"frozen", "slots", "kw_only", "eq"}
 
 
@@ -45,7 +46,9 @@ else:
 
 
 def copied(source: object, kind: type[T], /, **given: Any) -> T:
-    """A new `kind`: its `given` fields, and the fields that the dataclass instance `source` has by the same name."""
+    """A new `kind`, with the `given` fields; its other fields are copied from the dataclass instance
+    `source` by name.
+    """
     return kind(**{name: getattr(source, name) for name in _shared(type(source), kind) if name not in given}, **given)
 
 
@@ -56,11 +59,13 @@ def _shared(source: type[Any], kind: type[Any]) -> tuple[str, ...]:
 
 
 def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
-    """The class of frozen instances. It is made anew, because a class cannot be given slots."""
+    """The class with slots and the methods of a frozen dataclass. It is a new class, because slots cannot be added to
+    one.
+    """
     undocumented = cls.__doc__ is None
     if undocumented:
-        cls.__doc__ = cls.__name__  # or the standard library would work out the signature, to document the class with
-    # The standard library reads each annotation three times, by regular expressions: it looks for these names alone.
+        cls.__doc__ = cls.__name__  # without a docstring, the standard library would compute the signature to write one
+    # The standard library searches each annotation for these names with regular expressions, three times.
     types = dict(vars(cls).get("__annotations__", ()))
     cls.__annotations__ = {name: kind if _SPECIAL.search(str(kind)) else object for name, kind in types.items()}
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
@@ -84,7 +89,9 @@ def _value(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
 
 
 class _Init:
-    """The `__init__` of a class until it is compiled, which takes as long as making some forty instances without it."""
+    """The `__init__` of a class before it is compiled. Compiling takes as long as making some forty
+    instances this way.
+    """
 
     owner: type[Any]
 
@@ -105,7 +112,9 @@ class _Init:
         return init
 
     def _fill(self, instance: Any, /, *args: object, **given: object) -> None:
-        """As the compiled one, which raises the error where the arguments are wrong."""
+        """Set the fields as the compiled `__init__` would; for wrong arguments, call that one, which
+        raises the error.
+        """
         every = fields(self.owner)
         values = dict(zip([field.name for field in every if not field.kw_only], args, strict=False))
         fits = len(values) == len(args) and values.keys().isdisjoint(given)

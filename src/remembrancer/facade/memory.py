@@ -73,7 +73,9 @@ _log = logging.getLogger("remembrancer")
 
 
 class AsyncRemembrancer(View):
-    """A memory open for one caller. Make one with `open`; `scoped` gives cheap views for others of its workspace."""
+    """A memory, open for one caller. Make one with `open`; `scoped` gives cheap views for other callers in its
+    workspace.
+    """
 
     @classmethod
     async def open(
@@ -176,7 +178,7 @@ class AsyncRemembrancer(View):
         """The first argument of engine functions, for programs that call them directly, such as a server."""
         return self._ctx
 
-    # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     journal = View.noun(AsyncJournalApi)
     health = View.noun(AsyncHealthApi)
@@ -186,7 +188,7 @@ class AsyncRemembrancer(View):
     presets = View.noun(AsyncPresetsApi)
     vault = View.noun(AsyncVaultApi)
 
-    # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def observe(
         self,
@@ -294,7 +296,7 @@ class AsyncRemembrancer(View):
         return self._indexed(await engine.record.update(self._ctx, reader, edited, changes, expected_revision=expected))
 
     async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
-        """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its strength afterwards. Raises NotFound."""
+        """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""
         identifier = validation.identifier("memory_id", memory_id)
         return await engine.reinforce.feedback(
             self._ctx, self._reader(), identifier, validation.choice("feedback", said, Feedback)
@@ -361,7 +363,7 @@ class AsyncRemembrancer(View):
             self._ctx, self._reader(), validation.identifier("memory_id", memory_id), successor
         )
 
-    # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def recall(
         self,
@@ -465,7 +467,7 @@ class AsyncRemembrancer(View):
         room = validation.whole("limit", limit, 1, MAX_LIMIT)
         return await engine.graph.graph(self._ctx, self._reader(), around, limit=room)
 
-    # ── mind ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── consolidate ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def end_session(self, session: str | None = None) -> EndReport:
         """End a session (None: the caller's): form its last episode, extract learnings, and count and review its use of
@@ -516,7 +518,7 @@ class AsyncRemembrancer(View):
         sweeper = jobs.sweeps.Sweeper(self._ctx, self.scope, self._indexer, on_indexed)
         return await jobs.maintenance.maintain(sweeper, jobs_named(only), force=force)
 
-    # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── maintain ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def forget(self, memory_id: Identifier) -> Memory:
         """Retire a memory: it is kept but no longer recalled. `restore` undoes it.
