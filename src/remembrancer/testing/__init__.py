@@ -1,4 +1,4 @@
-"""For authors of adapters and tests of agents: conformance suites, test doubles and fault injection.
+"""For authors of adapters, and for tests of agents: conformance suites, test doubles and fault injection.
 
-The suites need pytest and hypothesis, which nothing else in the package needs.
+The suites need pytest and hypothesis. The rest of the package needs neither.
 """

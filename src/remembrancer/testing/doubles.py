@@ -1,4 +1,6 @@
-"""Test doubles: a fixed clock, sequential ids and embedders without a model; builders of events and memories."""
+"""Test doubles: a settable clock, sequential ids, and embedders without a model; also builders of events and
+memories.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ _IDS: Final = UUID("6f1d2c0e-6f0e-4d0b-9a55-0a4b5b2f6b11")
 
 
 class FixedClock:
-    """A clock that stands still until it is moved.
+    """A clock that shows the same time until it is moved.
 
     >>> clock = FixedClock()
     >>> clock.advance(timedelta(minutes=5))
@@ -49,7 +51,7 @@ class FixedClock:
 
 
 class SequentialIds:
-    """Ids in order, the same in every run.
+    """A source of ascending ids, the same in every run.
 
     >>> ids = SequentialIds()
     >>> str(ids()), str(ids())
@@ -65,10 +67,11 @@ class SequentialIds:
 
 
 class HashEmbedder:
-    """Texts in one space without a model: texts that share words lie near each other, those that share stems less so.
+    """Embeds texts without a model: texts that share words have similar vectors, texts that share stems somewhat
+    similar ones.
 
-    Each word, and each run of three characters in it, is hashed to one component. The same text has the same vector in
-    every process.
+    Each word, and each run of three characters in it, is hashed to one component. A text has the same vector in every
+    process.
     """
 
     def __init__(self, dim: int = 256, *, max_words: int = 256) -> None:
@@ -88,7 +91,7 @@ class HashEmbedder:
         return True
 
     def reads(self, text: str) -> bool:
-        """Any text: a hash knows no script."""
+        """True for any text: hashing works for every script."""
         return True
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
@@ -106,7 +109,7 @@ class HashEmbedder:
         return self.query_now(text)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: there is nothing to release."""
 
     def _vector(self, text: str) -> NDArray[np.float32]:
         vector = np.zeros(self._dim)
@@ -114,7 +117,9 @@ class HashEmbedder:
             digest = int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "big")
             vector[digest % self._dim] += weight if digest >> 63 else -weight
         length = math.sqrt(float(np.dot(vector, vector)))
-        if length == 0.0:  # no word at all, or words that cancel out: still a unit vector, as the port promises
+        if (
+            length == 0.0
+        ):  # Without words, or with words that cancel out, it is still a unit vector, as the port requires.
             vector[0] = length = 1.0
         return (vector / length).astype(np.float32)
 
@@ -126,7 +131,7 @@ class WordHashEmbedder(HashEmbedder):
     """
 
     COLOUR: Final = 0.25
-    """How much of what was said before there is in a vector, beside 1 of its own."""
+    """The weight of the preceding text in a vector; the text itself has weight 1."""
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
         plain = await self.embed_documents([passage.text for passage in passages])
@@ -153,13 +158,15 @@ class WordHashEmbedder(HashEmbedder):
         return np.array(rows, dtype=np.float32).reshape(-1, self._dim)
 
     def _direction(self, text: str) -> NDArray[np.float32]:
-        """A unit vector of normal components: what its signs say of it is then what those of a model's vectors do."""
+        """A unit vector with normally distributed components: its signs approximate it as well as those of a model's
+        vectors.
+        """
         seed = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
         return a_vector(*np.random.default_rng(seed).normal(size=self._dim))
 
 
 class FailingEmbedder(HashEmbedder):
-    """A model that never answers."""
+    """An embedder whose model never answers."""
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         raise ModelUnavailable("the model does not answer")
@@ -176,7 +183,9 @@ def an_event(
     at: datetime = NOW,
     key: str | None = None,
 ) -> Event:
-    """An event; `dataclasses.replace` sets what else matters. Its id comes from its text unless one is given."""
+    """An event. Other fields can be set with `dataclasses.replace`. Its id is derived from its text unless one is
+    given.
+    """
     return Event(
         id=uuid5(_IDS, f"event {text}") if event_id is None else event_id,
         scope=scope,
@@ -199,7 +208,9 @@ def an_event(
 def a_memory(
     text: str = "The deploy failed", *, memory_id: UUID | None = None, scope: Scope = SCOPE, at: datetime = NOW
 ) -> Memory:
-    """A memory; `dataclasses.replace` sets what else matters. Its id comes from its text unless one is given."""
+    """A memory. Other fields can be set with `dataclasses.replace`. Its id is derived from its text unless one is
+    given.
+    """
     return Memory(
         id=uuid5(_IDS, f"memory {text}") if memory_id is None else memory_id,
         scope=scope,
@@ -217,14 +228,14 @@ def a_memory(
 
 
 def indexed(memory: Memory, *turns: str, event_ids: Sequence[UUID] = ()) -> MemoryWrite:
-    """The memory with one cue for each turn, or one of its title and text where there are none."""
+    """The memory with one cue per turn, or without turns with one cue of its title and text."""
     texts = turns or (f"{memory.title or ''} {memory.text}".strip(),)
     cues = (Cue(memory_id=memory.id, ordinal=ordinal, text=text) for ordinal, text in enumerate(texts))
     return MemoryWrite(memory, tuple(analysed(cue) for cue in cues), tuple(event_ids))
 
 
 def a_vector(*components: float) -> NDArray[np.float32]:
-    """These components, scaled to length 1."""
+    """A vector with these components, scaled to length 1."""
     vector = np.array(components, dtype=np.float64)
     return (vector / math.sqrt(float(np.dot(vector, vector)))).astype(np.float32)
 
@@ -238,7 +249,7 @@ HIDDEN: Final = replace(a_memory("hidden", scope=MATE), visibility=Visibility.OW
 
 
 def _mixed(vectors: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each row with the colour added, at length 1 again."""
+    """The sum of each row and `colour`, scaled to length 1 again."""
     mixed = vectors + colour
     return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
 
@@ -248,7 +259,7 @@ def _words(text: str) -> list[str]:
 
 
 def _features(words: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """Words, and their runs of three characters at less weight, so that forms of one word are not strangers."""
+    """Words, and with less weight their runs of three characters, which make forms of one word similar."""
     for word in words:
         yield word, 1.0
         edged = f"<{word}>"

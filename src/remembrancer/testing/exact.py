@@ -1,4 +1,6 @@
-"""Exact search over a few memories: each score by its definition. The simple and the textbook index are made of it."""
+"""Exact search over a few memories: each score follows from its definition. The simple and the textbook index
+use it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ NAN: Final = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class ExactCue:
-    """`terms`: how often each stands in the cue; `length`: how many there are; `vector`: of the model asked for."""
+    """A cue. `terms`: count of each term; `length`: number of terms; `vector`: of the requested model."""
 
     ref: int
     ordinal: int
@@ -33,7 +35,7 @@ class ExactCue:
 
 @dataclass(frozen=True, slots=True)
 class ExactMemory:
-    """`cues`: by ordinal. `then`: it happened in one of the times asked about."""
+    """A memory. `cues`: in the order of their ordinals. `then`: it happened in one of the requested periods."""
 
     id: UUID
     cues: Sequence[ExactCue]
@@ -42,7 +44,9 @@ class ExactMemory:
 
 @dataclass(frozen=True, slots=True)
 class ExactScores:
-    """BM25 and coverage by cue ref; cues that do not match are absent. `idf`: of each term, in the order asked."""
+    """BM25 and coverage by cue number; cues that do not match are absent. `idf`: of each term, in the order of the
+    query.
+    """
 
     bm25: Mapping[int, float]
     coverage: Mapping[int, float]
@@ -52,7 +56,9 @@ class ExactScores:
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """`best`, `telling`: the cue that answers best by both legs, and the best lexical-only one."""
+    """A memory with its scores. `best`: the cue with the best sum of both searches; `telling`: the cue with the best
+    BM25.
+    """
 
     memory: ExactMemory
     similarity: float
@@ -64,7 +70,7 @@ class FoundMemory:
 
 class ContextLeg(Protocol):
     def worth(self, memory: ExactMemory) -> float:
-        """How much of the question stands in the memory's turns and around them; 0 for nothing."""
+        """The coverage of the query by one of the memory's turns and its neighbours; 0 for none."""
         ...
 
     def context_features(self, chosen: Sequence[FoundMemory], ranks: Sequence[int]) -> ContextFeatures: ...
@@ -98,7 +104,10 @@ def answer(
     states: Callable[[Collection[UUID]], States],
     context: ContextLeg | None = None,
 ) -> Candidates:
-    """`memories`: all that the reader may see and the filter keeps, newest first, then by id. `states`: of these ids.
+    """The answer of an index that computes every score exactly.
+
+    `memories`: all that the reader may see and the filter keeps, newest first, then by id. `states`: returns the states
+    of memories by id.
 
     Raises EmbedderMismatch for a vector of another dimension than a cue's.
     """
@@ -133,7 +142,7 @@ def answer(
 
 
 def _cosines(memory: ExactMemory, vector: NDArray[np.float32] | None) -> dict[int, float]:
-    """By cue ref, for the cues that have a vector."""
+    """Cosine similarities by cue number, for the cues that have a vector."""
     cosines: dict[int, float] = {}
     for cue in memory.cues:
         if vector is not None and cue.vector is not None:
@@ -144,7 +153,7 @@ def _cosines(memory: ExactMemory, vector: NDArray[np.float32] | None) -> dict[in
 
 
 def _fold(memory: ExactMemory, cosines: Mapping[int, float], lexical: ExactScores | None) -> FoundMemory:
-    """A memory by its cues: `max` takes the first of equals, so the lowest ordinal."""
+    """The scores of a memory from those of its cues. Of equal cues the one with the lowest ordinal counts."""
     scores: Mapping[int, float] = {} if lexical is None else lexical.bm25
     bound = lexical.bound if lexical is not None and lexical.bound > 0 else 1.0
     telling = max(memory.cues, key=lambda cue: scores.get(cue.ref, 0.0))
@@ -159,8 +168,8 @@ def _fold(memory: ExactMemory, cosines: Mapping[int, float], lexical: ExactScore
 
 
 def _ranks(found: Sequence[FoundMemory], score: Callable[[FoundMemory], float], depth: int) -> dict[UUID, int]:
-    """Rank from 1 of the best `depth`, by the score as the answer reports it (float32): equal there is a tie, which the
-    newest wins. NaN has none.
+    """The ranks, from 1, of the best `depth` memories by score. Scores are compared as float32, as they are reported;
+    among equals the newest memory comes first. A memory with the score NaN has no rank.
     """
     scores = [(-float(np.float32(score(one))), one.memory.id) for one in found]
     present = sorted((one for one in scores if not math.isnan(one[0])), key=lambda one: one[0])

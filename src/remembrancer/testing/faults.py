@@ -1,15 +1,10 @@
 """Fault injection: the n-th call of an object's async methods raises.
 
-Run the same steps with n = 1, 2, 3 … until a run completes untouched, and check after each that what was acknowledged
-is there and nothing is half written:
+Run the same steps with n = 1, 2, 3 … until a run completes without a fault. After each run, check that everything
+acknowledged is stored and nothing is half written:
 
-    for faults in every_fault():
-        store = faults.around(inner)
-        try:
-            await steps(store)
-        except StoreUnavailable:
-            ...
-        check(inner)
+for faults in every_fault(): store = faults.around(inner) try: await steps(store) except StoreUnavailable: ...
+check(inner)
 """
 
 from __future__ import annotations
@@ -25,7 +20,7 @@ T = TypeVar("T")
 
 
 class Faults:
-    """Counts the async calls made to every object it is put around, and fails the one at `at` (from 1)."""
+    """Counts the async calls of the objects that it wraps, and makes call number `at` (from 1) fail."""
 
     def __init__(self, at: int, error: Callable[[], Exception] = lambda: StoreUnavailable("injected")) -> None:
         self.at = at
@@ -34,11 +29,11 @@ class Faults:
 
     @property
     def struck(self) -> bool:
-        """Whether the call at `at` was made."""
+        """Whether call number `at` was made."""
         return self.calls >= self.at
 
     def around(self, target: T) -> T:
-        """An object that behaves like `target`, but for the failing call, which never reaches it."""
+        """An object that behaves like `target`, except that the failing call raises instead of reaching it."""
         return cast("T", _Around(target, self._count))
 
     def _count(self) -> None:
@@ -48,7 +43,7 @@ class Faults:
 
 
 def every_fault(error: Callable[[], Exception] = lambda: StoreUnavailable("injected")) -> Iterator[Faults]:
-    """Faults at 1, 2, 3 …, ending with the first that was not struck."""
+    """Faults at call 1, 2, 3 …, up to the first run in which the call was not made."""
     at = 1
     while True:
         faults = Faults(at, error)

@@ -55,4 +55,4 @@ class IndexContract(
 
 
 class HistoryContract(machine.MachineContract):
-    """Random histories: the store and its index answer like the reference store and the textbook index."""
+    """Random histories: a store with its index answers like the reference store with the textbook index."""

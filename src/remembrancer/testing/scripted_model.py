@@ -1,4 +1,4 @@
-"""A language model with scripted answers, which records the tasks that it was given."""
+"""A language model with scripted answers, which records the tasks that it is given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from remembrancer.ports.language_model import Answer, JsonObject, ModelUsage, Task
 
 Scripted = JsonObject | str | Exception
-"""An object it answers with; words for what was wrong where it answered with nothing that would do; or a failure."""
+"""An answer: a JSON object; a text that describes why there is no usable answer; or an exception to raise."""
 
 ONE_REQUEST: Final = ModelUsage(requests=1, input_tokens=100, output_tokens=20)
 
@@ -35,10 +35,10 @@ class ScriptedModel:
         usage: ModelUsage = ONE_REQUEST,
         model_id: str = "scripted:model",
     ) -> None:
-        """`usage`: of each answer."""
+        """`usage`: the usage reported for each answer."""
         self.tasks: list[Task] = []
         self.closed = 0
-        """How often."""
+        """The number of tasks given, counted."""
         self._next = answers if callable(answers) else _in_order(iter(answers))
         self._usage = usage
         self._model_id = model_id
@@ -49,11 +49,11 @@ class ScriptedModel:
 
     @property
     def asked(self) -> int:
-        """How many tasks it was given."""
+        """The number of tasks that it was given."""
         return len(self.tasks)
 
     async def answer(self, task: Task) -> Answer:
-        """Raises the failure that the script says."""
+        """Returns the next scripted answer, or raises the exception in the script."""
         self.tasks.append(task)
         match self._next(task):
             case Exception() as failure:

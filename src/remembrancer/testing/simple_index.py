@@ -1,7 +1,7 @@
-"""A deliberately simple index: exact cosines and plain BM25, worked out anew from the change feed for each question.
+"""A deliberately simple index: exact cosines and plain BM25, computed from the change feed for every question.
 
-It shows what an index has to do, and how one that can do less says so: no phrases, no context features and no token
-embeddings. An index that lives in a database server differs in where its rows lie.
+It shows what an index must do, and how an index declares what it lacks: this one has no phrases, no context features
+and no token embeddings. An index in a database server would differ only in where its rows are.
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ class SimpleIndex:
         return {}
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: there is nothing to release."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The memories that a reader may see and a filter keeps, newest first, then by id, with their slots in columns."""
+    """The memories that a reader may see and a filter keeps, newest first, then by id, with their positions in the
+    columns.
+    """
 
     kept: Sequence[tuple[int, ChangedMemory]]
     columns: MemoryColumns

@@ -116,7 +116,7 @@ class InspectionSuite(memories.StatsContract, health.HealthContract):
 
 
 class ChangesSuite(changes.ChangesContract):
-    """What an index is told of: `ports.changes.ReadView`, through `Store.read`."""
+    """The read view that an index is fed from: `ports.changes.ReadView`, through `Store.read`."""
 
 
 class StoreContract(

@@ -1,4 +1,6 @@
-"""The textbook index: each score by its definition, over a reference store. Other indexes are compared with it."""
+"""The textbook index: computes each score by its definition, over a reference store. Other indexes are compared with
+it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class TextbookIndex:
-    """Keeps nothing: every answer is worked out anew. It reads the rows of a `ReferenceStore`, and of no other."""
+    """An index without any state: every answer is computed anew. It reads only the rows of a `ReferenceStore`."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -61,7 +63,7 @@ class TextbookIndex:
         return feed.token_embeddings(reader.scope, model, seen)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: there is nothing to release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _contains(tokens: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
 
 
 class _Around:
-    """The turns of a workspace in the order of their streams, and of each the terms that the reader may see."""
+    """The turns of a workspace in the order of their streams, with those of their terms that the reader may see."""
 
     def __init__(
         self, rows: Rows, memories: Sequence[ExactMemory], lexical: ExactScores, request: SearchRequest
@@ -137,7 +139,7 @@ class _Around:
         self._idf = dict(zip(asked, lexical.idf, strict=True))
         self._terms: dict[UUID, set[str]] = {}
         self._briefly: dict[UUID, set[str]] = {}
-        """Those of the cues that are brief."""
+        """The same, of short cues only."""
         self._beside: dict[UUID, list[UUID]] = {}
         visible = {cue.ref for memory in memories for cue in memory.cues}
         turns: set[UUID] = set()
@@ -171,7 +173,7 @@ class _Around:
         )
 
     def _neighbour_coverage(self, cue: ExactCue) -> float:
-        """The share of the question's idf that stands around the cue's turn and not in it."""
+        """The idf share of the query terms that occur in neighbouring turns but not in the cue's own turn."""
         turn = self._rows.cues[cue.ref].cue.event_id
         if turn is None:
             return 0.0

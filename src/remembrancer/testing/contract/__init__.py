@@ -7,5 +7,5 @@ import pkgutil
 
 import pytest
 
-# pytest rewrites the asserts of test modules only; without this a failing test would not show the values.
+# pytest rewrites asserts in test modules only. Without this line a failing test would not show the compared values.
 pytest.register_assert_rewrite(*(f"{__name__}.{part.name}" for part in pkgutil.iter_modules(__path__)))

@@ -1,4 +1,4 @@
-"""Base of all suites: the fixtures of a store, and helpers that fill and read it."""
+"""The base class of all suites: its fixtures for a store, and helpers that fill and read the store."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ T = TypeVar("T")
 
 MODEL: Final = "model-a"
 EVERYTHING: Final = Filter(current_at=NOW + timedelta(days=1))
-"""All memories that are current a day after `NOW`."""
+"""Selects the memories that are current a day after `NOW`."""
 
 
 class StoreSuite(ABC):
-    """Base of every suite. A subclass says how a store is made.
+    """The base class of every suite. A subclass says how a store is made.
 
-    Tests are `async def`. Each runs in the event loop that its store was made in, without a plugin of pytest. A test
-    that needs a method of a role that the store lacks is skipped.
+    Tests are `async def`; each runs in the event loop in which its store was made, without a pytest plugin. A test is
+    skipped if it needs a method of a role that the store lacks.
     """
 
     runner: asyncio.Runner
     _kind: type
 
     def __init_subclass__(cls) -> None:
-        """Make the tests of the class ones that pytest can run.
+        """Turn the async tests of the class into functions that pytest can run.
 
-        Raises TypeError where a test, a fixture or a helper has the name of another suite's and would hide it.
+        Raises TypeError if two suites have a test, fixture or helper of the same name: one would hide the other.
         """
         super().__init_subclass__()
         for name, test in list(vars(cls).items()):
@@ -67,11 +67,13 @@ class StoreSuite(ABC):
 
     @abstractmethod
     async def make_store(self) -> Store:
-        """A new, empty, open store that shares nothing with any made before."""
+        """Return a new, empty, open store that shares no data with other stores."""
         ...
 
     def run(self, steps: Coroutine[Any, Any, T]) -> T:
-        """Run the steps in the test's loop; skip the test where they need a method of a role that the store lacks."""
+        """Run a coroutine in the test's event loop. Skip the test if it needs a method of a role that the store
+        lacks.
+        """
         try:
             return self.runner.run(steps)
         except AttributeError as error:
@@ -81,7 +83,7 @@ class StoreSuite(ABC):
 
     @pytest.fixture
     def store(self) -> Generator[Store, None, None]:
-        """One store for the test, closed after it, in a loop of its own."""
+        """An empty store for the test, closed afterwards."""
         with asyncio.Runner() as self.runner:
             store = self.runner.run(self.make_store())
             self._kind = type(store)
@@ -90,7 +92,7 @@ class StoreSuite(ABC):
 
     @pytest.fixture
     def remembered(self, store: Store) -> Store:
-        """The store with one memory, `a_memory()`."""
+        """The store, with the one memory `a_memory()`."""
         self.run(remember(store, a_memory()))
         return store
 
@@ -104,7 +106,7 @@ class StoreSuite(ABC):
             await store.close()
 
     async def exported_by(self, *steps: Callable[[Store], Awaitable[object]]) -> list[ExportRow]:
-        """What another store exports after these steps."""
+        """The export of a second store after these steps."""
         async with self.another_store() as store:
             for step in steps:
                 await step(store)
@@ -112,7 +114,7 @@ class StoreSuite(ABC):
 
 
 def holding(step: Callable[[Store], Coroutine[Any, Any, object]]) -> Any:
-    """Make a fixture of a suite: the test's store after this step."""
+    """Make a fixture of a suite: the test's store after `step`."""
 
     @pytest.fixture
     def prepared(self: StoreSuite, store: Store) -> Store:
@@ -131,21 +133,21 @@ def _awaited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., No
 
 
 async def remember(store: Store, *given: Memory | MemoryWrite) -> None:
-    """Insert memories, each with one cue of its own text unless it comes with its cues."""
+    """Insert memories. A memory given without cues gets one cue with its text."""
     for one in given:
         write = indexed(one) if isinstance(one, Memory) else one
         await store.insert(write.memory.scope, write)
 
 
 async def stored(store: Store, given: Memory | MemoryWrite) -> Memory:
-    """Insert a memory as `remember` does; return it."""
+    """Insert a memory as `remember` does, and return it."""
     await remember(store, given)
     return given if isinstance(given, Memory) else given.memory
 
 
 @asynccontextmanager
 async def unchanged(store: Store) -> AsyncGenerator[None, None]:
-    """The block leaves every row of an export as it was."""
+    """Check that the block leaves every exported row unchanged."""
     before = await exported(store)
     yield
     assert await exported(store) == before
@@ -155,7 +157,7 @@ async def unchanged(store: Store) -> AsyncGenerator[None, None]:
 async def refused(
     store: Store, error: type[RemembrancerError], *, match: str | None = None
 ) -> AsyncGenerator[None, None]:
-    """The block raises the error and leaves every row of an export as it was."""
+    """Check that the block raises the error and leaves every exported row unchanged."""
     async with unchanged(store):
         with pytest.raises(error, match=match):
             yield
@@ -164,7 +166,7 @@ async def refused(
 async def give_vectors(
     store: Store, vectors: Mapping[str, NDArray[np.float32]], *, scope: Scope = SCOPE, model: str = MODEL
 ) -> int:
-    """Store vectors for the pending cues with these texts; return how many were new."""
+    """Store vectors for the pending cues with these texts. Returns how many were new."""
     pending = await store.pending(scope, model, limit=10_000, now=NOW + timedelta(days=365))
     return await store.put_vectors(
         scope, model, [CueVector(cue.ref, vectors[cue.text], False) for cue in pending if cue.text in vectors], at=NOW
@@ -172,7 +174,7 @@ async def give_vectors(
 
 
 async def found(store: Store, *words: str, reader: Reader = READER, where: Filter = EVERYTHING) -> set[str]:
-    """The texts of the memories that an index over this store finds by one of the words."""
+    """The texts of the memories that the resident index finds by any of the words."""
     terms = LexicalQuery(terms=tuple(stem(word) for word in words))
     request = SearchRequest(where=where, depth=100, lexical=terms)
     ids = await store.read(lambda view: SimpleIndex().search(view, reader, request).candidates().ids)
@@ -190,7 +192,7 @@ async def the_tail(store: Store, stream: Scope = SCOPE) -> Tail:
 
 
 def spread(memories: Iterable[Memory], *, step: timedelta = timedelta(minutes=1)) -> list[Memory]:
-    """The memories one step apart in time, the first the oldest."""
+    """Give the memories times one step apart, the first one the oldest."""
     return [moved(memory, NOW + position * step) for position, memory in enumerate(memories)]
 
 
@@ -199,7 +201,7 @@ def moved(memory: Memory, at: datetime) -> Memory:
 
 
 def assert_same_states(actual: States, expected: States) -> None:
-    """Every array the same, and of the same type."""
+    """Assert that all arrays have equal values and types."""
     pairs = [
         (getattr(actual, field.name), getattr(expected, field.name))
         for field in fields(States)
@@ -212,8 +214,8 @@ def assert_same_states(actual: States, expected: States) -> None:
 
 
 async def refs_of(store: Store, cues: Mapping[UUID, int], scope: Scope = SCOPE) -> dict[UUID, int]:
-    """The refs of cues (memory → ordinal); cues that do not exist are left out."""
-    # No cue has a vector of this model, so all cues of a memory are pending.
+    """The cue numbers (`ref`) of cues given as memory → ordinal, by memory; cues that do not exist are left out."""
+    # No cue has a vector of this model, so every cue of a memory is pending.
     pending = {one: await store.pending_of(scope, "nobody's", one) for one in cues}
     return {one: pending[one][ordinal].ref for one, ordinal in cues.items() if ordinal < len(pending[one])}
 
@@ -221,7 +223,7 @@ async def refs_of(store: Store, cues: Mapping[UUID, int], scope: Scope = SCOPE) 
 async def stored_token_embeddings(
     store: Store, cues: Mapping[UUID, int], *, scope: Scope = SCOPE, model: str = MODEL
 ) -> dict[UUID, NDArray[np.uint8]]:
-    """The token embeddings of texts (memory → ordinal), where there are any."""
+    """The stored token embeddings of cues given as memory → ordinal, by memory; cues without any are left out."""
     refs = await refs_of(store, cues, scope)
     found = await store.read(lambda view: view.token_embeddings(scope, model, list(refs.values())))
     return {one: found[ref] for one, ref in refs.items() if ref in found}

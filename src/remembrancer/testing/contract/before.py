@@ -1,4 +1,4 @@
-"""Contract of pending cues: their speaker, and the turns before them."""
+"""Contract of pending cues: their speaker, and the preceding turns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from remembrancer.testing.doubles import NOW, SCOPE, a_memory, an_event, indexed
 
 
 def speaker_match(*said: tuple[str | None, str], role: Role = Role.USER) -> list[Event]:
-    """Turns of those who say them, a minute apart."""
+    """Turns by the given (name, text) pairs, a minute apart."""
     return [
         replace(event, actor=who, role=role)
         for event, (who, _) in zip(turns(*(text for _, text in said)), said, strict=True)
@@ -27,7 +27,7 @@ def speaker_match(*said: tuple[str | None, str], role: Role = Role.USER) -> list
 
 
 async def keep(store: Store, *events: Event) -> None:
-    """Record the events, and remember the last one alone."""
+    """Record the events, and form a memory of the last one only."""
     *others, last = events
     await store.append(last.scope, [*(Entry(event) for event in others), Entry(last, memory_of(last))])
 

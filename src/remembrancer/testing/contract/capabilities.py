@@ -23,7 +23,7 @@ class CapabilitiesContract(IndexSuite):
         assert await self._is_there(finder, capability) is declared
 
     async def _is_there(self, finder: Finder, capability: str) -> bool:
-        """Whether an answer has what the capability brings; else everything of it has to be absent."""
+        """Whether an answer contains what the capability adds. Asserts that otherwise all of it is absent."""
         await say(finder, "to be a kestrel", "owl")
         for cue in await finder.store.pending(SCOPE, MODEL, limit=9, now=NOW):
             vector = CueVector(cue.ref, a_vector(1, 0), False, np.array([[128]], dtype=np.uint8))

@@ -1,4 +1,4 @@
-"""Contract of the change feed: what each write reports to an index, and what a read view returns."""
+"""Contract of the change feed: which changes each write reports to an index, and what a read view returns."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ WRITES: Final[dict[str, tuple[Callable[[Store], Awaitable[object]], set[UUID]]]]
         {OWL.id},
     ),
 }
-"""Writes, and the memories that each changes for an index."""
+"""Writes by name, and the memories that each reports as changed."""
 
 NO_CHANGES: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "an event that no memory is of": lambda store: store.append(SCOPE, [Entry(an_event("heard"))]),
@@ -116,12 +116,12 @@ SPANS: Final = [
     (replace(KESTREL, status=Status.RETIRED, retired_at=LATER), NOW, LATER),
     (replace(KESTREL, superseded_by=OWL.id, superseded_at=LATER, valid_until=2 * LATER.resolution + LATER), NOW, LATER),
 ]
-"""Memories, and from when until when each is current; None: for good."""
+"""Memories with the time from which each is current and the time until which it is; None: no end."""
 
 
 class ChangesContract(StoreSuite):
     async def _filled(self, store: Store) -> int:
-        """Two memories, one of an event; the number of the last change."""
+        """Insert two memories, one of them formed from an event. Returns the number of the last change."""
         cue = Cue(memory_id=KESTREL.id, ordinal=0, text="kestrel", event_id=TURN.id)
         await store.append(SCOPE, [Entry(TURN, MemoryWrite(KESTREL, (analysed(cue),), (TURN.id,)))])
         await remember(store, OWL)

@@ -1,4 +1,4 @@
-"""Contract of the context features (sessions, speakers, flags, context leg) and of `participants`."""
+"""Contract of the context features (sessions, speakers, flags, the context search) and of `participants`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector,
 
 @needs("context", "bm25")
 class ContextContract(IndexSuite):
-    # The greatest bm25 of any turn of the session, on each of them.
+    # Each turn has the greatest BM25 of any turn of its session.
     async def test_every_turn_has_the_best_of_its_session(self, finder: Finder) -> None:
         await say(finder, "kestrel", "kestrel and kestrel", "kestrel on a roof of a barn", "owl")
         answer = await finder.search(READER, about("kestrel"))
@@ -84,7 +84,7 @@ class ContextContract(IndexSuite):
         assert answer.context_features is not None
         assert answer.context_features.session.tolist() == answer.bm25.tolist()
 
-    # Which candidates are turns of one session.
+    # Which candidates are turns of the same session.
     @pytest.mark.parametrize("other", ["session", "agent", "crew", "project"])
     async def test_turns_of_one_session_have_one_number(self, finder: Finder, other: str) -> None:
         await say(finder, "kestrel one", "kestrel two")
@@ -168,7 +168,8 @@ class ContextContract(IndexSuite):
 
     async def test_it_ranks_by_what_stands_in_a_turn_and_around_it(self, finder: Finder) -> None:
         await say(finder, "owl", "roof", "kestrel", "wall")
-        # roof has both words of the question beside it, owl and kestrel one word and part of the other, wall one word.
+        # "roof" has both query terms in its neighbours; "owl" and "kestrel" have one term each and part of the other
+        # from a neighbour; "wall" has one term.
         rank = await ask(finder, "rank", about("kestrel", "owl"))
         assert (rank["roof"], rank["wall"]) == (1, 4)
         assert {rank["owl"], rank["kestrel"]} == {2, 3}
@@ -197,7 +198,7 @@ class ContextContract(IndexSuite):
         await give_vectors(finder.store, {"kestrel": a_vector(4, 3), "owl": a_vector(3, 4)})
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1, context_features=True))
         assert answer.context_features is not None
-        # The newer of two that cover all of the question.
+        # Of the two with full coverage, the newer one.
         assert answer.context_features.rank.tolist() == [1, 0]
         assert (answer.dense_rank.tolist(), answer.lexical_rank.tolist()) == ([0, 1], [0, 1])
         assert answer.bm25[0] == answer.coverage[0] == 0

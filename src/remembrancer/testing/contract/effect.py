@@ -52,7 +52,7 @@ async def said(store: Store, *texts: str) -> None:
 
 
 async def refused(store: Store, effect: Effect, error: type[RemembrancerError]) -> None:
-    """The effect, and with it all that would otherwise be fine: nothing of it is left."""
+    """Assert that the effect is refused with this error, and that nothing of it is written."""
     async with unchanged(store):
         whole = replace(
             effect,

@@ -49,7 +49,7 @@ ANSWERED: Final = an_event("let it sleep", event_id=UUID(int=802))
 BOTH: Final = (SAID.id, ANSWERED.id)
 ALL: Final = EventFilter(archived=True)
 OF_DEPLOY: Final = Removal(memories=frozenset({DEPLOY, CONVERSATION}), events=frozenset(TURNS))
-"""The deploy, the turns it was formed from, and what else was."""
+"""Erases the memory of the deploy, the turns it was formed from, and the other memory formed from them."""
 
 
 def a_receipt(number: int = 1, *, choice: ErasureSelection | None = None, dry_run: bool = False) -> Erasure:
@@ -73,13 +73,13 @@ def memories(*ids: UUID) -> Removal:
 
 
 async def of_two_turns(store: Store, memory: Memory) -> None:
-    """A memory of what was said and answered."""
+    """Record two turns, and insert the memory as formed from them."""
     await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED)])
     await store.insert(SCOPE, indexed(memory, event_ids=BOTH))
 
 
 async def derive(store: Store, one: Memory, *sources: Memory, compacting: bool = False) -> None:
-    """Insert a memory derived from these. `compacting`: it replaces them, and they are not recalled any more."""
+    """Insert a memory derived from `sources`. `compacting`: it replaces them, so they are no longer recalled."""
     effect = Effect(
         inserted=(indexed(one),),
         related=tuple(Relation(one.id, source.id, RelationKind.DERIVED_FROM, 1.0, NOW) for source in sources),
@@ -358,7 +358,9 @@ class ErasingContract(WorldSuite):
     SECRET: Final = a_memory("the gate opens with seven knocks")
 
     async def quoted(self, store: Store, query: str, *, session: str | None = None) -> str | None:
-        """What a log says of a question that another memory was shown for, after the secret is gone."""
+        """The stored query of another memory's exposure after the memory that it quotes is erased; None if there is
+        none.
+        """
         other = a_memory("something else")
         await remember(store, self.SECRET, other)
         exposed = Exposed(other.id, Exposure.RETRIEVED, NOW, 0.5, query, session)

@@ -39,7 +39,7 @@ HOLDS: Final[dict[str, tuple[JsonValue, JsonScalar]]] = {
     "false": (False, False),
     "null": (None, None),
 }
-"""What stands under the key, and what is asked for: the same."""
+"""Pairs of a stored metadata value and an equal value to filter by."""
 
 LACKS: Final[dict[str, tuple[JsonValue, JsonScalar]]] = {
     "another text": ("blue", "red"),
@@ -69,7 +69,7 @@ LACKS: Final[dict[str, tuple[JsonValue, JsonScalar]]] = {
     "an object": ({"colour": "blue"}, "blue"),
     "an object as text": ({}, "{}"),
 }
-"""What stands under the key, and what is asked for: not the same."""
+"""Pairs of a stored metadata value and a different value to filter by."""
 
 KEYS: Final = ("colour", 'a "key"', "a.b", "$.a", "a[0]", "größe", "", "it's", "back\\slash", "tab\there", "%", "🚀")
 
@@ -79,10 +79,10 @@ async def tagged(store: Store, **tags: tuple[str, ...]) -> None:
 
 
 class FilterContract(StoreSuite):
-    """What a filter keeps in lists; a suite of an index says the same of what is found."""
+    """What a filter keeps in lists of memories. `FoundByFilterContract` repeats the tests for searches."""
 
     async def listed(self, store: Store, where: Filter) -> set[str]:
-        """The texts of the memories that the filter keeps."""
+        """The texts of the listed memories that the filter keeps."""
         return {memory.text for memory in await store.memories(READER, where, limit=100)}
 
     async def kept(self, store: Store, **asked: object) -> set[str]:
@@ -184,7 +184,7 @@ class FilterContract(StoreSuite):
 
 
 class FoundByFilterContract(FilterContract, IndexSuite):
-    """The same conditions in what an index finds."""
+    """The same conditions, for what an index finds."""
 
     async def listed(self, store: Store, where: Filter) -> set[str]:
         finder = Finder(store, self.make_index())

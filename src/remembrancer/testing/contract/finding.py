@@ -1,4 +1,4 @@
-"""Base of an index's suites: the fixtures of an index over a store, and helpers that ask it."""
+"""The base class of an index's suites: fixtures of an index over a store, and helpers that search it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COSINE_TOLERANCE = 2e-3
-"""An embedded index may keep its vectors in eight bits."""
+"""The tolerance of similarities: an index may quantise its vectors to 8 bits."""
 BM25_TOLERANCE = 1e-4
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class VectoredRequest:
-    """A question to an index, with its vector."""
+    """A search request together with its vector."""
 
     request: SearchRequest
     vector: NDArray[np.float32] | None = None
@@ -44,7 +44,7 @@ class VectoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """A store to write to, and the index under test over it."""
+    """A store to write to, and the index under test over that store."""
 
     store: Store
     index: Index
@@ -63,14 +63,14 @@ class Finder:
         return await self.store.read(lambda view: self.index.token_embeddings(view, reader, model, refs))
 
     async def found(self, *words: str, reader: Reader = READER, where: Filter = EVERYTHING) -> set[str]:
-        """The texts of the memories that hold one of the words."""
+        """The texts of the memories that contain one of the words."""
         ids = (await self.search(reader, request(*words, where=where))).ids
         return {memory.text for memory in (await self.store.get(reader, ids)).values()}
 
     async def token_embeddings_of(
         self, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL
     ) -> dict[UUID, NDArray[np.uint8]]:
-        """Those of texts (memory → ordinal), where there are any."""
+        """The token embeddings of cues given as memory → ordinal, by memory; cues without any are left out."""
         refs = await refs_of(self.store, cues, reader.scope)
         found = await self.token_embeddings(reader, model, list(refs.values()))
         return {one: found[ref] for one, ref in refs.items() if ref in found}
@@ -88,28 +88,30 @@ class Finder:
         return self.index.capabilities.context
 
     def idf(self, cues: int, holding: int) -> float:
-        """The idf of a term in `holding` of the visible `cues`, by the declared constants."""
+        """The idf of a term that `holding` of the `cues` visible cues contain, by the declared constants."""
         return math.log(1 + (cues + self.bm25.background - holding + 0.5) / (holding + 0.5))
 
     def weight(self, repeats: int, length: int, mean: float) -> float:
-        """The BM25 weight of a term without its idf, in a cue of `length` terms where the mean is `mean`."""
+        """The BM25 weight of a term without its idf. `repeats`: its count in the cue; `length`: terms in the cue;
+        `mean`: the mean length.
+        """
         k1, b = self.bm25.k1, self.bm25.b
         return repeats * (k1 + 1) / (repeats + k1 * (1 - b + b * length / mean))
 
 
 class IndexSuite(StoreSuite):
-    """Base of every suite of an index. A subclass says how a store and an index are made."""
+    """The base class of every suite of an index. A subclass says how a store and an index are made."""
 
     @abstractmethod
     def make_index(self) -> Index:
-        """A new index, for a store that no other index has read."""
+        """Return a new index, for a store that no other index has read."""
         ...
 
     @pytest.fixture
     def finder(self, request: pytest.FixtureRequest, store: Store) -> Generator[Finder, None, None]:
         """An index over a new store. A test that needs an undeclared capability is skipped."""
         index = self.make_index()
-        test: Any = request.function  # pytest does not say what a test is
+        test: Any = request.function  # pytest declares no type for it
         for name in getattr(test, "needs", ()):
             if not getattr(index.capabilities, name):
                 pytest.skip(f"the index does not declare {name}")
@@ -150,7 +152,7 @@ def request(
     roles: Collection[Role] = (),
     any_at: tuple[tuple[datetime, datetime], ...] = (),
 ) -> VectoredRequest:
-    """A question: words (stemmed here) or a phrase for the lexical leg, a vector for the dense one."""
+    """A search request. Words are stemmed here; words or a phrase make the lexical search, a vector the dense one."""
     asked = SearchRequest(
         where=where,
         depth=depth,
@@ -165,17 +167,17 @@ def request(
 
 
 def by_id(found: Candidates, values: NDArray[np.generic]) -> dict[int, float]:
-    """One column of an answer by memory id, both as plain numbers."""
+    """One column of an answer as plain numbers, by the number of the memory's id."""
     return {memory_id.int: float(value) for memory_id, value in zip(found.ids, values, strict=True)}
 
 
 def assert_same_answer(actual: Candidates, expected: Candidates) -> None:
-    """Field by field; scores within the tolerances, ranks such that they follow the expected scores."""
+    """Assert that all fields are equal: scores within the tolerances, and ranks in the order of the expected scores."""
     assert actual.ids == expected.ids
     np.testing.assert_allclose(actual.similarity, expected.similarity, rtol=0, atol=COSINE_TOLERANCE)
     np.testing.assert_allclose(actual.bm25, expected.bm25, rtol=BM25_TOLERANCE)
     np.testing.assert_allclose(actual.coverage, expected.coverage, rtol=0, atol=BM25_TOLERANCE)
-    if expected.ids:  # the bound is for dividing scores by: without a candidate it says nothing
+    if expected.ids:  # The bound is a divisor of scores, so it means nothing without a candidate.
         np.testing.assert_allclose(actual.bm25_bound, expected.bm25_bound, rtol=BM25_TOLERANCE)
     assert_same_states(actual.states, expected.states)
     assert (actual.visible, actual.without_vector) == (expected.visible, expected.without_vector)
@@ -189,9 +191,10 @@ def assert_same_answer(actual: Candidates, expected: Candidates) -> None:
 
 
 def assert_same_context(actual: Candidates, expected: Candidates) -> None:
-    """Speakers and flags where both name the same cue; ranks exactly where a question has one word.
+    """Assert that context features agree: speakers and flags where both answers name the same cue, ranks only for
+    questions of one word.
 
-    With two words and more, what stands in a turn and around it adds up to sums that rounding may tell apart.
+    With more words, coverage is a sum whose rounding may change the order of near ties.
     """
     mine, theirs = actual.context_features, expected.context_features
     if mine is None or theirs is None:
@@ -210,7 +213,7 @@ def assert_same_context(actual: Candidates, expected: Candidates) -> None:
 
 
 def _assert_ranked(ranks: NDArray[np.int32], scores: NDArray[np.float32], tolerance: float) -> None:
-    """Ranks are 1, 2, 3 …, and scores do not rise along them by more than the tolerance."""
+    """Assert that ranks are 1, 2, 3 …, and that scores do not rise along them by more than the tolerance."""
     ranked = np.flatnonzero(ranks)
     order = ranked[np.argsort(ranks[ranked])]
     assert ranks[order].tolist() == list(range(1, len(order) + 1))

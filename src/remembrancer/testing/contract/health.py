@@ -61,7 +61,7 @@ class HealthContract(StoreSuite):
         await store.relate(READER, [EDGE])
         await show(store, shown(ONE, 0.5), shown(TWO, 0.25))
         found = await health_inputs(store, where=replace(EVERYTHING, kinds=frozenset({"note"})))
-        # The neighbour need not pass the filter: it is there to be reached all the same.
+        # The neighbour of a memory counts even if the filter excludes it.
         assert found == HealthInputs(ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=1, shown=(0.5,))
 
     async def test_what_is_retired_does_not_count(self, store: Store) -> None:

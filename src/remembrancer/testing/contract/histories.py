@@ -1,4 +1,6 @@
-"""Strategies of random histories: few scopes, words and times, so that rows meet and steps conflict."""
+"""Hypothesis strategies for random histories. Scopes, words and times are few, so that rows collide and steps
+conflict.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ READERS: Final = (
 WORDS: Final = ("kestrel", "owl", "heron", "barn")
 MODELS: Final = ("model-a", "model-b")
 QUESTION: Final = a_vector(127, 96, 64, 32)
-"""Whichever axis a vector lies on, its similarity is told from every other's, in eight bits too."""
+"""Its similarity to each axis is different, also after quantisation to 8 bits."""
 AXES: Final = tuple(a_vector(*(float(axis == n) for n in range(4))) for axis in range(4))
 WHERES: Final = (
     Filter(current_at=NOW + timedelta(days=9)),
@@ -57,18 +59,18 @@ queries = st.sampled_from(["", "which bird?"])
 sessions = st.sampled_from([None, "s1"])
 similarities = st.sampled_from([None, -0.5, 0.25, 1.0])
 minutes = st.sampled_from([0, 20, 60, 81, 145]).map(lambda minutes: NOW + timedelta(minutes=minutes))
-"""Some of them an hour apart, some a little more: what belongs together, and what does not."""
+"""Times that are less than, exactly and more than an hour apart, the longest gap within a conversation."""
 pauses = st.sampled_from([0, 20, 60, 61]).map(lambda minutes: timedelta(minutes=minutes))
 speaking = st.tuples(st.sampled_from([None, "Ana", "Ben"]), st.sampled_from([Role.USER, Role.ASSISTANT, Role.TOOL]))
 kinds = st.sampled_from([RelationKind.SIMILAR, RelationKind.SUPERSEDES])
 weights = st.sampled_from([0.25, 1.0])
 picks = st.integers(min_value=0, max_value=1_000_000)
 speaker_match = st.lists(st.none() | picks, max_size=3)
-"""Of each cue in turn the event that it is said in, if any."""
+"""For each cue in turn the number of the event that it quotes; None: no event."""
 
 
 talks = st.lists(st.tuples(texts, pauses, speaking), min_size=2, max_size=5)
-"""Turns of one stream, each with how long after the last one it is said."""
+"""Turns of one stream: text, time since the previous turn, and speaker."""
 
 
 @st.composite
@@ -88,7 +90,7 @@ def memories(draw: st.DrawFn) -> Memory:
 
 
 def in_events(write: MemoryWrite, events: Sequence[Event | None]) -> MemoryWrite:
-    """Its first cues said in these events, as far as there are any."""
+    """The write with its first cues attached to these events; the other cues stay as they are."""
     cues = [
         indexed if event is None else replace(indexed, cue=replace(indexed.cue, event_id=event.id))
         for indexed, event in zip_longest(write.cues, events[: len(write.cues)])
@@ -97,7 +99,9 @@ def in_events(write: MemoryWrite, events: Sequence[Event | None]) -> MemoryWrite
 
 
 def words_of(text: str) -> NDArray[np.uint8] | None:
-    """One of four components each; none of a text that ends as it begins."""
+    """Token embeddings of two words with four components each; None for a text whose first and last word are
+    the same.
+    """
     first, *_, last = (WORDS.index(word) for word in (text.split() * 2))
     return None if first == last else np.array([[16 << first], [16 << last]], dtype=np.uint8)
 

@@ -1,4 +1,4 @@
-"""Contract of what jobs leave behind: their last runs, deferred work, and the ledger of model calls."""
+"""Contract of the records of jobs: their last runs, deferred work, and the ledger of model calls."""
 
 from __future__ import annotations
 

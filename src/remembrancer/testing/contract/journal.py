@@ -1,4 +1,6 @@
-"""Contract of `append` and `events`: recorded once, in order, all of a batch or none; listed by filter."""
+"""Contract of `append` and `events`: events are recorded once and in order, a batch completely or not at all, and
+listed by filter.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State machine: after any steps, a store and the reference store hold the same rows and give the same answers."""
+"""State machine test: after any steps, a store and the reference store have the same rows and give the same answers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ EVENTS = (
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Drives a store with an index, and the reference store with the textbook index, through the same steps."""
+    """Applies the same steps to a store with its index, and to the reference store with the textbook index."""
 
     def __init__(self, make_store: Callable[[], Awaitable[Store]], make_index: Callable[[], Index]) -> None:
         super().__init__()
@@ -86,9 +86,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.oracle = Finder(self.model, TextbookIndex())
         self.ids = SequentialIds()
         self.known: list[Memory] = []
-        """Every memory ever offered, whether it was taken or not."""
+        """Every memory that a step tried to insert, whether it was accepted or not."""
         self.said: list[Event] = []
-        """Every event ever offered."""
+        """Every event that a step tried to record."""
         self.readers = itertools.cycle(READERS)
 
     def teardown(self) -> None:
@@ -115,7 +115,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(scope=scopes, talk=talks, at=moments)
     def talk(self, scope: Scope, talk: list[tuple[str, timedelta, tuple[str | None, Role]]], at: datetime) -> None:
-        """Turns of one stream, each remembered as it is."""
+        """Record turns of one stream, each with a memory of its text."""
         entries: list[Entry] = []
         for text, pause, who in talk:
             at += pause
@@ -213,7 +213,7 @@ class StoreMachine(RuleBasedStateMachine):
         reviewed: list[int],
         at: datetime,
     ) -> None:
-        """An effect of a few parts, some of which the store must refuse."""
+        """Commit an effect of several parts, some of which the store must refuse."""
 
         def doubled(strength: Strength) -> Adjustment:
             return Adjustment(replace(strength, stability=2 * strength.stability))
@@ -297,7 +297,9 @@ class StoreMachine(RuleBasedStateMachine):
         given: list[tuple[int, int, RelationKind, float]],
         at: datetime,
     ) -> None:
-        """Give vectors to all awaiting cues but the first few, each along the axis of its first word, and edges."""
+        """Store vectors for all pending cues but the first `skip`, each along the axis of its first word, and
+        relations.
+        """
         edges = self._edges(given, at)
 
         async def sweep(store: Store) -> int:
@@ -324,7 +326,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(origin=scopes, destination=scopes, dry_run=st.booleans())
     def copy(self, origin: Scope, destination: Scope, dry_run: bool) -> None:
-        # The same rows in the same order for both: events whose place is taken line up as they come.
+        # The same order for both: events whose position is taken get the next one in order of import.
         rows = self.runner.run(exported(self.model, origin))
         self._both(lambda store: store.import_rows(destination, rows, dry_run=dry_run))
 
@@ -340,7 +342,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_lists_are_the_same(self) -> None:
-        """One reader's after each step: a hundred calls for every reader would take most of the run."""
+        """Compare the lists of one reader after each step. Comparing those of every reader would take most of
+        the run.
+        """
         ids = [memory.id for memory in self.known]
         reader = next(self.readers)
         self._both(lambda store: _lists(store, reader, ids))
@@ -369,7 +373,7 @@ class StoreMachine(RuleBasedStateMachine):
     async def _compare(self, reader: Reader, asked: VectoredRequest, by_cue: bool) -> None:
         actual, expected = await self.finder.search(reader, asked), await self.oracle.search(reader, asked)
         assert_same_answer(actual, expected)
-        # With one leg the best cue is clear; with two, a quantised similarity may tip a narrow sum.
+        # With one search the best cue is definite. With two, a quantised similarity may change the larger sum.
         if by_cue:
             assert actual.cue.tolist() == expected.cue.tolist()
 
@@ -418,7 +422,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 class MachineContract(IndexSuite):
     runs: ClassVar[int] = 8
-    """Of twenty random steps each, each checked: some seconds a run."""
+    """Runs of twenty random steps, with a comparison after each step: some seconds per run."""
 
     def test_any_sequence_of_steps_matches_the_reference(self) -> None:
         make_store, make_index = self.make_store, self.make_index
@@ -436,7 +440,7 @@ async def _opened(make_store: Callable[[], Awaitable[Store]]) -> Store:
 
 
 async def _outcome(store: Store, step: Callable[[Store], Awaitable[Any]]) -> Any:
-    """What the step returned, or the kind of error it raised."""
+    """The result of the step, or the type of the error it raised."""
     try:
         return await step(store)
     except RemembrancerError as error:
@@ -444,7 +448,7 @@ async def _outcome(store: Store, step: Callable[[Store], Awaitable[Any]]) -> Any
 
 
 async def _rows(store: Store, scope: Scope) -> object:
-    """The export without its order, which is each store's own."""
+    """The exported rows in a canonical order: the order of an export is not prescribed."""
     return sorted(json.dumps(row, sort_keys=True) for row in await exported(store, scope))
 
 
@@ -484,7 +488,7 @@ async def _token_embeddings(finder: Finder, reader: Reader, ids: list[UUID], ord
 
 
 async def _read(store: Store, reader: Reader, where: EventFilter) -> object:
-    """A page and the one behind it, what was recorded, and what became of priorities."""
+    """A page of the journal and the next one, the recorded positions, and the priority changes."""
     first = await store.events(reader, where, limit=2)
     behind = await store.events(reader, where, limit=2, after=ListingPosition.of(first[-1])) if first else ()
     stretch = await store.recorded(reader, where, limit=3)
@@ -494,7 +498,7 @@ async def _read(store: Store, reader: Reader, where: EventFilter) -> object:
 
 
 async def _work_lists(store: Store, scope: Scope) -> object:
-    """What is told of a workspace whoever asks."""
+    """The lists of work of a workspace, which do not depend on a reader."""
     streams = [stream for stream in SCOPES if stream.workspace == scope.workspace]
     return (
         await store.tails(scope, at_least=2, silent_since=NOW, limit=2),
@@ -507,5 +511,5 @@ async def _work_lists(store: Store, scope: Scope) -> object:
 
 
 def _some(counts: Any) -> dict[str, int]:
-    """Without the zeros, which a store may leave out."""
+    """The counts without zeros, which a store may leave out."""
     return {name: number for name, number in counts.items() if number}

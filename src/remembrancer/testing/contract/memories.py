@@ -98,7 +98,7 @@ async def listed(store: Store, *, limit: int = 100, oldest_first: bool = False) 
 
 
 async def paged(store: Store, size: int, oldest_first: bool) -> list[str]:
-    """The whole list, a page at a time."""
+    """The texts of the whole listing, read a page at a time."""
     told: list[str] = []
     place: MemoryPlace | None = None
     while page := await store.memories(READER, EVERYTHING, limit=size, oldest_first=oldest_first, after=place):

@@ -1,6 +1,6 @@
 """Contract of neighbour coverage: which turns of a stream are neighbours, and which of their words count.
 
-Turns are a minute apart unless a test says otherwise.
+Turns are a minute apart unless a test gives another time.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ ELSEWHERE: Final = {
     "crew": replace(SCOPE, crew="web"),
     "project": replace(SCOPE, project="shop"),
 }
-"""Other streams, by the part of their scope that differs."""
+"""Other streams, each with one different part of the scope."""
 HEADING: Final = analyse("user").terms
-"""The terms of a turn's heading, which names its speaker."""
+"""The terms of a turn's heading, which is the name of its speaker."""
 HIDDEN: Final = ("filtered", "retired", "expired", "not known yet", "out of sight")
 
 
@@ -46,7 +46,7 @@ def turns(*texts: str, scope: Scope = SCOPE, start: timedelta = timedelta()) -> 
 
 
 def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
-    """The cue of a turn, under who says it."""
+    """The cue of a turn, with its speaker as heading."""
     said = Cue(
         memory_id=memory_id, ordinal=ordinal, text=event.text, heading=event.actor or event.role, event_id=event.id
     )
@@ -60,7 +60,7 @@ def memory_of(event: Event) -> MemoryWrite:
 
 
 def held_by(event: Event, *texts: str) -> list[MemoryWrite]:
-    """A memory of each text, all made of the same event."""
+    """One memory per text, all formed from the same event."""
     cues = [Cue(memory_id=a_memory(text).id, ordinal=0, text=text, event_id=event.id) for text in texts]
     return [MemoryWrite(a_memory(cue.text), (analysed(cue),), (event.id,)) for cue in cues]
 
@@ -72,7 +72,7 @@ async def say(finder: Finder, *texts: str, scope: Scope = SCOPE, start: timedelt
 
 
 async def ask(finder: Finder, name: str, asked: VectoredRequest, *, reader: Reader = READER) -> dict[str, float]:
-    """One column of the context features, by the memory's text."""
+    """One column of the context features, by the text of the memory."""
     found = await finder.search(reader, asked)
     assert found.context_features is not None
     values: NDArray[np.generic] = getattr(found.context_features, name)
@@ -246,10 +246,12 @@ class NeighbourCoverageContract(IndexSuite):
 
 @needs("context", "bm25")
 class HiddenNeighboursContract(IndexSuite):
-    """A turn that does not count adds no word, and what follows it is no nearer for that."""
+    """A hidden turn adds no word to its neighbours, but keeps its place between them."""
 
     async def _hide(self, finder: Finder, way: str, event: Event) -> tuple[Reader, VectoredRequest]:
-        """Say it so, or do so with it, that it does not count; who asks then, and what."""
+        """Record the event as a turn hidden in the given way. Returns the reader and the request for which it is
+        hidden.
+        """
         write = memory_of(event)
         changed = {
             "filtered": {"kind": "noise"},

@@ -35,7 +35,9 @@ def as_it_was(memory: Memory, _before: Sequence[Event], _after: Sequence[Event])
 
 
 def floored(memory: Memory, before: Sequence[Event], after: Sequence[Event]) -> Strength:
-    """A tenth for each event that was pinned, as floor; as importance, a tenth for each that is now."""
+    """A strength computed from the events before and after a change: `importance_floor` is a tenth per event that was
+    pinned before, `importance` a tenth per event that is pinned after.
+    """
     was, now = (sum(event.priority is Priority.PIN for event in events) for events in (before, after))
     return replace(memory.strength, importance_floor=was / 10, importance=now / 10)
 

@@ -1,4 +1,4 @@
-"""Contract of reading the journal: filters, words, pages, counts by day, and the order of recording."""
+"""Contract of reading the journal: filters, words, pages, counts per day, and the order of recording."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def append(store: Store, *events: Event) -> None:
 
 
 async def texts(store: Store, where: EventFilter = ANY, reader: Reader = READER) -> list[str]:
-    """The texts, oldest first. `count_events` must agree with their number."""
+    """The texts of the events, oldest first. Asserts that `count_events` gives their number."""
     listed = await store.events(reader, where, limit=100, oldest_first=True)
     assert await store.count_events(reader, where) == len(listed)
     return [event.text for event in listed]

@@ -1,4 +1,4 @@
-"""Contract of relations between memories: read, added by hand, and added with vectors."""
+"""Contract of relations between memories: read, added one at a time, and added together with vectors."""
 
 from __future__ import annotations
 

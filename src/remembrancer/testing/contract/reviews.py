@@ -1,4 +1,4 @@
-"""Contract of reviews: the evidence that awaits one, and the log of reviews."""
+"""Contract of reviews: the evidence that waits for a review, and the log of reviews."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Contract of search: the scores of each leg, cues folded to memories, ranks, ties, freshness after each write."""
+"""Contract of search: the scores of each search, the best cue of each memory, ranks, ties, and visibility of each
+write.
+"""
 
 from __future__ import annotations
 
@@ -57,15 +59,15 @@ def similar(expected: float) -> object:
 
 
 def numbered(count: int) -> list[Memory]:
-    """Memories with the ids 1, 2, 3 …, all of one moment."""
+    """Memories with the ids 1, 2, 3 …, all of the same time."""
     return [a_memory(f"memory {n}", memory_id=UUID(int=n)) for n in range(1, count + 1)]
 
 
 async def hold(
     finder: Finder, *memories: str | Sequence[str] | Mapping[str, NDArray[np.float32] | None]
 ) -> list[Memory]:
-    """Remember them under the ids 1, 2, 3 …, all of one moment: each by the texts of its cues, or by these and their
-    vectors.
+    """Insert memories with the ids 1, 2, 3 …, all of the same time. Each is given as a text, the texts of its cues, or
+    these with their vectors.
     """
     texts = [[one] if isinstance(one, str) else list(one) for one in memories]
     held = numbered(len(memories))
@@ -76,7 +78,7 @@ async def hold(
 
 
 def order(answer: Candidates, ranks: NDArray[np.int32]) -> list[int]:
-    """The ids, as whole numbers, of the ranked rows in the order of their ranks."""
+    """The ids of the ranked rows as whole numbers, in the order of their ranks."""
     ranked = sorted((rank, memory_id.int) for memory_id, rank in zip(answer.ids, ranks.tolist(), strict=True) if rank)
     assert [rank for rank, _ in ranked] == list(range(1, len(ranked) + 1))
     return [memory_id for _, memory_id in ranked]
@@ -458,7 +460,7 @@ class UnionContract(IndexSuite):
 
 @needs("dense", "lexical")
 class FreshnessContract(IndexSuite):
-    """Each test searches before it writes as well: whatever the store keeps ready must be brought up to date."""
+    """Each test also searches before it writes, so that an index with outdated caches fails."""
 
     async def test_an_appended_memory_is_found_at_once(self, finder: Finder) -> None:
         assert await finder.found("kestrel") == set()

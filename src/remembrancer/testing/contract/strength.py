@@ -37,7 +37,7 @@ WEARY: Final = "harmed too often"
 
 
 def wearing(strength: Strength) -> Adjustment:
-    """A bad word too many: it is to be retired."""
+    """An adjustment after too many harmful ratings: the memory is to be retired."""
     usage = replace(strength.usage, harmed=strength.usage.harmed + 1)
     return Adjustment(replace(strength, importance=strength.importance / 2, usage=usage), WEARY)
 
@@ -47,7 +47,7 @@ def shown(memory_id: UUID, similarity: float | None = 0.75, *, seconds: int = 0)
 
 
 async def logged(store: Store) -> list[ExportRow]:
-    """The log of exposures, which only an export shows whole."""
+    """The logged exposures. Only an export contains all of their fields."""
     return [row for row in await exported(store) if row["record"] == "exposure"]
 
 
@@ -306,7 +306,7 @@ class StatesContract(StoreSuite):
 
 
 def as_lists(states: States) -> list[object]:
-    """The numbers alone, to be compared with ==."""
+    """The arrays as plain numbers, to be compared with ==."""
     names = [field.name for field in fields(States) if field.name not in ("exposed", "exposed_at")]
     exposures = [(kind, states.exposed[kind].tolist(), states.exposed_at[kind].tolist()) for kind in Exposure]
     return [*(getattr(states, name).tolist() for name in names), *exposures]

@@ -127,7 +127,7 @@ class SupersessionContract(StoreSuite):
         async with refused(places, Conflict):
             await places.revise(SCOPE, saying(OLD, "testing"), expected_revision=1, at=LATER)
 
-    # A superseded memory has let go of its topic: told anew, the topic begins a memory of its own.
+    # A superseded memory releases its topic, so a new memory can take it.
     async def _superseded(self, store: Store) -> None:
         await remember(store, ABOUT, NEW)
         await store.supersede(READER, ABOUT.id, NEW.id, at=LATER)

@@ -1,4 +1,4 @@
-"""Contract of stream tails: the events of each stream that no episode covers yet."""
+"""Contract of stream tails: the events of each stream that are in no episode yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MONDAY, TUESDAY = (replace(SCOPE, session=day) for day in ("monday", "tuesday"))
 
 
 async def say(store: Store, stream: Scope, *minutes: int, kind: str = "message") -> None:
-    """An event for each of these minutes after the hour, recorded half a minute later."""
+    """Record an event at each of these minutes after `NOW`, recorded half a minute later."""
     events = [
         replace(
             an_event(

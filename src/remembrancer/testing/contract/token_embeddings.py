@@ -1,4 +1,4 @@
-"""Contract of token embeddings: stored as bits with a cue's vector, read for a few cues, deleted with them."""
+"""Contract of token embeddings: stored as bits with a cue's vector, read for a few cues, and deleted with them."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIM: Final = 12
-"""Not a multiple of eight: the last byte of a word has room to spare."""
+"""Not a multiple of eight, so the last byte of a token embedding has unused bits."""
 A_VECTOR: Final = a_vector(*range(1, DIM + 1))
 
 
 def signs(*words: int) -> NDArray[np.uint8]:
-    """Words of two bytes each."""
+    """Token embeddings of two bytes each."""
     return np.array([[word >> 8, word & 255] for word in words], dtype=np.uint8).reshape(-1, 2)
 
 
 async def give_token_embeddings(
     store: Store, words: Mapping[str, NDArray[np.uint8] | None], *, model: str = MODEL
 ) -> int:
-    """Store a vector with these words for the cues with these texts."""
+    """Store a vector with these token embeddings for the cues with these texts. Returns how many were stored."""
     pending = await store.pending(SCOPE, model, limit=2000, now=NOW)
     given = [CueVector(cue.ref, A_VECTOR, False, words[cue.text]) for cue in pending if cue.text in words]
     return await store.put_vectors(SCOPE, model, given, at=NOW)
@@ -164,7 +164,7 @@ class TokenEmbeddingsContract(StoreSuite):
         words[:] = 0xFF
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
 
-    # Words go out and come in with their vectors.
+    # Token embeddings are exported and imported with their vectors.
     async def test_words_go_out_and_come_in_the_same(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one", "two", "…"))
@@ -201,7 +201,7 @@ class TokenEmbeddingsContract(StoreSuite):
 
 @needs("token_embeddings")
 class FoundWordsContract(IndexSuite):
-    """What an index gives of them: to those who may see the memory, as they are now."""
+    """Token embeddings read through an index: only those of visible memories, and always the current ones."""
 
     async def test_words_of_what_the_reader_cannot_see_are_left_out(self, finder: Finder) -> None:
         await remember(finder.store, indexed(HIDDEN, "one"))

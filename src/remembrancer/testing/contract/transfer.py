@@ -1,4 +1,4 @@
-"""Contract of export and import: everything goes out, the same comes back in, nothing twice."""
+"""Contract of export and import: everything is exported, imported unchanged, and never added twice."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ BROKEN: Final = [
     *_broken("audit", memory_id=NOWHERE, action="", reason=None),
     *_broken("health", crew="", day="4 March", taken_at=None, coverage=101, score="good"),
 ]
-"""The record that is broken, its key, and what stands there."""
+"""The record to break, the key of its field, and the invalid value."""
 
 
 NEWER: Final = {
     *("importance_floor", "stability", "difficulty", "last_reviewed_at", "unhelpful", "consolidated_at"),
     *("indexed_at", "words", "query"),
 }
-"""Fields that exports of version 1 do not have."""
+"""Fields that exports of version 1 lack."""
 
 
 def of_record(rows: list[ExportRow], record: str) -> list[ExportRow]:
@@ -102,7 +102,7 @@ def of_record(rows: list[ExportRow], record: str) -> list[ExportRow]:
 
 
 async def _read(store: Store, to: int, note: dict[str, JsonValue] | None = None) -> None:
-    """Three events in the stream, so many of them read."""
+    """Record three events in the stream, and set its cursor to `to`."""
     await store.append(SCOPE, [Entry(an_event(text)) for text in ("one", "two", "three")])
     await store.commit(SCOPE, Effect(cursor=Cursor(stream=SCOPE, expected=0, to=to, note=note or {})), at=NOW)
 
@@ -145,7 +145,7 @@ class ExportContract(WorldSuite):
 class ImportContract(WorldSuite):
     @pytest.fixture
     def rows(self, store: Store) -> list[ExportRow]:
-        """What another store exports that has one of everything."""
+        """The export of a store that has a row of every kind."""
         return self.runner.run(self.exported_by(lambda source: populate(source, SCOPE)))
 
     async def test_what_went_out_comes_back_in_the_same(self, store: Store, rows: list[ExportRow]) -> None:
@@ -313,7 +313,9 @@ class ImportContract(WorldSuite):
     async def test_another_stream_of_the_same_name_says_nothing_of_what_is_read_here(self, store: Store) -> None:
         rows = await self.exported_by(lambda source: _read(source, 3))
         await store.append(SCOPE, [Entry(an_event("of this place"))])
-        assert await store.import_rows(SCOPE, rows) == 3  # its events, behind the one that is here
+        assert (
+            await store.import_rows(SCOPE, rows) == 3
+        )  # the positions of its events, after that of the event already here
         tail = await the_tail(store, SCOPE)
         assert (tail.cursor, tail.events) == (0, 4)
 

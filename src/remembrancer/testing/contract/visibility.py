@@ -1,4 +1,6 @@
-"""Contract of visibility: every method shows a reader, and every filter keeps, what `domain.selection` says."""
+"""Contract of visibility: every method shows a reader, and every filter keeps, the memories that `domain.selection`
+names.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ WORD: Final = "deploy"
 
 
 def owners() -> list[Scope]:
-    """Every kind of owner: each part unset, or one of two."""
+    """Owners of every kind: each part of the scope unset, or one of two values."""
     parts = product((None, "p1", "p2"), (None, "c1", "c2"), (None, "a1", "a2"), (None, "s1", "s2"))
     return [
         Scope(workspace="acme", project=project, crew=crew, agent=agent, session=session)
@@ -44,7 +46,7 @@ def owners() -> list[Scope]:
 
 
 def readers() -> list[Reader]:
-    """Every kind of reader: each part unset or set, with every reach it may have."""
+    """Readers of every kind: each part of the scope unset or set, with every possible reach."""
     able: list[Reader] = []
     for project, crew, agent, session in product((None, "p1"), (None, "c1"), (None, "a1"), (None, "s1")):
         scope = Scope(workspace="acme", project=project, crew=crew, agent=agent, session=session)
@@ -57,7 +59,7 @@ def readers() -> list[Reader]:
 
 
 def owned() -> list[Memory]:
-    """Memories of every owner and visibility, more and less important than what is shared from."""
+    """Memories of every owner and visibility, with an importance above and below the sharing threshold."""
     every = product(owners(), Visibility, (0.0, 0.65))
     return [
         replace(
@@ -88,13 +90,13 @@ async def _by_listing(store: Store, reader: Reader) -> Iterable[UUID]:
 
 
 SEEN: Final[dict[str, Seen]] = {"get": _by_get, "cues": _by_cues, "memories": _by_listing}
-"""Ways in which a store shows memories."""
+"""Methods of a store that return memories, by name."""
 
 FOUND: Final = {
     "lexical": request(WORD, depth=len(MEMORIES)),
     "dense": request(vector=a_vector(1, 0), depth=len(MEMORIES)),
 }
-"""Questions that find every memory, by the leg that does."""
+"""Requests that find every memory, by the search that finds them."""
 
 
 async def listed(store: Store, reader: Reader) -> set[UUID]:
@@ -102,10 +104,10 @@ async def listed(store: Store, reader: Reader) -> set[UUID]:
 
 
 class KeptContract(StoreSuite):
-    """Any filter keeps what the policy says it does: in lists, and for an index in what it finds."""
+    """Any filter keeps the memories that `domain.selection` names: in lists, and for an index in what it finds."""
 
     def test_filters_keep_what_the_policy_keeps(self) -> None:
-        # The generated part is a function of its own, made anew for each store under test.
+        # The generated part is a separate function, created anew for each store under test.
         @given(st.lists(_memories(), max_size=6), st.lists(_filters(), min_size=1, max_size=4))
         @settings(max_examples=60, deadline=None)
         def compare(memories: list[Memory], filters: list[Filter]) -> None:
@@ -127,7 +129,7 @@ class KeptContract(StoreSuite):
                 assert await self.seen(store, reader, where) == kept
 
     async def seen(self, store: Store, reader: Reader, where: Filter) -> set[UUID]:
-        """What of these memories a reader sees under the filter."""
+        """The ids of these memories that the reader sees under the filter."""
         return {memory.id for memory in await store.memories(reader, where, limit=100)}
 
 
@@ -206,7 +208,7 @@ def weighing(importance: float, scope: Scope, text: str = WORD) -> Memory:
 
 
 class SharingContract(StoreSuite):
-    """A reader that shares from an importance on: `Reader.shared_from`."""
+    """A reader sees memories of crew mates from an importance on (`Reader.shared_from`)."""
 
     @pytest.mark.parametrize("way", SEEN)
     async def test_each_way_shows_what_the_policy_lets_a_sharing_reader_see(self, store: Store, way: str) -> None:
@@ -283,7 +285,7 @@ class SharingContract(StoreSuite):
 
 
 class FoundVisibilityContract(KeptContract, IndexSuite):
-    """What a reader sees and a filter keeps, in what an index finds."""
+    """Visibility and filters in what an index finds."""
 
     async def seen(self, store: Store, reader: Reader, where: Filter) -> set[UUID]:
         finder = Finder(store, self.make_index())
@@ -307,7 +309,7 @@ class FoundVisibilityContract(KeptContract, IndexSuite):
 
 @needs("lexical")
 class FoundSharingContract(IndexSuite):
-    """A reader that shares from an importance on: `Reader.shared_from`."""
+    """An index finds memories of crew mates from an importance on (`Reader.shared_from`)."""
 
     async def test_a_crew_mate_s_memory_is_found_from_the_very_importance_on(self, finder: Finder) -> None:
         below = math.nextafter(0.65, 0)
@@ -373,7 +375,7 @@ def _one(ref: int) -> CueVector:
 
 
 def _moments() -> st.SearchStrategy[datetime]:
-    """Few, so that the borders of every interval are met; one lies between the others by a microsecond."""
+    """A few times, so that generated intervals often share an end; two of them differ by one microsecond."""
     return st.sampled_from([NOW + timedelta(days=n) for n in range(-2, 3)] + [NOW + timedelta(microseconds=1)])
 
 
@@ -396,7 +398,7 @@ def _memories(draw: st.DrawFn) -> Memory:
         visibility=draw(st.sampled_from([Visibility.WORKSPACE, Visibility.CREW])),
         source=draw(st.sampled_from([None, "mail", "chat"])),
     )
-    # One reason at most to be left out of what is current: several would hide each other.
+    # At most one reason for not being current: a second one would hide a defect in the first.
     maybe = st.none() | _moments()
     match draw(st.sampled_from(["current", "current", "recorded", "valid", "superseded", "retired"])):
         case "recorded":
@@ -413,7 +415,7 @@ def _memories(draw: st.DrawFn) -> Memory:
 
 @st.composite
 def _filters(draw: st.DrawFn) -> Filter:
-    """Few conditions at a time: all together would leave nothing to keep."""
+    """Filters with few conditions: with many, nothing would be kept."""
     conditions: dict[str, st.SearchStrategy[object]] = {
         "kinds": st.frozensets(st.sampled_from(["note", "decision", "other"])),
         "without_kinds": st.frozensets(st.sampled_from(["note", "decision", "other"]), max_size=2),

@@ -1,7 +1,7 @@
-"""Contract of the workspace wall: the rows of a sibling workspace change no answer, count, rank or refusal here.
+"""Contract of workspace isolation: the rows of a sibling workspace change no answer, count, rank or error here.
 
-The sibling holds the same ids, keys, topics and words. Each observation is made with and without it, and compared
-whole. A method of the protocol that no observation or attempt covers fails the suite.
+The sibling workspace contains the same ids, keys, topics and words. Each observation is made with and without it, and
+the results must be equal. The suite fails if a method of the protocol is neither observed nor tried.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _as_if_important(_memory: Memory, _before: Sequence[Event], _after: Sequence
 
 
 def _with(*steps: Observe) -> Observe:
-    """What each of these steps returns, one after the other."""
+    """The results of several steps, in order."""
 
     async def observe(store: Store) -> object:
         return [await step(store) for step in steps]
@@ -106,7 +106,9 @@ def _with(*steps: Observe) -> Observe:
 
 
 def _plain(step: Callable[[Store], Awaitable[T]], told: Callable[[T], object]) -> Observe:
-    """What a step returns, without what differs between two stores or cannot be compared with ==."""
+    """The result of a step, converted by a function: without parts that differ between stores or cannot be compared
+    with ==.
+    """
 
     async def observe(store: Store) -> object:
         return told(await step(store))
@@ -115,7 +117,9 @@ def _plain(step: Callable[[Store], Awaitable[T]], told: Callable[[T], object]) -
 
 
 def _told(view: ReadView) -> object:
-    """What an index is told, without the numbers: those of changes and of refs are each store's own."""
+    """What the change feed reports to an index, without change and cue numbers, which every store assigns
+    differently.
+    """
     return [
         (one[:-1], [(cue.terms, cue.length, cue.flags, cue.turn) for cue in one.cues])
         for one in sorted(view.changes(SCOPE, after=0, model=None), key=lambda one: one.id)
@@ -128,7 +132,7 @@ def _told_vectors(view: ReadView) -> object:
 
 
 def _told_since(view: ReadView) -> object:
-    """Whether an index that has seen the state would be told anything."""
+    """The number of changes reported after the current state."""
     return len(list(view.changes(SCOPE, after=view.state(SCOPE).change, model=None)))
 
 
@@ -141,14 +145,14 @@ def _lists(arrays: Mapping[UUID, NDArray[Any]]) -> object:
 
 
 async def _put_vectors(store: Store) -> object:
-    # Vectors of another length than the sibling has: its model is none of ours.
+    # The vectors have another dimension than those of the sibling: this model has none there.
     pending = await store.pending(SCOPE, "model-c", limit=100, now=NOW)
     vectors = [CueVector(cue.ref, a_vector(1, 2, 3, 4), False) for cue in pending]
     return await store.put_vectors(SCOPE, "model-c", vectors, at=LATER)
 
 
 async def _committed(store: Store) -> object:
-    """One of each part, and what became of it all."""
+    """Commit an effect with a part of every kind. Returns the memories afterwards."""
     formed = indexed(a_memory("formed anew"), event_ids=[TURNS[0]])
     effect = Effect(
         expected={DEPLOY: 1, OLD: 1},
@@ -171,7 +175,9 @@ async def _commit(effect: Effect, store: Store) -> object:
 
 
 async def _claimed(store: Store) -> object:
-    """A new one, one under way, one answered; and all once more, when these are forgotten."""
+    """Claim a new key, one with a running request and one with a reply; then all again after these claims have
+    expired.
+    """
     keys = ("request-3", "request-1", "request-2")
     told = [await store.claim(SCOPE, a_claim(key), forget_before=NOW) for key in keys]
     again = [replace(a_claim(key), at=LATER) for key in keys]
@@ -179,7 +185,7 @@ async def _claimed(store: Store) -> object:
 
 
 async def _access(store: Store) -> object:
-    """The sibling's keys and claims, which are in no export."""
+    """The sibling's API keys and claims, which an export does not contain."""
     claims = [await store.claim(SIBLING, a_claim(key), forget_before=NOW) for key in ("request-1", "request-2")]
     return await store.keys(SIBLING), claims
 
@@ -244,7 +250,7 @@ READS: Final[dict[str, Observe]] = {
     "check": _plain(lambda store: store.check(SCOPE, MODEL), lambda told: [(one.check, one.ok) for one in told]),
     "export": exported,
 }
-"""Calls that write nothing."""
+"""Calls that write nothing, by name."""
 
 SIMILAR: Final = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
 SUPPORTS: Final = [replace(SIMILAR, kind=RelationKind.SUPPORTS), replace(SIMILAR, source=DEPLOY, target=OLD)]
@@ -284,7 +290,7 @@ OBSERVED: Final[dict[str, Observe]] = {
         lambda store: store.release(SCOPE, a_claim()),
         lambda store: store.claim(SCOPE, replace(a_claim(), at=LATER), forget_before=NOW),
     ),
-    # Of an event that two memories were formed from: they feel it.
+    # An event that two memories were formed from, so that both memories change.
     "set_priority": _with(
         lambda store: store.set_priority(
             READER, TURNS[0], Priority.PIN, by="LEAD", reason="keep", at=LATER, change=_as_if_important
@@ -330,12 +336,12 @@ ACROSS: Final[dict[str, Observe]] = {
     "lying_in by event": lambda store: store.lying_in(SCOPE, ErasureSelection(events=frozenset(TURNS))),
     **{f"commit, {part}": partial(_commit, effect) for part, effect in EFFECTS.items()},
 }
-"""Each names a memory, an event or a key that the sibling has and this workspace has not."""
+"""Calls that name a memory, an event or a key that exists only in the sibling."""
 
 TRIED_ACROSS: Final = {"defer_vectors"}
-"""Writes without a result to compare: `test_no_write_reaches_a_sibling` tries them."""
+"""Writes without a result to compare. `test_no_write_reaches_a_sibling` tries them."""
 OF_ALL: Final = {"has_keys"}
-"""What is told of all workspaces together, as it must be: whether a server may be reached without a key."""
+"""Methods that answer for all workspaces: a server must know whether any key exists at all."""
 WITHOUT_ROWS: Final = {"close", "read"}
 
 
@@ -427,7 +433,7 @@ class WallContract(WorldSuite):
 
 
 BEFORE_RETIRING: Final = Filter(current_at=NOW + timedelta(hours=1))
-"""When the turns were still active: they are context and have speakers."""
+"""A time at which the turns were still active, so that they have context features and speakers."""
 SEARCHED: Final = {
     "both legs": request("deploy", vector=a_vector(1, 0, 0)),
     "words": request("deploy", "memory", "canary", depth=2),

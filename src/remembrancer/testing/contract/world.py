@@ -1,4 +1,4 @@
-"""`populate`: one row of every kind in a workspace, for tests of the wall, of exports and of reads."""
+"""`populate`: one row of every kind in a workspace, for tests of isolation, exports and reads."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ PROBES: Final = Aged(types=frozenset({"network.*"}), keep=frozenset({Priority.PI
 
 
 async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
-    """Write events of two streams and memories in every state, with vectors, relations and logs.
+    """Write events of two streams, and memories in every state with vectors, relations and logs.
 
-    Two workspaces hold the same ids, keys and topics; `prefix` begins every text, so that one is told from the other.
+    Every workspace gets the same ids, keys and topics. Every text begins with `prefix`, which tells workspaces apart.
     """
     said = [
         an_event(f"{prefix}the deploy failed", event_id=TURNS[0], scope=scope, key="turn-1"),
@@ -93,7 +93,7 @@ class WorldSuite(StoreSuite):
 
 
 async def _log(store: Store, scope: Scope, prefix: str) -> None:
-    """Exposures, a supersession, a retirement, a consolidation, a review, a cursor and health snapshots."""
+    """Write exposures, a supersession, a retirement, a consolidation, a review, a cursor and health snapshots."""
     reader, shown = Reader(scope), NOW + timedelta(minutes=5)
     await store.supersede(reader, FORMER, DEPLOY, at=NOW + timedelta(minutes=3))
     await store.adjust(
@@ -129,7 +129,7 @@ async def _log(store: Store, scope: Scope, prefix: str) -> None:
 
 
 async def _archive(store: Store, scope: Scope, prefix: str) -> None:
-    """An old event of a type that is archived, long enough to be cut."""
+    """Archive an old event of an archived type, with a text long enough to be shortened."""
     probe = replace(
         an_event(
             f"{prefix}the host answers " * 40,
@@ -146,7 +146,7 @@ async def _archive(store: Store, scope: Scope, prefix: str) -> None:
 
 
 async def _mark(store: Store, scope: Scope, prefix: str) -> None:
-    """A priority changed twice; no memory was formed from the event."""
+    """Change the priority of an event twice. No memory was formed from the event."""
     for minutes, priority in enumerate((Priority.PIN, Priority.HIGH)):
         await store.set_priority(
             Reader(scope),
@@ -160,7 +160,7 @@ async def _mark(store: Store, scope: Scope, prefix: str) -> None:
 
 
 async def _work(store: Store, scope: Scope, prefix: str) -> None:
-    """Runs, deferred work and model calls: kept in this store only, not exported."""
+    """Write runs, deferred work and model calls, which are not exported."""
     run = Run(job="segment", started_at=NOW, ended_at=NOW + timedelta(seconds=3), done=2, failed=1, left=4)
     await store.put_run(scope, replace(run, reason=f"{prefix}no model"))
     await store.defer(scope, "segment", "the stream of monday", error=f"{prefix}no answer", now=NOW)
@@ -168,7 +168,7 @@ async def _work(store: Store, scope: Scope, prefix: str) -> None:
 
 
 async def _access(store: Store, scope: Scope, prefix: str) -> None:
-    """API keys and claims: kept in this store only, not exported."""
+    """Write API keys and claims, which are not exported."""
     await store.put_key(scope, replace(a_key(workspace=scope.workspace), name=f"{prefix}ci"))
     for key in ("request-1", "request-2"):
         await store.claim(scope, a_claim(key), forget_before=NOW)
@@ -176,7 +176,7 @@ async def _access(store: Store, scope: Scope, prefix: str) -> None:
 
 
 def a_key(key_id: UUID = DOOR, *, workspace: str = "acme", right: Right = Right.WRITE) -> ApiKey:
-    """One that never expires. Its digest is of its workspace and id."""
+    """A key that never expires. Its digest depends on its workspace and id."""
     return ApiKey(
         id=key_id,
         workspace=workspace,
@@ -192,7 +192,7 @@ def a_claim(key: str = "request-1") -> IdempotencyClaim:
 
 
 def a_call(*, purpose: str = "titles", model: str = "small", outcome: Outcome = Outcome.ANSWERED) -> ModelCall:
-    """One of a quarter of a second and an eighth of a dollar."""
+    """A model call that took a quarter of a second and cost an eighth of a dollar."""
     return ModelCall(
         at=NOW,
         purpose=purpose,
@@ -213,7 +213,7 @@ def a_review(
     previous: datetime | None = None,
     evidence_until: datetime = NOW,
 ) -> Review:
-    """Rated Good by a model: the memory is to last longer."""
+    """A review with the rating Good, given by a model, which lengthens the memory's stability."""
     return Review(
         memory_id=memory_id,
         rating=Rating.GOOD,
@@ -229,7 +229,7 @@ def a_review(
 
 
 def a_snapshot(crew: str | None, *, day: int = 4, score: float | None = 62.5) -> HealthSnapshot:
-    """One of a day in March, without anything to measure nearness by."""
+    """A health snapshot of a day in March, without coherence and efficiency."""
     return HealthSnapshot(
         crew=crew,
         day=date(2026, 3, day),
@@ -247,7 +247,7 @@ def relation_rows() -> list[ExportRow]:
 
 
 def _conversation(scope: Scope, prefix: str) -> MemoryWrite:
-    """A memory of two turns, retired since."""
+    """Record two turns with a memory of both, retired afterwards."""
     memory = replace(
         a_memory(f"{prefix}we spoke of the deploy", memory_id=CONVERSATION, scope=scope),
         status=Status.RETIRED,
