@@ -29,7 +29,8 @@ MIN_PHRASE_WORDS: Final = 3
 
 # Scripts written without spaces between words, or with many endings. In Han, kana and Hangul a character is a syllable
 # or a word; in Thai, Lao, Khmer and Myanmar it is a letter or a sign, so pairs of characters are not distinctive.
-_SYLLABLES: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
+_IDEOGRAPHS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_SYLLABLES: Final = f"{_IDEOGRAPHS}\uac00-\ud7af"
 _SIGNS: Final = "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f"
 _RUN: Final = pattern(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
 _SIGN: Final = pattern(f"[{_SIGNS}]")
@@ -43,6 +44,9 @@ _JOINED: Final = pattern(
     rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+|{_PICTURE}"
 )
 _WORD: Final = pattern(rf"{_LETTER}+")
+_COUNTED: Final = pattern(
+    rf"[{_IDEOGRAPHS}]{{1,2}}|[{_SIGNS}]{{1,4}}|[^\s{_IDEOGRAPHS}{_SIGNS}]*{_LETTER}[^\s{_IDEOGRAPHS}{_SIGNS}]*"
+)
 _CAMEL: Final = pattern(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ORDINAL: Final = pattern(r"^(\d+)(?:st|nd|rd|th)$")
 _POSSESSIVE: Final = pattern(r"['’]s?$")
@@ -135,6 +139,17 @@ def every_word(question: str) -> tuple[frozenset[str], ...]:
         if run:
             _ask_unspaced(run, asked, plain)
     return tuple(dict.fromkeys(asked or plain))[:MAX_QUERY_TERMS]
+
+
+def word_ends(text: str) -> list[int]:
+    """The positions after each word, as a reader counts words: what stands between blanks and has a letter or digit.
+
+    Where a script has no blanks, two characters of Han or kana, or four of Thai and the like, count as a word.
+
+    >>> word_ends("Deploy failed - again!")
+    [6, 13, 22]
+    """
+    return [word.end() for word in _COUNTED.finditer(text)]
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,13 @@ INSTEAD: Final = replace(PLASTMEM, segmentation=Segmentation(segmenter=DualChann
 PRESETS: Final = pytest.mark.parametrize("preset", [BESIDE, INSTEAD], ids=["beside", "instead"])
 TOLD: Final[Scripted] = {
     "segments": [
-        {"first": 1, "last": 3, "title": "The safe", "summary": "The PIN is xyzzy; tea; cake.", "surprise": "low"}
+        {
+            "first": 1,
+            "last": 3,
+            "title": "The PIN of the safe",
+            "summary": "The PIN is xyzzy; tea; cake.",
+            "surprise": "low",
+        }
     ]
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 from contexts import STORES, a_context, over
@@ -110,13 +110,13 @@ def a_window(task: Task) -> JsonObject:
     first: dict[str, JsonValue] = {
         "first": 1,
         "last": min(3, turns),
-        "title": "Memory for checkout",
+        "title": "More memory for checkout's worker",
         "summary": "Checkout needs more.",
     }
     rest: dict[str, JsonValue] = {
         "first": 4,
         "last": turns,
-        "title": "A cake for Saturday",
+        "title": "An apple cake for Saturday",
         "summary": "Ben bakes a cake.",
     }
     told: list[JsonValue] = [first | {"surprise": "low"}, rest | {"surprise": "extremely_high"}]
@@ -376,22 +376,59 @@ def test_a_model_that_cuts_a_window_tells_its_episodes_too(make: Make) -> None:
         return told, dict(report.told_by), model.asked
 
     assert over(make, steps) == (
-        [("Memory for checkout", "Checkout needs more.", 0.2), ("A cake for Saturday", "Ben bakes a cake.", 0.9)],
+        [
+            ("More memory for checkout's worker", "Checkout needs more.", 0.2),
+            ("An apple cake for Saturday", "Ben bakes a cake.", 0.9),
+        ],
         {"scripted:model": 2},
         1,
     )
 
 
+MEMORY: JsonObject = {"title": "More memory for checkout's worker", "summary": "Checkout."}
+CAKE: JsonObject = {"title": "An apple cake for Saturday", "summary": "Apple."}
+
+
 def test_an_episode_whose_end_was_plain_is_told_by_the_model_too() -> None:
     async def steps(store: Store) -> object:
-        model = ScriptedModel([{"title": "Memory", "summary": "Checkout."}, {"title": "Cake", "summary": "Apple."}])
-        ctx = a_context(store, BESIDE, llm=model)
+        ctx = a_context(store, BESIDE, llm=ScriptedModel([MEMORY, CAKE]))
         await say(ctx)
         await segment(ctx, SCOPE, ended=[MONDAY])
         return [(one.title, one.text, one.metadata["summary_by"]) for one in await episodes(ctx)]
 
     found = over(STORES["reference"], steps)
-    assert found == [("Memory", "Checkout.", "scripted:model"), ("Cake", "Apple.", "scripted:model")]
+    assert found == [
+        (MEMORY["title"], "Checkout.", "scripted:model"),
+        (CAKE["title"], "Apple.", "scripted:model"),
+    ]
+
+
+def test_a_title_of_a_window_that_is_too_short_is_asked_for_again_alone() -> None:
+    def answers(task: Task) -> JsonObject:
+        said: Any = a_window(task) if task.purpose == "segment" else CAKE
+        for one in said.get("segments", [])[1:]:
+            one["title"] = "Cake"
+        return said
+
+    async def steps(store: Store) -> object:
+        model = ScriptedModel(answers)
+        ctx = a_context(store, ASKING, llm=model)
+        await say(ctx)
+        await segment(ctx, SCOPE, ended=[MONDAY])
+        return [one.title for one in await episodes(ctx)], [task.purpose for task in model.tasks]
+
+    found = over(STORES["reference"], steps)
+    assert found == ([MEMORY["title"], CAKE["title"]], ["segment", "tell"])
+
+
+def test_an_episode_whose_title_stays_too_short_is_told_in_the_words_of_its_turns() -> None:
+    async def steps(store: Store) -> object:
+        ctx = a_context(store, BESIDE, llm=ScriptedModel(lambda _: {**CAKE, "title": "Cake"}))
+        await say(ctx)
+        await segment(ctx, SCOPE, ended=[MONDAY])
+        return [(one.metadata["summary_by"], 5 <= len((one.title or "").split()) <= 15) for one in await episodes(ctx)]
+
+    assert over(STORES["reference"], steps) == [("extractive", True)] * 2
 
 
 def test_what_no_model_tells_well_is_told_without_one() -> None:

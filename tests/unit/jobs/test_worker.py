@@ -255,7 +255,13 @@ def _refuses(task: Task) -> Scripted:
     if POISON in task.material:
         raise ModelUnavailable("I cannot read this")
     count = sum(line.startswith("[") for line in task.material.splitlines())
-    one: dict[str, Any] = {"first": 1, "last": count, "title": "A talk", "summary": "It was said.", "surprise": "low"}
+    one: dict[str, Any] = {
+        "first": 1,
+        "last": count,
+        "title": "A talk of a few turns",
+        "summary": "It was said.",
+        "surprise": "low",
+    }
     return {"segments": [one]}
 
 

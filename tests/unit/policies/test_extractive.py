@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
+from remembrancer.language.lexical import word_ends
 from remembrancer.policies.consolidation.extractive import MAX_SENTENCES, TITLE_WORDS, AttributedText, summary, title
 
 TALK = [
@@ -62,7 +63,7 @@ def test_a_title_says_nothing_twice() -> None:
 
 def test_speakers_calling_each_other_by_name_is_no_topic() -> None:
     talk = [
-        AttributedText("Ana", "Ben, Ben, listen: apple cake!"),
+        AttributedText("Ana", "Ben, Ben, listen: apple cake and walnut bread!"),
         AttributedText("Ben", "Ana? Ana, apple cake it is."),
     ]
     assert not {"Ana", "Ben"} & set(title(talk).replace(",", "").split())
@@ -124,6 +125,24 @@ def test_whoever_spoke_first_is_told_first(said: list[str]) -> None:
     assert summary([AttributedText("", f"{text}.") for text in said]) == ". ".join(said) + "."
 
 
-def test_a_title_has_words_enough_where_there_are() -> None:
-    fewest, most = TITLE_WORDS
-    assert fewest <= len(title(TALK).split()) <= most
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        (["The payment worker ran out of memory."], "The payment worker ran out of memory"),
+        (["Deploy failed.", "Great, thanks!"], "Deploy failed, Great, thanks"),
+        (["Deploy it, " * 20], "Deploy it, " * 7 + "Deploy"),
+        (["部署失败了" * 20], "部署失败了部署失败了部署失败了部署失败了部署失败了部署失败了"),
+        (["ok"], "Ok"),
+        (["???", "👍"], ""),
+    ],
+    ids=["few phrases", "small talk", "one long clause", "no blanks", "one word", "no word"],
+)
+def test_a_title_has_five_to_fifteen_words_where_its_texts_have_five(said: list[str], named: str) -> None:
+    assert title([AttributedText("Ana", text) for text in said]) == named
+
+
+@given(st.lists(st.lists(st.text("abt失败,", min_size=1, max_size=9), max_size=20), min_size=1, max_size=4))
+def test_no_title_is_shorter_or_longer_than_asked_for(said: list[list[str]]) -> None:
+    texts = [" ".join(words) for words in said]
+    told = len(word_ends(title([AttributedText("", text) for text in texts])))
+    assert min(TITLE_WORDS[0], max(len(word_ends(text)) for text in texts)) <= told <= TITLE_WORDS[1]

@@ -11,11 +11,12 @@ from remembrancer.testing.doubles import NOW
 
 WINDOW = BoundaryQuestion(start=10, end=15, whole=True)
 LAST = BoundaryQuestion(start=10, end=15, whole=False, before="deploys")
+TITLE = "A title of five words"
 TURNS = [StreamTurn(at=NOW, speaker="ana", text=f"turn {place}") for place in range(20)]
 
 
 def told(first: Any, last: Any, **other: Any) -> dict[str, Any]:
-    return {"first": first, "last": last, "title": "A title", "summary": "A summary.", "surprise": "low"} | other
+    return {"first": first, "last": last, "title": TITLE, "summary": "A summary.", "surprise": "low"} | other
 
 
 def test_segments_come_back_in_the_places_of_all_turns() -> None:
@@ -25,9 +26,11 @@ def test_segments_come_back_in_the_places_of_all_turns() -> None:
 
 
 def test_a_title_and_a_summary_are_put_on_one_line() -> None:
-    said = read({"segments": [told(1, 5, title=" A\ntitle ", summary="One.\n\nTwo\x07 < three.")]}, WINDOW)
+    said = read(
+        {"segments": [told(1, 5, title=" A\ntitle of five words ", summary="One.\n\nTwo\x07 < three.")]}, WINDOW
+    )
     assert isinstance(said, Boundaries)
-    assert (said.segments[0].title, said.segments[0].summary) == ("A title", "One. Two < three.")
+    assert (said.segments[0].title, said.segments[0].summary) == (TITLE, "One. Two < three.")
 
 
 @pytest.mark.parametrize(
@@ -56,6 +59,13 @@ def test_a_division_that_leaves_a_gap_or_lacks_something_is_told_what(segments: 
 
 def test_a_good_division_has_no_problem() -> None:
     assert not isinstance(read({"segments": [told(1, 5)]}, WINDOW), str)
+
+
+@pytest.mark.parametrize("title", ["Cake", "word " * 16])
+def test_a_title_that_is_too_short_or_too_long_is_left_out_and_the_division_kept(title: str) -> None:
+    said = read({"segments": [told(1, 2, title=title), told(3, 5)]}, WINDOW)
+    assert isinstance(said, Boundaries)
+    assert [(one.start, one.end, one.title) for one in said.segments] == [(10, 12, None), (12, 15, TITLE)]
 
 
 def test_a_turn_that_begins_something_new_is_a_segment_of_its_own() -> None:

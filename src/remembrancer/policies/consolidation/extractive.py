@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Final
 
 from remembrancer.domain import validation
-from remembrancer.language.lexical import analyse, stem
+from remembrancer.language.lexical import analyse, stem, word_ends
 from remembrancer.policies.rendering.safe import kept_line
 from remembrancer.values import dataclass
 
@@ -24,7 +24,7 @@ MAX_READ_CHARS: Final = 4_000
 MAX_SENTENCES: Final = 400
 """At most so many sentences of all texts are considered; the longest texts are shortened first."""
 TITLE_WORDS: Final = (5, 15)
-"""A title has at least the first number of words, where there are enough phrases, and at most the second."""
+"""The fewest and the most words of a title. Source: PlastMem, "episodic memory": a title has 5 to 15 words."""
 MAX_PHRASE_WORDS: Final = 4
 MAX_PHRASE_CHARS: Final = 60
 
@@ -45,6 +45,7 @@ _QUESTION_MARKS: Final = ("?", "？", "؟")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 _CLAUSE: Final = re.compile(r"[,;:()\[\]\"“”«»!?…。，、！？।؟]|\.(?=\s|$)|\s[-–—]+\s")
 _CUT: Final = "…"
+_SENTENCE_END: Final = " ,;:.!?…。！？।؟"
 _CHATTER: Final = frozenset(
     stem(word)
     for word in """
@@ -93,16 +94,26 @@ def summary(texts: Sequence[AttributedText], *, max_chars: int = MAX_SUMMARY_CHA
 def title(texts: Sequence[AttributedText]) -> str:
     """The phrases whose words occur in most sentences, in their original order: "Checkout, payment worker".
 
-    A phrase is a run of words without stop words and punctuation. Without phrases, the beginning of the most
-    representative sentence; "" where no text has a word.
+    A phrase is a run of words without stop words and punctuation. Where the phrases have fewer than 5 words, the most
+    representative sentences are the title, cut after 15 words. It has fewer than 5 only where all texts together have
+    fewer; "" where no text has a word.
 
     >>> ana = AttributedText("Ana", "The payment worker ran out of memory.")
-    >>> title([ana, AttributedText("Ben", "The worker needs more memory")])
-    'Payment worker ran, memory'
+    >>> title([ana, AttributedText("Ben", "The worker needs two gigabytes of memory")])
+    'Memory, worker needs two gigabytes'
+    >>> title([ana])
+    'The payment worker ran out of memory'
     """
     sentences = _sentences(texts)
-    if not sentences:
-        return ""
+    told = ", ".join(phrase.text for phrase in _title_phrases(sentences))
+    if len(word_ends(told)) < TITLE_WORDS[0]:
+        told = ", ".join(_title_sentences(texts, sentences))
+    ends = word_ends(told)
+    told = told[: ends[: TITLE_WORDS[1]][-1]].rstrip(_SENTENCE_END) if ends else ""
+    return _short(told[:1].upper() + told[1:], validation.MAX_TITLE_CHARS)
+
+
+def _title_phrases(sentences: Sequence[_Sentence]) -> list[_Phrase]:
     in_sentences = Counter(term for one in sentences for term in one.terms)
     fewest, most = TITLE_WORDS
     taken: list[_Phrase] = []
@@ -116,9 +127,18 @@ def title(texts: Sequence[AttributedText]) -> str:
             taken.append(phrase)
             known |= phrase.terms
             words += phrase.words
-    taken.sort(key=lambda phrase: phrase.place)
-    told = ", ".join(phrase.text for phrase in taken) or sentences[next(_by_worth(sentences))].text
-    return _short(told[:1].upper() + told[1:], validation.MAX_TITLE_CHARS)
+    return sorted(taken, key=lambda phrase: phrase.place)
+
+
+def _title_sentences(texts: Sequence[AttributedText], sentences: Sequence[_Sentence]) -> list[str]:
+    """The best sentences with enough words for a title, in their original order: small talk only where it takes it."""
+    said = list(dict.fromkeys(sentence for told in texts for sentence in _of_text(told.text)))
+    taken: dict[str, int] = {}
+    for text in (*(sentences[place].text for place in _by_worth(sentences)), *said):
+        if sum(taken.values()) >= TITLE_WORDS[0]:
+            break
+        taken[text] = len(word_ends(text))
+    return [text.rstrip(_SENTENCE_END) for text in said if taken.get(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +251,7 @@ def _phrases(sentence: _Sentence) -> Iterator[_Phrase]:
 
 def _phrase(place: tuple[int, int], words: Sequence[tuple[str, frozenset[str]]]) -> _Phrase:
     text = _short(" ".join(word for word, _ in words), MAX_PHRASE_CHARS)
-    return _Phrase(place, text, len(words), frozenset[str]().union(*(terms for _, terms in words)))
+    return _Phrase(place, text, len(word_ends(text)), frozenset[str]().union(*(terms for _, terms in words)))
 
 
 def _under(speaker: str, text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from remembrancer.domain.validation import MAX_TITLE_CHARS
 from remembrancer.policies.prompts import fields
-from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING
+from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING, title_problem
 from remembrancer.policies.prompts.fence import fenced, transcript
 from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, StreamTurn
 
@@ -99,7 +99,8 @@ def _segments(value: fields.Object, question: BoundaryQuestion) -> Boundaries | 
                 end=question.start + last,
                 surprise=SURPRISE[surprise],
                 reason=BY_MODEL,
-                title=title,
+                # The engine asks for the missing title alone; the boundaries are kept.
+                title=None if title_problem(title) else title,
                 summary=summary,
             )
         )

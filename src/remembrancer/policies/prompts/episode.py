@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.domain.validation import MAX_TITLE_CHARS
+from remembrancer.language.lexical import word_ends
+from remembrancer.policies.consolidation.extractive import TITLE_WORDS
 from remembrancer.policies.prompts.fence import fenced, transcript
 from remembrancer.policies.prompts.fields import TEXT, Object, object_of, words
 from remembrancer.policies.segmentation.segments import StreamTurn
@@ -15,7 +17,8 @@ PURPOSE: Final = "tell"
 MAX_SUMMARY_CHARS: Final = 2_000
 
 TELLING: Final = (
-    "A title has 5 to 15 words and says what the talk is about, concretely: names, things, what was decided."
+    f"A title has {TITLE_WORDS[0]} to {TITLE_WORDS[1]} words and says what the talk is about, concretely: names,"
+    " things, what was decided."
     " A summary has at most 50 words, tells in the third person what was said, done, decided and by whom, and keeps"
     " names, numbers and dates as they were said. Both are in the language of the turns and hold nothing that the turns"
     " do not say."
@@ -45,4 +48,12 @@ def read(value: Object) -> EpisodeText | str:
     summary = words(value, "summary", max_chars=MAX_SUMMARY_CHARS)
     if not title:
         return "title is empty"
+    if problem := title_problem(title):
+        return problem
     return EpisodeText(title=title, summary=summary) if summary else "summary is empty"
+
+
+def title_problem(title: str) -> str:
+    """What is wrong with the length of a title, in words for the model; "" where it has 5 to 15 words."""
+    count, (fewest, most) = len(word_ends(title)), TITLE_WORDS
+    return "" if fewest <= count <= most else f"the title has {count} words: it must have {fewest} to {most}"
