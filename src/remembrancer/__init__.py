@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StoreUnavailable,
     )
     from remembrancer.facade import AsyncRemembrancer
+    from remembrancer.policies.rendering.notes import untrusted_block
     from remembrancer.sync import Remembrancer
 
 __version__: Final = "0.1.0"
@@ -50,6 +51,7 @@ __all__ = [
     "Scope",
     "Settings",
     "StoreUnavailable",
+    "untrusted_block",
 ]
 
 _HOMES: Final = {
@@ -63,6 +65,7 @@ _HOMES: Final = {
     "Hit": "domain.recall",
     "Recall": "domain.recall",
     "Scope": "domain.scope",
+    "untrusted_block": "policies.rendering.notes",
 }
 
 
