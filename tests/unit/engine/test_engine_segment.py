@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import numpy as np
 import pytest
 from contexts import STORES, a_context, over
 
@@ -36,13 +37,14 @@ from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.policies.segmentation.windows import Windows
+from remembrancer.ports.embedder import Embedded
 from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.presets.plastmem import PLASTMEM
 from remembrancer.presets.spec import Preset
-from remembrancer.testing.doubles import NOW, FailingEmbedder, FixedClock, HashEmbedder, WordHashEmbedder
+from remembrancer.testing.doubles import NOW, FailingEmbedder, FixedClock, HashEmbedder, WordHashEmbedder, a_vector
 from remembrancer.testing.faults import every_fault
 from remembrancer.testing.scripted_model import Scripted, ScriptedModel
 
@@ -383,6 +385,32 @@ def test_a_model_that_cuts_a_window_tells_its_episodes_too(make: Make) -> None:
         {"scripted:model": 2},
         1,
     )
+
+
+@pytest.mark.parametrize("word", ["low", "extremely_high"])
+def test_with_an_embedder_a_models_word_for_surprise_does_not_count(word: str) -> None:
+    def answers(task: Task) -> JsonObject:
+        said: Any = a_window(task)
+        return {"segments": [one | {"surprise": word} for one in said["segments"]]}
+
+    async def steps(store: Store) -> object:
+        ctx = a_context(store, ASKING, llm=ScriptedModel(answers), embedder=CosineEmbedder())
+        await say(ctx)
+        await segment(ctx, SCOPE, ended=[MONDAY])
+        return [one.strength.surprise for one in await episodes(ctx)]
+
+    assert over(STORES["reference"], steps) == [0.0, pytest.approx(0.4, abs=1e-6)]
+
+
+class CosineEmbedder(HashEmbedder):
+    """Turns about memory have one vector, and those about the cake another, at a cosine of 0.6."""
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        memory, cake = a_vector(1, 0), a_vector(0.6, 0.8)
+        rows = [memory if any(turn in text for turn in TALK[:3]) else cake for text in texts]
+        vectors = np.zeros((len(texts), self.dim), np.float32)
+        vectors[:, :2] = rows
+        return Embedded(vectors, np.zeros(len(texts), np.bool_))
 
 
 MEMORY: JsonObject = {"title": "More memory for checkout's worker", "summary": "Checkout."}

@@ -17,13 +17,13 @@ WINDOWS = Windows()
 
 
 def said(cell: str) -> list[StreamTurn]:
-    """Turns by the minutes since the one before, all about one thing."""
+    """Turns by the minutes since the one before, without vectors: what surprises is the model's word."""
     at, turns = NOW, list[StreamTurn]()
     for word in cell.split():
         count, _, minutes = word.rpartition("*")
         for _ in range(int(count or 1)):
             at += timedelta(minutes=float(minutes))
-            turns.append(StreamTurn(at=at, speaker="ana", text="x" * 60, vector=a_vector(1, 0)))
+            turns.append(StreamTurn(at=at, speaker="ana", text="x" * 60))
     return turns
 
 
@@ -93,6 +93,50 @@ def test_the_summary_of_the_last_closed_segment_goes_with_the_next_question() ->
     note = applied(said("20*1"), {}, answer("4 low 6 high 10 low")).note
     asked = WINDOWS.plan(said("20*1"), note, ended=False, with_model=True).question
     assert asked == BoundaryQuestion(start=0, end=20, whole=True, before="to turn 10")
+
+
+def turning(*vectors: tuple[float, float]) -> list[StreamTurn]:
+    """Turns a minute apart with these vectors."""
+    return [
+        StreamTurn(at=NOW + timedelta(minutes=place), speaker="ana", text="x" * 60, vector=a_vector(*vector))
+        for place, vector in enumerate(vectors)
+    ]
+
+
+EAST, NORTH, WEST = (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "turn", "surprise"),
+    [
+        ([EAST] * 3, EAST, 0.0),
+        ([EAST] * 3, (0.6, 0.8), 0.4),
+        ([EAST] * 3, NORTH, 1.0),
+        ([EAST] * 3, WEST, 1.0),
+        ([EAST, NORTH], EAST, 1 - 0.5**0.5),
+    ],
+    ids=["the same", "an angle", "another", "the opposite", "a mean of two"],
+)
+@pytest.mark.parametrize("word", LEVELS)
+def test_surprise_is_one_less_the_cosine_with_the_segment_before_whatever_the_model_says(
+    before: list[tuple[float, float]], turn: tuple[float, float], surprise: float, word: str
+) -> None:
+    turns = turning(*before, turn, EAST)
+    segments = applied(turns, {}, answer(f"{len(before)} {word} 2 {word}"), ended=True).segments
+    assert [one.surprise for one in segments] == [0.0, pytest.approx(surprise, abs=1e-6)]
+
+
+def test_a_segment_that_stays_open_keeps_its_surprise_until_it_is_complete() -> None:
+    turns = turning(*[EAST] * 15, *[(0.6, 0.8)] * 15)
+    note = applied(turns[:20], {}, answer("15 low 5 low")).note
+    assert note["surprise"] == pytest.approx(0.4, abs=1e-6)
+    [segment] = applied(turns[15:], note, answer("15 extremely_high"), ended=True).segments
+    assert segment.surprise == pytest.approx(0.4, abs=1e-6)
+
+
+def test_a_turn_without_a_vector_surprises_as_the_model_says() -> None:
+    turns = [*said("3*1"), *turning(EAST, NORTH)]
+    assert [one.surprise for one in applied(turns, {}, answer("3 high 2 high"), ended=True).segments] == [0.6, 0.6]
 
 
 def test_a_models_titles_and_summaries_come_with_its_segments() -> None:

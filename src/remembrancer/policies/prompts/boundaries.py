@@ -13,7 +13,9 @@ from remembrancer.policies.prompts.fence import fenced, transcript
 from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, StreamTurn
 
 SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})
-"""The surprise of a turn that begins a segment, by the model's word for it. Source: PlastMem, batch segmentation."""
+"""The surprise of a turn that begins a segment, by the model's word for it; for turns that have no vectors. Source:
+PlastMem, batch segmentation.
+"""
 
 PURPOSE: Final = "segment"
 MAX_TOKENS: Final = 4_096

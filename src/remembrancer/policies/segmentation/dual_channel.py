@@ -119,6 +119,12 @@ class DualChannel:
         return Decision(segments=(*plan.settled, ended), note=_note(opened.surprise_at(turns[last], verdict)))
 
 
+def surprise_after(before: Sequence[StreamTurn], turn: StreamTurn) -> float | None:
+    """The surprise of a turn that follows a segment, as in `DualChannel`; None where there are no vectors."""
+    vectors = [one.vector for one in before if one.vector is not None]
+    return _surprise(np.array(vectors).sum(axis=0, dtype=np.float64) if vectors else None, turn.vector)
+
+
 def about_in(note: Note) -> str:
     """The model's summary of the open segment; "" where the note has none."""
     said = note.get(ABOUT)
@@ -199,11 +205,15 @@ class _Open:
         """The surprise of the turn that begins the next segment, for the given reason."""
         if verdict in {_Verdict.LENGTH, _Verdict.TIME_GAP}:
             return 0.0
-        expected = _cosine(self._sum, turn.vector)
-        return 0.0 if expected is None else min(max(1 - expected, 0.0), 1.0)
+        return _surprise(self._sum, turn.vector) or 0.0
 
     def ended(self, place: int, reason: str) -> Segment:
         return Segment(start=self.start, end=place, surprise=self.surprise, reason=reason)
+
+
+def _surprise(event_model: NDArray[np.float64] | None, vector: NDArray[np.float32] | None) -> float | None:
+    cosine = _cosine(event_model, vector)
+    return None if cosine is None else min(max(1 - cosine, 0.0), 1.0)
 
 
 def _cosine(one: NDArray[np.float64] | None, other: NDArray[np.float32] | None) -> float | None:

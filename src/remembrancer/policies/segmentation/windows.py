@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
-from remembrancer.policies.segmentation.dual_channel import ABOUT, DualChannel, about_in
+from remembrancer.policies.segmentation.dual_channel import ABOUT, DualChannel, about_in, surprise_after
 from remembrancer.policies.segmentation.segments import (
     ENDED,
     SURPRISE,
@@ -42,8 +43,10 @@ class Windows:
     question waits for twice as many turns; where that is one segment too, or its time has come, it is complete. At the
     end of the stream the rest is one more window, all of it complete.
 
-    A segment has the surprise that the model saw in its first turn; where it stayed open, the one seen when it was the
-    last of its window, with the turns before it in view. Without a model, `otherwise` decides turn by turn; where a
+    A segment's surprise is that of its first turn after the segment before it (`surprise_after`), where the turns have
+    vectors; otherwise the model's word for it. A segment that stayed open keeps the surprise it had when it was the
+    last of its window; one that follows a complete window, and a stream's first, have none to compare with: 0 where
+    there are vectors. Without a model, `otherwise` decides turn by turn; where a
     model's answer is unusable, it decides on that window. Source: PlastMem, batch segmentation.
     """
 
@@ -74,7 +77,7 @@ class Windows:
         if question is None:
             return Decision(segments=plan.settled, note=plan.note)
         asked = turns[question.start : question.end]
-        first, *others = self._unanswered(asked) if answer is None else answer.segments
+        first, *others = self._unanswered(asked) if answer is None else _compared(turns, answer.segments)
         if SURPRISE in plan.note:
             first = replace(first, surprise=surprise_in(plan.note))
         if plan.note.get(_ENDED) is True:
@@ -99,6 +102,15 @@ class Windows:
 
     def _unanswered(self, asked: Sequence[StreamTurn]) -> Sequence[Segment]:
         return self.otherwise.plan(asked, {}, ended=True, with_model=False).settled
+
+
+def _compared(turns: Sequence[StreamTurn], segments: Sequence[Segment]) -> Iterator[Segment]:
+    """The segments with the surprise that their turns' vectors give; where there is none, as they are."""
+    first = segments[0]
+    yield first if turns[first.start].vector is None else replace(first, surprise=0.0)
+    for before, segment in pairwise(segments):
+        surprise = surprise_after(turns[before.start : before.end], turns[segment.start])
+        yield segment if surprise is None else replace(segment, surprise=surprise)
 
 
 def _complete(*segments: Segment) -> Decision:
