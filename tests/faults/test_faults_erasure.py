@@ -251,8 +251,8 @@ class _Statements:
 def test_a_purge_that_fails_at_any_statement_is_done_by_the_next(lived: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
     statements = _Statements()
 
-    def watching(path: str) -> Connection:
-        connection = connect(path)
+    def watching(path: str, *, create: bool) -> Connection:
+        connection = connect(path, create=create)
         cast("apsw.Connection", connection).exec_trace = statements.trace
         return connection
 

@@ -334,8 +334,8 @@ async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
 
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    def small(path: str) -> Connection:
-        connection = connect(path)
+    def small(path: str, *, create: bool) -> Connection:
+        connection = connect(path, create=create)
         connection.pragma("max_page_count", 100)
         return connection
 

@@ -269,8 +269,8 @@ def statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Watches every connection that the store makes."""
     watched = Statements(lambda: apsw.IOError("injected"), lasting=request.param == "failing from then on")
 
-    def watching(path: str) -> Connection:
-        connection = connect(path)
+    def watching(path: str, *, create: bool) -> Connection:
+        connection = connect(path, create=create)
         if path != ":memory:":
             cast("apsw.Connection", connection).exec_trace = watched.trace
         return connection

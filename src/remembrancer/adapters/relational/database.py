@@ -228,6 +228,7 @@ class Database:
         try:
             with self._backend.translated():
                 _roll_back(self._writing)  # if the last rollback failed
+                self._backend.require_in_place()
                 value = write.work(self._writing)
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             with suppress(self._backend.failure):
@@ -243,8 +244,10 @@ class Database:
             with self._backend.translated():
                 _roll_back(self._writing)  # if the last rollback failed
                 self._writing.execute(self._writing.dialect.begin_writing)
+                self._backend.require_in_place()
                 outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")
+                self._backend.require_in_place()  # again: a write is acknowledged only where it will be found
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             # The whole transaction failed (no lock, disk full at commit): nothing of it was written.
             with suppress(self._backend.failure):  # if this also fails, the next transaction begins with a rollback

@@ -137,6 +137,12 @@ class Backend(Protocol):
         """
         ...
 
+    def require_in_place(self) -> None:
+        """Raises StoreUnavailable if files of the prepared database were deleted, moved or replaced: what is written
+        to an open file that has no name is lost. Called before and after each commit, so it must be cheap.
+        """
+        ...
+
     def copy(self, connection: Connection) -> Connection:
         """For a private database: a connection to a copy of the state that this one sees."""
         ...

@@ -120,6 +120,7 @@ class _Connection(apsw.Connection):
         self.set_busy_timeout(int(seconds * 1000))
 
 
-def connect(path: str) -> SqliteConnection:
-    """A connection; the file may be created. Raises apsw.Error."""
-    return cast("SqliteConnection", _Connection(path))
+def connect(path: str, *, create: bool = True) -> SqliteConnection:
+    """A connection. `create`: a missing file is created. Raises apsw.Error."""
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    return cast("SqliteConnection", _Connection(path, flags))

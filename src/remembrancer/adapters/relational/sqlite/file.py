@@ -45,15 +45,22 @@ class SqliteFile:
         self.name = path
         self.is_private = path == ":memory:"
         self._full_sync = full_sync
+        self._path = path
+        self._create = create
+        self._in_place: dict[str, tuple[int, int]] = {}
+        """The device and inode of each file that is open, by its path."""
         if not self.is_private:
             check_path(path, create=create)
+            self._path = os.path.abspath(path)  # noqa: PTH100  readers open it later: the folder may have changed
 
     def translated(self) -> AbstractContextManager[None]:
         return translated(self.name)
 
     def connect(self, *, reading: bool = False) -> SqliteConnection:
-        connection = connect(self.name)
+        self.require_in_place()
+        connection = connect(self._path, create=self._create and not self._in_place)
         try:
+            self.require_in_place()  # again: another file may have come between
             connection.wait_for_locks(LOCK_TIMEOUT_S)
             connection.pragma("foreign_keys", True)
             connection.pragma("cache_size", -CACHE_KIB)
@@ -92,7 +99,18 @@ class SqliteFile:
                     raise
                 time.sleep(0.005 + 0.045 * os.urandom(1)[0] / 255)
             else:
-                return
+                break
+        if not self.is_private:
+            files = [f"{self._path}{suffix}" for suffix in ("", "-wal", "-shm")]
+            self._in_place = {file: found for file in files if (found := _identity(file)) is not None}
+
+    def require_in_place(self) -> None:
+        for file, identity in self._in_place.items():
+            if _identity(file) != identity:
+                raise StoreUnavailable(
+                    f"{file}: was deleted, moved or replaced while it was open; nothing more is written to it; put it"
+                    " back, or restore a backup, then open it again"
+                )
 
     def copy(self, connection: Connection) -> Connection:
         contents = cast("SqliteConnection", connection).serialize("main")
@@ -156,6 +174,15 @@ def _log_is_held(connection: Connection) -> bool:
     """Write the log into the file and empty it. Returns whether another reader prevented that."""
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get
     return bool(busy)
+
+
+def _identity(file: str) -> tuple[int, int] | None:
+    """The device and inode of a file; None if there is none. Opening it instead would end SQLite's locks on it."""
+    try:
+        found = os.stat(file)  # noqa: PTH116  half the time of Path.stat, at every commit
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def check_path(path: str, *, create: bool) -> None:
