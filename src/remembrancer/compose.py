@@ -99,6 +99,7 @@ def context(
         new_id=_new_id,
         reranker=reranker,
         llm=llm,
+        walk_agents=settings.walk_agents,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, fields, replace
 from math import inf, isfinite
 from pathlib import Path
@@ -164,6 +164,14 @@ def _key(value: Any) -> Secret:
     return key
 
 
+def _names(value: Any) -> frozenset[str]:
+    """Several names: a list of them, or one text with commas between them."""
+    several = value.split(",") if isinstance(value, str) else value
+    if not isinstance(several, list | tuple | frozenset):
+        raise _Refused("names, separated by commas")
+    return frozenset(name for one in cast("Collection[Any]", several) if (name := _text(one).strip()))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings. Raises InvalidInput for a value that is not allowed; `load` also does for an unknown name."""
@@ -176,6 +184,11 @@ class Settings:
     agent: str | None = _setting(None, _optional(_text), "the agent whose memories these are")
     session: str | None = _setting(None, _optional(_text), "the session within the agent")
     role: str = _setting("AGENT", _text, "as what the caller reads: AGENT or LEAD")
+    walk_agents: frozenset[str] = _setting(
+        frozenset(),
+        _names,
+        "agents whose recalls also follow the `similar` relations of hits: names, separated by commas",
+    )
     embedder: str = _setting("auto", _text, "auto, none, local or ollama:MODEL")
     # URLs may contain a password, so they are not shown.
     ollama_url: str | None = _setting(None, _optional(_address), "the Ollama server, http://host:port", shown=False)

@@ -386,3 +386,14 @@ def test_the_users_cache_is_in_the_home_folder_unless_said_otherwise(
 ) -> None:
     monkeypatch.setenv("HOME", "/home/ana")
     assert user_cache(environment) == Path("/home/ana/.cache/remembrancer")
+
+
+@pytest.mark.parametrize("given", ["coder, reviewer", "reviewer,coder,", ["coder", "reviewer"]])
+def test_several_names_are_a_list_or_a_text_with_commas(given: object) -> None:
+    assert load({"walk_agents": given}, environment={}).walk_agents == {"coder", "reviewer"}
+
+
+@pytest.mark.parametrize("given", [1, {"coder": 1}, ["coder", 1]])
+def test_anything_but_names_is_refused(given: object) -> None:
+    with pytest.raises(InvalidInput, match="walk_agents"):
+        load({"walk_agents": given}, environment={})

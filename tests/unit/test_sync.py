@@ -128,7 +128,7 @@ def test_help_shows_a_methods_parameters_and_its_documentation(capsys: pytest.Ca
     help(Remembrancer.recent)
     shown = capsys.readouterr().out
     assert "recent(self, limit: 'int' = 10, days: 'float | None' = None) -> 'tuple[Memory, ...]'" in shown
-    assert "of so many days" in shown
+    assert "only those of the last" in shown
 
 
 def test_the_types_of_a_method_can_be_read_at_run_time() -> None:

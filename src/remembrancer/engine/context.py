@@ -105,7 +105,8 @@ class Context:
     there is one.
 
     `stopwatch`: seconds from an arbitrary origin. `new_id`: a new id for something that happens at a time. `tails`:
-    vectors of turns that are in no episode yet. `executor`: threads for computation beside a read.
+    vectors of turns that are in no episode yet. `executor`: threads for computation beside a read. `walk_agents`:
+    agents whose recalls follow `similar` relations where a question does not say.
     """
 
     store: Store
@@ -119,6 +120,7 @@ class Context:
     reranker: Reranker | None = None
     llm: LanguageModel | None = None
     without_llm: str = "no language model is set (llm)"
+    walk_agents: frozenset[str] = frozenset()
     tails: TailVectors = field(default_factory=TailVectors, compare=False, repr=False)
     executor: Executor = field(default_factory=Executor, compare=False, repr=False)
 

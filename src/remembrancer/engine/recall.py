@@ -69,7 +69,7 @@ def pinned(ctx: Context, view: ReadView, reader: Reader, at: datetime) -> tuple[
 class Question:
     """A question. `limit`: from 1 to the preset's maximum; None: its default. `min_score`, in [0, 1], applies on top of
     the preset's relevance threshold. `ranking`: one of the preset's by name; None: its default. `walk_depth` 1: also
-    follow the `similar` relations of the hits.
+    follow the `similar` relations of the hits, 0: do not; None: as set for the agent that asks.
 
     `explain`: also list the question's terms in each hit, which analyses every hit's text again.
     """
@@ -79,7 +79,7 @@ class Question:
     limit: int | None = None
     min_score: float = 0.0
     ranking: str | None = None
-    walk_depth: int = 0
+    walk_depth: int | None = None
     explain: bool = False
 
     def __post_init__(self) -> None:
@@ -87,7 +87,8 @@ class Question:
         if self.limit is not None:
             validation.whole("limit", self.limit, 1, MAX_LIMIT)
         validation.fraction("min_score", self.min_score)
-        validation.whole("walk_depth", self.walk_depth, 0, 1)
+        if self.walk_depth is not None:
+            validation.whole("walk_depth", self.walk_depth, 0, 1)
 
 
 @dataclass(slots=True)
@@ -292,7 +293,8 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         for place, (chosen, explanation) in enumerate(zip(choice.chosen, explained, strict=True), start=1)
     )
     timer.lap("explain")
-    if question.walk_depth:
+    walks = recalling.reader.scope.agent in recalling.ctx.walk_agents
+    if walks if question.walk_depth is None else question.walk_depth:
         hits = engine.walk.walk(view, recalling.reader, hits, recalling.where, limit, question.min_score)
         timer.lap("walk")
     took = recalling.keyed.took

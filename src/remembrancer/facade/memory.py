@@ -372,7 +372,7 @@ class AsyncRemembrancer(View):
         limit: int | None = None,
         reach: Reach | str | None = None,
         ranking: str | None = None,
-        walk_depth: int = 0,
+        walk_depth: int | None = None,
         min_score: float = 0.0,
         explain: bool = False,
         **filters: Unpack[Filters],
@@ -381,10 +381,12 @@ class AsyncRemembrancer(View):
 
         `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far the
         caller sees; None: as its role may. `ranking`: one of the preset's rankings; None: its default. `walk_depth`: 1
-        also follows the `similar` relations of the hits, 0 does not. `min_score` in [0, 1]: the least score of a hit.
-        `explain`: list the question's terms in each hit. Filters: `kinds`, `tiers`, `visibilities` (any of the values),
-        `tags` (all of them), `metadata` (each key with exactly this value), `source`, `session`, `since` and `until`
-        (happened in [since, until)), `as_of` (as believed at that time). Raises InvalidInput.
+        also follows the `similar` relations of the hits, 0 does not; None: 1 for agents in the setting `walk_agents`.
+        `min_score` in [0, 1]: the least score of a hit. `explain`: list the question's terms in each hit.
+
+        Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them), `metadata` (each key with
+        exactly this value), `source`, `session`, `since` and `until` (happened in [since, until)), `as_of` (as believed
+        at that time). Raises InvalidInput.
 
         Every hit has an explanation of its score, computed when it is first read.
         """
@@ -399,7 +401,7 @@ class AsyncRemembrancer(View):
         limit: int | None = None,
         reach: Reach | str | None = None,
         ranking: str | None = None,
-        walk_depth: int = 0,
+        walk_depth: int | None = None,
         min_score: float = 0.0,
         **filters: Unpack[Filters],
     ) -> WhyNot:

@@ -43,8 +43,8 @@ class Compass:
         return np.array([np.cos(angle), np.sin(angle)], dtype=np.float32)
 
 
-def opened(preset: str, clock: FixedClock | None = None) -> Remembrancer:
-    settings = Settings(db=":memory:", preset=preset, agent="ana", background_index=False)
+def opened(preset: str, clock: FixedClock | None = None, *, walk_agents: frozenset[str] = frozenset()) -> Remembrancer:
+    settings = Settings(db=":memory:", preset=preset, agent="ana", background_index=False, walk_agents=walk_agents)
     return Remembrancer.open(settings=settings, embedder=Compass(), clock=clock or FixedClock())
 
 
@@ -167,6 +167,16 @@ def test_what_a_walk_leads_to_says_by_which_hit() -> None:
         near, far = kept(rem, "deploy", "lunch")
         rem.link(far, near, "similar", 0.5)
         assert [hit.via for hit in rem.recall("deploy", walk_depth=1)] == [None, near]
+
+
+@pytest.mark.parametrize(("agent", "depth", "walks"), [("ana", None, True), ("ben", None, False), ("ana", 0, False)])
+def test_an_agent_may_be_set_to_walk_unless_a_question_says_otherwise(
+    agent: str, depth: int | None, walks: bool
+) -> None:
+    with opened("default", walk_agents=frozenset({"ana", "eve"})) as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        rem.link(near, far, "similar", 0.5)
+        assert (far in {hit.id for hit in rem.scoped(agent=agent).recall("deploy", walk_depth=depth)}) is walks
 
 
 def test_without_a_walk_only_hits_are_returned() -> None:

@@ -57,7 +57,11 @@ class QuestionOptions:
     until: Annotated[datetime | None, "Only what happened before then; format as --since."] = None
     as_of: Annotated[datetime | None, "As believed then; format as --since."] = None
     ranking: Annotated[str | None, "One of the preset's other rankings, such as hybrid in crewship."] = None
-    walk_depth: Annotated[int, "--walk", "1: also memories that a hit has a `similar` edge to."] = 0
+    walk_depth: Annotated[
+        int | None,
+        "--walk",
+        "1: also memories that a hit has a `similar` edge to. Default: as set for the agent, or 0.",
+    ] = None
     min_score: Annotated[float, "No hit below this score, 0 to 1."] = 0.0
 
 

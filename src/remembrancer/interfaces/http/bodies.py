@@ -202,8 +202,8 @@ class RecallIn(Body):
     until: Moment | None = Field(default=None, description="Only what happened before that time.")
     as_of: Moment | None = Field(default=None, description="As believed at that time; null: now.")
     ranking: Name | None = Field(default=None, description="One of the preset's rankings; null: its default.")
-    walk_depth: Annotated[int, Field(strict=True, ge=0, le=1)] = Field(
-        default=0, description="1: also memories that a hit has a `similar` edge to."
+    walk_depth: Annotated[int, Field(strict=True, ge=0, le=1)] | None = Field(
+        default=None, description="1: also memories that a hit has a `similar` edge to; null: as set for the agent."
     )
     min_score: Fraction = Field(default=0.0, description="No hit below this score.")
     explain: Flag = Field(default=False, description="Also list the query terms that occur in each hit.")

@@ -145,7 +145,9 @@ async def why_not(
     ] = None,
     reach: HowFar = None,
     ranking: Annotated[Name | None, Query(description="One of the preset's rankings. Default: the preset's.")] = None,
-    walk_depth: Annotated[int, Query(ge=0, le=1, description="1: also along the `similar` edges of hits.")] = 0,
+    walk_depth: Annotated[
+        int | None, Query(ge=0, le=1, description="1: also along the `similar` edges of hits. Default: the agent's.")
+    ] = None,
     min_score: Annotated[float, Query(ge=0, le=1, description="No hit below this score.")] = 0.0,
 ) -> WhyNotOut:
     """Run the recall, and name the stage at which this memory dropped out, or its rank if it did not."""
