@@ -1,1 +1,1 @@
-"""Pure decisions: the clock, randomness and the answers of models are parameters."""
+"""Pure functions and rules. The clock, random numbers and the answers of models are arguments."""

@@ -1,6 +1,6 @@
-"""Health of a memory store: five metrics from 0 to 100, their weighted score, and its band.
+"""Health of a memory store: five metrics from 0 to 100, their weighted mean, and a band.
 
-A metric without data is None; its weight is shared out among the others. Without any data there is no score.
+A metric without data is None; the weights of the others then add up to 1. Without any data there is no score.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from uuid import UUID
 from remembrancer.domain.health import Metrics
 
 HALF_LIFE: Final = timedelta(days=30)
-"""The median age at which freshness is half of that of new content."""
+"""The median age at which freshness is 50."""
 SAMPLE: Final = 500
-"""At most so many memories are compared with their nearest neighbours."""
+"""The number of memories that are compared with their nearest neighbours."""
 GREEN_FROM: Final = 75.0
 YELLOW_FROM: Final = 50.0
 _PLACES: Final = 9
-"""Decimals of a score. Without rounding, five metrics of exactly 75 could sum to slightly less and fall into another
-band.
+"""Decimals of a score. Without rounding, five metrics of exactly 75 could average slightly less and get
+another band.
 """
 
 
 class Band(StrEnum):
-    """red < 50 <= yellow < 75 <= green."""
+    """The colour of a score: red < 50 <= yellow < 75 <= green."""
 
     RED = "red"
     YELLOW = "yellow"
@@ -39,7 +39,7 @@ class Band(StrEnum):
 
 
 class Metric(StrEnum):
-    """The fields of Metrics, by descending weight."""
+    """The metrics, by descending weight; the values are the field names of Metrics."""
 
     FRESHNESS = "freshness"
     COVERAGE = "coverage"
@@ -60,7 +60,7 @@ WEIGHTS: Final[Mapping[Metric, float]] = MappingProxyType(
 
 
 def freshness(ages: Iterable[timedelta]) -> float | None:
-    """100 when everything is new, 50 at a median age of 30 days, 25 at 60. A negative age counts as 0.
+    """100 if everything is new, 50 at a median age of 30 days, 25 at 60. A negative age counts as 0.
 
     >>> freshness([timedelta(days=30)])
     50.0
@@ -104,7 +104,7 @@ def values(metrics: Metrics) -> dict[Metric, float | None]:
 
 
 def shares(metrics: Metrics) -> dict[Metric, float]:
-    """The weight of each metric in this score. They add up to 1, unless nothing was measured."""
+    """The weight of each metric in this score. They add up to 1, unless no metric has a value."""
     measured = {metric for metric, value in values(metrics).items() if value is not None}
     whole = fsum(WEIGHTS[metric] for metric in measured)
     return {metric: WEIGHTS[metric] / whole if metric in measured else 0.0 for metric in Metric}
@@ -137,28 +137,28 @@ def band(value: float | None) -> Band | None:
 
 
 def weakest(metrics: Metrics) -> Metric | None:
-    """The lowest metric, of equal ones the one with most weight; None where nothing was measured."""
+    """The lowest metric; ties: the one with the greatest weight. None if no metric has a value."""
     known = {metric: value for metric, value in values(metrics).items() if value is not None}
     return min(known, key=lambda metric: known[metric], default=None)
 
 
 def advice(metrics: Metrics) -> str:
-    """How to improve the weakest metric; empty where it is green or nothing was measured."""
+    """How to improve the weakest metric; "" if it is green or no metric has a value."""
     low = weakest(metrics)
     return "" if low is None or band(values(metrics)[low]) is Band.GREEN else ADVICE[low]
 
 
 def sample_order(ids: Iterable[UUID], seed: int) -> list[UUID]:
-    """The ids in an order that looks shuffled and depends on the ids and the seed alone. The first n are a fair sample.
+    """The ids in a pseudo-random order determined by the ids and the seed. The first n are a random sample.
 
-    Each id has its own sort key, so a store that grows a little has nearly the same sample the next day.
+    Each id has its own sort key, so a store that grows slightly has nearly the same sample the next day.
     """
     key = seed.to_bytes(8, "big")
     return sorted(ids, key=lambda one: (blake2b(one.bytes, digest_size=8, key=key).digest(), one.bytes))
 
 
 def why_absent(metrics: Metrics, metric: Metric) -> str:
-    """Why this metric has no value; empty where it has one."""
+    """Why this metric has no value; "" if it has one."""
     if values(metrics)[metric] is not None:
         return ""
     if metrics.freshness is None:

@@ -1,4 +1,4 @@
-"""When a job is due again."""
+"""When a background job is due."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ USUAL: Final[Mapping[Job, timedelta]] = MappingProxyType(
         Job.COMPACT: timedelta(days=1),
         Job.PROMOTE: timedelta(days=1),
         Job.RETAIN: timedelta(days=1),
-        Job.HEALTH: timedelta(hours=1),  # the job itself checks whether the daily snapshot exists
+        Job.HEALTH: timedelta(hours=1),  # the job itself checks whether today's snapshot exists
     }
 )
 UNHURRIED: Final = frozenset({Job.SLEEP, Job.RULES, Job.CLUSTERS, Job.COMPACT, Job.PROMOTE, Job.RETAIN})
-"""Jobs that process much data, or wait until enough has accumulated. They keep to their schedule even where somebody
-asks for everything that is due. The other jobs are quick where nothing waits.
+"""Jobs that process much data, or wait until enough has accumulated. They keep to their schedule even if a caller runs
+all due jobs now; the other jobs are fast if there is no work.
 """
 AFTER_FAILURE: Final = timedelta(minutes=5)
-"""A run that ended with an error is repeated after this time at the latest."""
+"""The longest time until a run that ended with an error is repeated."""
 MOST_HOURS: Final = 24 * 366.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """`hours`: the time between the starts of two runs of a job, where it differs from the default."""
+    """`hours`: the interval between the starts of two runs of a job, if it differs from the default."""
 
     hours: Mapping[Job, float] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -52,15 +52,15 @@ class Schedule:
         return timedelta(hours=self.hours[job]) if job in self.hours else USUAL[job]
 
     def next_run(self, job: Job, last: Run | None) -> datetime | None:
-        """When the job is due after its last run; None: at once, because it has never run.
+        """When the job is due after its last run; None: now, because it has never run.
 
-        One run makes up for all missed ones: work lists are derived from the stored state.
+        One run makes up for all missed ones, because work lists are derived from the stored state.
         """
         if last is None:
             return None
         return last.started_at + (min(self.every(job), AFTER_FAILURE) if last.error else self.every(job))
 
     def is_due(self, job: Job, last: Run | None, now: datetime) -> bool:
-        """Whether the job is due. A last run in the future does not count: the clock has been set back since."""
+        """Whether the job is due. A last run in the future is ignored: the clock was set back."""
         at = self.next_run(job, last)
         return at is None or at <= now or (last is not None and last.started_at > now)

@@ -1,4 +1,4 @@
-"""Token bucket: limits the burst and the long-run rate of requests."""
+"""Token buckets: limits on the burst and the long-term rate of requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
 _ROUNDING: Final = 1e-9
-"""The fraction of a token by which sums of floats may fall short."""
+"""Tolerance, in tokens, for the rounding of float sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TokenRate:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """`tokens` available at time `at` of a monotonic clock with any origin."""
+    """A bucket with `tokens` at time `at` of a monotonic clock with any origin."""
 
     tokens: float
     at: timedelta
@@ -37,7 +37,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The bucket after a request, and the time until a token is available; 0 where the request was granted."""
+    """The bucket after a request, and the time until a token is available; 0 if the request was granted."""
 
     bucket: Bucket
     wait: timedelta
@@ -53,13 +53,13 @@ def full(rate: TokenRate, at: timedelta) -> Bucket:
 
 
 def filled(bucket: Bucket, rate: TokenRate, at: timedelta) -> Bucket:
-    """The bucket at a later time: min(burst, tokens + elapsed × rate). Negative elapsed time counts as none."""
+    """The bucket at a later time: min(burst, tokens + elapsed × rate). Negative elapsed time counts as 0."""
     elapsed = max(at - bucket.at, timedelta()).total_seconds()
     return Bucket(min(rate.burst, bucket.tokens + elapsed * rate.per_second), max(at, bucket.at))
 
 
 def take(bucket: Bucket, rate: TokenRate, at: timedelta) -> Taken:
-    """Ask for one token. A refused request costs nothing, so a client that asks too often still gets the long-run rate.
+    """Take one token. A refused request takes none, so a client that asks too often still gets the long-term rate.
 
     >>> slow = TokenRate(per_second=1, burst=1)
     >>> first = take(full(slow, timedelta()), slow, timedelta())
@@ -69,6 +69,6 @@ def take(bucket: Bucket, rate: TokenRate, at: timedelta) -> Taken:
     now = filled(bucket, rate, at)
     if now.tokens >= 1 - _ROUNDING:
         return Taken(Bucket(max(0.0, now.tokens - 1), now.at), timedelta())
-    # Rounded up to a whole microsecond, so that a client which waits exactly this long is admitted.
+    # Rounded up to a whole microsecond, so that a client that waits exactly this long is granted a token.
     missing = math.ceil((1 - now.tokens) / rate.per_second * 1_000_000)
     return Taken(now, timedelta(microseconds=max(1, missing)))

@@ -24,7 +24,7 @@ PLACES = {
     "h": (-1.0, 0.0),
 }
 RULES = DualChannel()
-STAYS = Boundaries(segments=(Segment(start=0, end=4, surprise=0.0, reason=""),), model="deploys")
+STAYS = Boundaries(segments=(Segment(start=0, end=4, surprise=0.0, reason=""),), about="deploys")
 LEAVES = Boundaries(
     segments=(Segment(start=0, end=3, surprise=0.0, reason=""), Segment(start=3, end=4, surprise=0.0, reason=""))
 )

@@ -77,7 +77,7 @@ def test_a_turn_that_begins_something_new_is_a_segment_of_its_own() -> None:
 def test_a_turn_that_goes_on_leaves_one_segment_and_what_it_is_about() -> None:
     said = read({"begins_something_new": False, "about": "deploys\nand cakes"}, LAST)
     assert said == Boundaries(
-        segments=(Segment(start=10, end=15, surprise=0.0, reason="a model's word"),), model="deploys and cakes"
+        segments=(Segment(start=10, end=15, surprise=0.0, reason="a model's word"),), about="deploys and cakes"
     )
 
 

@@ -1,1 +1,1 @@
-"""Which events become memories, and what a new memory holds."""
+"""Which events become memories, and what fields a new memory has."""

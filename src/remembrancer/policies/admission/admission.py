@@ -1,4 +1,4 @@
-"""Which events become memories at once."""
+"""Which events become memories when they are recorded."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.values import dataclass
 
 _SEVERITIES = tuple(Severity)
-"""Mildest first."""
+"""Least severe first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """Rules by event type. `never`: patterns of types (`*` matches anything) that are never admitted.
+    """Rules by event type, with patterns (`*` matches any text). A type in `never` is not admitted.
 
-    Of the other types, those in `from_severity` are admitted from a severity on; those in `in_states` where
-    payload.state is one of the given values; any other type where it matches `always`. `forced_by` names a flag: where
-    it is true in refs or payload.refs, the event is admitted whatever its type.
+    Otherwise, an event with the flag `forced_by` true in refs or payload.refs is admitted. Types in `from_severity` are
+    admitted at that severity or above; those in `in_states` if payload.state is one of the values; all others if they
+    match `always`.
     """
 
     never: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What text of a cue is embedded, and in which context."""
+"""Which text of a cue is embedded, and after which context."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ MAX_CHARS: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """`heading`: embed who and when with the cue's text. `turns`: embed a turn in the context of so many turns before
-    it, 0 to 10, of which the last `chars` characters count, 0 to 2,000. `words`: keep token embeddings as well.
+    """How cues are embedded. `heading`: include the heading (speaker and time).
 
-    `turns` and `words` take effect with an embedder that reads in context, as the local one does.
+    `turns`: embed a turn after this many preceding turns, 0 to 10; `chars`: the last characters of these turns that are
+    used, 0 to 2,000. `words`: store token embeddings too. These three take effect only with an embedder that gives
+    token embeddings, such as the local one.
     """
 
     heading: bool = False
@@ -31,15 +32,15 @@ class Encoding:
 
     @property
     def reads_in_context(self) -> bool:
-        """Whether the result differs for an embedder that reads in context."""
+        """Whether the result differs for an embedder that gives token embeddings, which embeds passages in context."""
         return self.words or self.turns > 0
 
     def text(self, heading: str, text: str) -> str:
-        """The text of a cue that is embedded."""
+        """The text to embed for a cue."""
         return f"{heading}: {text}" if self.heading and heading else text
 
     def before(self, speaker: str, said: Sequence[tuple[str, str]]) -> str:
-        """The context of a turn of `speaker`: the last of the turns before it, given as (speaker, text).
+        """The context in which a turn of `speaker` is embedded. `said`: the turns before it, as (speaker, text).
 
         >>> Encoding(turns=1).before("Ben", [("Ana", "Hi"), ("Ana", "When do we ship?")])
         'Ana: When do we ship? Ben: '

@@ -1,4 +1,4 @@
-"""Forming memories and their cues from events, and from what a caller wants remembered."""
+"""Forming memories and their cues from events, and from drafts of memories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from remembrancer.policies.admission.importance import Importance
 from remembrancer.values import copied, dataclass
 
 SURPRISE_BOOST: Final = 0.5
-"""The most surprising memory is this much more stable at birth than one without surprise: 1.5 times."""
+"""The greatest addition to initial stability: a memory with surprise 1 starts with 1.5 times the stability."""
 
 _ORIGIN_OF_ROLE: Final = {
     Role.USER: Origin.USER,
@@ -32,15 +32,17 @@ _ORIGIN_OF_ROLE: Final = {
 
 
 def origin_of(role: Role) -> Origin:
-    """The origin of an event: its trust follows from who said it."""
+    """The origin of an event's text, from the role of its author."""
     return _ORIGIN_OF_ROLE[role]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formation:
-    """`kinds`: the kinds a remembered note may have, the first by default; empty: any kind, `note` by default.
+    """How memories are formed. `kinds`: allowed kinds of a remembered note, the default first; empty: any, `note` by
+    default.
 
-    `event_tier`, `note_tier`: the tier of a new memory. `importance`: the importance of a memory formed from an event.
+    `event_tier`, `note_tier`: the tier of a memory formed from an event or remembered directly. `importance`: the
+    initial importance of a memory formed from an event.
     """
 
     kinds: tuple[str, ...] = ()
@@ -53,7 +55,7 @@ class Formation:
             validation.slug("formation.kinds", kind)
 
     def kind(self, asked: str | None) -> str:
-        """The kind of a note. Raises InvalidInput where it is not in `kinds`."""
+        """The kind of a note; None: the default. Raises InvalidInput if it is not in `kinds`."""
         if asked is None:
             return self.kinds[0] if self.kinds else "note"
         if self.kinds and asked not in self.kinds:
@@ -62,7 +64,7 @@ class Formation:
 
 
 def stability_at_birth(surprise: float) -> float:
-    """In days: FSRS-6's initial stability x (1 + surprise / 2). Surprising memories last longer."""
+    """Initial stability in days: FSRS-6's x (1 + surprise / 2)."""
     return INITIAL_STABILITY * (1 + SURPRISE_BOOST * surprise)
 
 
@@ -74,7 +76,7 @@ def memory_id_of(event_id: UUID) -> UUID:
 def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
     """The memory of one event, with the event's text verbatim.
 
-    Its text is the turn's, so the turn's cue is its only one; a second cue with the same words would be searched twice.
+    Its only cue is the turn's; a second cue with the same text would be searched twice.
     """
     memory = Memory(
         id=memory_id_of(event.id),
@@ -98,7 +100,8 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
 
 
 def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
-    """A memory of several turns, found by its own words and by each turn. Its span covers the turns.
+    """An episode: a memory of several turns, with a cue for its own text and one for each turn. Its span covers the
+    turns.
 
     `events`: at least one, in the order of their stream.
     """
@@ -112,13 +115,13 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
 
 
 def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
-    """The cue of one turn: its text under who said it and when."""
+    """The cue of one turn. Its heading is the speaker and the time."""
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
     return analysed(Cue(memory_id=memory_id, ordinal=ordinal, text=event.text, heading=heading, event_id=event.id))
 
 
 def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
-    """The memory of a draft, which happened at `draft.occurred_at`, or now."""
+    """The memory of a draft. It happened at `draft.occurred_at`; if that is None, `now`."""
     occurred = draft.occurred_at or now
     memory = copied(
         draft,
@@ -134,11 +137,11 @@ def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: 
 
 
 def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) -> MemoryWrite:
-    """The memory after its topic is told anew in a scope.
+    """The next revision of a memory, from a draft with the same topic key.
 
-    Text, title, tags, metadata, origin, session, importance, priority, times and expiry are those of the draft;
-    confidence, usage, source and the time it was first recorded stay. Its visibility is the narrower of both, so that
-    what was told to few is not shown to many under a topic that was open before.
+    Text, title, tags, metadata, origin, session, importance, priority, times and expiry are the draft's; confidence,
+    usage, source and `recorded_at` stay. The visibility is the narrower of both, so that a private text does not become
+    visible through a topic that was visible to more readers.
     """
     occurred = draft.occurred_at or now
     later = replace(
@@ -162,12 +165,12 @@ def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) 
 
 
 def says_the_same(later: Memory, earlier: Memory) -> bool:
-    """Whether a revision would change only its number, its time and its session."""
+    """Whether two revisions differ only in number, time and session."""
     kept = {name: getattr(earlier, name) for name in ("revision", "scope", "occurred_from", "occurred_to")}
     return replace(later, **kept) == earlier
 
 
 def own_cue(memory: Memory) -> IndexedCue:
-    """The cue of a memory's own words: its title and text, and when it happened."""
+    """The cue of a memory's title and text. Its heading is the time."""
     text = memory.text if memory.title is None else f"{memory.title}\n{memory.text}"
     return analysed(Cue(memory_id=memory.id, ordinal=0, text=text, heading=spoken_date(memory.occurred_to)))

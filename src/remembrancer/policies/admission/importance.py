@@ -1,4 +1,4 @@
-"""The importance of an event when it is first remembered."""
+"""The importance of a memory formed from an event."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from remembrancer.domain.strength import Strength
 from remembrancer.values import dataclass
 
 MARKED: Final = MappingProxyType({Priority.PIN: 0.80, Priority.HIGH: 0.85, Priority.PERMANENT: 0.95})
-"""The least importance that each priority guarantees, rising."""
+"""The importance floor of each priority, ascending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importance:
-    """`base` plus what the type and the severity add, at least the floor of the priority, clamped to [0, 1]."""
+    """`base` plus the additions for type and severity, clamped to [0, 1], and at least the floor of the priority."""
 
     base: float = 0.5
     by_type: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -36,11 +36,11 @@ class Importance:
             validation.fraction(f"importance.floors.{priority}", floor)
 
     def floor(self, priority: Priority) -> float:
-        """The importance below which an event of this priority never decays."""
+        """The importance below which a memory of an event with this priority never decays."""
         return self.floors.get(priority, 0.0)
 
     def of(self, kind: str, severity: Severity, priority: Priority) -> float:
-        """The importance, in [0, 1], rounded to 12 decimals: 0.5 + 0.3 + 0.15 is to be 0.95."""
+        """The importance, in [0, 1], rounded to 12 decimals, so that 0.5 + 0.3 + 0.15 is 0.95."""
         formed = round(self.base + self.by_type.get(kind, 0.0) + self.by_severity.get(severity, 0.0), 12)
         return min(1.0, max(formed, self.floor(priority), 0.0))
 
@@ -48,8 +48,8 @@ class Importance:
         """A memory's strength after the priority of one of its events changed.
 
         `before`, `after`: all its events (at least one) before and after the change. The importance floor becomes the
-        highest floor of `after`. The importance of a memory of one event, unchanged since its formation, becomes what
-        it would have started with; any other importance is raised to the floor where it is lower.
+        highest floor of `after`. If the memory was formed from one event and its importance never changed, its
+        importance is computed again; otherwise it is raised to the floor if it is lower.
         """
         floor = max(self.floor(event.priority) for event in after)
         untouched = len(before) == 1 and strength.importance == self._born(before[0])

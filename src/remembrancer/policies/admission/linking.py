@@ -13,7 +13,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SimilarLinks:
-    """Up to `at_most` `similar` relations from a memory to earlier ones whose cosine is greater than `above`."""
+    """Up to `at_most` `similar` relations from a memory to earlier ones, if the cosine is greater than `above`."""
 
     at_most: int
     above: float

@@ -17,9 +17,9 @@ from remembrancer.policies.admission.formation import Formation, own_cue
 
 
 class Changes(TypedDict, total=False):
-    """New values of a memory's fields. A missing field stays; None removes the value.
+    """New values of a memory's fields, as in `remember`. A missing field stays; None clears the field.
 
-    The values are those of `remember`; `tags` and `metadata` replace all that were there.
+    `tags` and `metadata` replace the previous ones completely.
     """
 
     text: str
@@ -41,9 +41,9 @@ _OF_STRENGTH: Final = frozenset({"importance", "priority"})
 
 
 def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
-    """The memory with the changes, checked like a new one.
+    """The memory with the changes, validated like a new one.
 
-    Raises InvalidInput naming a value that is not allowed, TypeError for an unknown field.
+    Raises InvalidInput naming the argument with an invalid value, TypeError for an unknown field.
     """
     given = cast("dict[str, Any]", dict(changes))
     for name in given:
@@ -66,7 +66,9 @@ def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
 
 
 def write_of(later: Memory, earlier: Memory, cues: Iterable[Cue]) -> MemoryWrite:
-    """The edited memory with its cues: that of its own words is replaced; others, such as an episode's turns, stay."""
+    """The edited memory with its cues: the cue of its own text is replaced; others, such as an episode's
+    turns, stay.
+    """
     before, after = own_cue(earlier).cue, own_cue(later)
     if before.text == after.cue.text:
         return MemoryWrite(later, tuple(map(analysed, cues)))

@@ -1,1 +1,1 @@
-"""How several memories become one: facts, summaries, merged duplicates, rules."""
+"""How several memories are combined into one: facts, summaries, merged duplicates, rules."""

@@ -1,7 +1,7 @@
-"""AAAK: abbreviating texts by a dictionary of words and phrases, so that they stay readable.
+"""AAAK: abbreviates texts by a dictionary of words and phrases; the result stays readable.
 
-Each phrase has one code and each code one phrase. Text that is not in the dictionary stays as it is, with runs of
-blanks as one. `docs/aaak.md` explains the codes to readers.
+Each phrase has one code and each code one phrase. Other text stays unchanged, except that runs of blanks become one.
+`docs/aaak.md` explains the codes to readers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONNECTIVES: Final = _codes(
     "and=+, or=/, to=→, from=←, because=∵, therefore=∴, with=w/, without=w/o, instead of=!>, at least=≥, "
     "at most=≤, more than=>, less than=<, approximately=≈, for example=e.g., and so on=etc."
 )
-"""Matched only between blanks, so that words never merge."""
+"""Matched only between blanks, so that two words are never joined."""
 
 ABBREVIATIONS: Final = _codes(
     "user prefers=U.pref, user wants=U.want, user likes=U.like, user dislikes=U.dislike, user=U., "
@@ -41,8 +41,7 @@ DICTIONARY: Final[Mapping[str, str]] = MappingProxyType({**CONNECTIVES, **ABBREV
 
 
 def compress(text: str) -> str:
-    """The text with each phrase of the dictionary replaced by its code, the longest first. Compressing twice changes
-    nothing.
+    """Replace each phrase of the dictionary by its code, longest phrases first. Idempotent.
 
     >>> compress("Deploys to production fail because the database is full")
     'Deploys → prod fail ∵ the DB is full'
@@ -51,8 +50,8 @@ def compress(text: str) -> str:
 
 
 def expand(text: str) -> str:
-    """The text with each code replaced by its phrase: the input of `compress`, except for blanks, where that had no
-    code in it.
+    """Replace each code by its phrase. The inverse of `compress`, except for blanks, if the input of `compress` has no
+    code.
 
     >>> expand("Deploys → prod fail ∵ the DB is full")
     'Deploys to production fail because the database is full'
@@ -64,9 +63,10 @@ _PHRASES: Final = {code: phrase for phrase, code in DICTIONARY.items()}
 
 
 def _pattern(connectives: list[str], abbreviations: list[str]) -> re.Pattern[str]:
-    """Connectives between blanks; abbreviations between blanks or brackets, or before a mark that ends a word.
+    """A pattern of the given texts: connectives between blanks; abbreviations between blanks or brackets, or before
+    punctuation.
 
-    Not inside compounds such as paths and addresses.
+    Parts of compounds such as paths and URLs do not match.
     """
 
     def among(several: list[str]) -> str:

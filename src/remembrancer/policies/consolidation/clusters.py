@@ -1,4 +1,4 @@
-"""Clusters of memories similar enough to be replaced by one."""
+"""Clusters of similar memories, each to be replaced by one memory."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """Memories of these tiers form a cluster where each pair has a Jaccard similarity of at least `threshold` and does
-    not differ in a claim (`near_duplicates`). A cluster has at least `least` and at most `most` memories.
+    """When memories of these tiers form a cluster: each pair has a Jaccard similarity of at least `threshold` and makes
+    the same claim (`near_duplicates`). A cluster has at least `least` and at most `most` memories.
 
     `summary_chars`: the limit for a model's summary.
     """
@@ -37,7 +37,9 @@ class Clusters:
 def clusters_of(
     texts: Sequence[str], rule: Clusters, *, apart: Sequence[Hashable] | None = None
 ) -> tuple[tuple[int, ...], ...]:
-    """The clusters, as indexes of their texts. `apart`: a key for each text; only equal keys form a cluster."""
+    """The clusters, as indexes of `texts`. `apart`: a key for each text; texts with different keys are never in one
+    cluster.
+    """
     claims = [claim_of(text) for text in texts]
     terms = [frozenset(analyse(text).terms) for text in texts]
     blocks = [(key, claim.fixed) for key, claim in zip(apart or [None] * len(texts), claims, strict=True)]

@@ -1,4 +1,4 @@
-"""Which memories say the same, and what is left when they are merged."""
+"""Finding near-duplicate memories, and merging each group into one of its memories."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from remembrancer.policies.ranking.diversity import jaccard, words_of
 from remembrancer.values import dataclass
 
 MOST: Final = 50
-"""At most so many memories are merged at once."""
+"""The most memories merged at once."""
 
 MERGED_FROM: Final = "merged_from"
-"""The metadata field that names, by id, the memories merged into this one."""
+"""The metadata field with the ids of the memories merged into this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """`kept` says from now on what all of them said; `gone` leave recall, in time order."""
+    """A merge: `kept` gets the content of the whole group; `gone` are taken out of recall, in time order."""
 
     kept: Memory
     gone: tuple[Memory, ...]
@@ -33,12 +33,11 @@ class Merge:
 
 
 def merges_of(memories: Sequence[Memory], rule: Compaction, *, pinned_tag: str | None = None) -> tuple[Merge, ...]:
-    """The merges among memories given in time order.
+    """The merges among memories, which are given in time order.
 
-    The most important of a group is kept, then the one used most, then the oldest. Only memories of the same home,
-    kind, tier and source are merged. Memories with a topic key take no part: they are updated under it. A memory that
-    was merged before and is active again was restored by somebody; it stays apart from the memory it had been merged
-    into.
+    The most important memory of a group is kept; ties: the most used, then the oldest. Only memories with the same
+    `Home`, kind, tier and source are merged. Memories with a topic key are not merged, because they are updated under
+    that key. A memory that was merged before and restored is not merged into the same memory again.
     """
     several = [memory for memory in memories if memory.topic_key is None and memory.tier in rule.tiers]
     words = [words_of(memory.text) for memory in several]
@@ -63,7 +62,7 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, pinned_tag: str |
 
 
 def with_counts_of(gone: Sequence[Memory], strength: Strength) -> Adjustment:
-    """The strength of the kept memory, with the use of the others added."""
+    """The strength of the kept memory, with the usage counts of the others added."""
     return Adjustment(replace(strength, usage=together((strength, *(memory.strength for memory in gone))).usage))
 
 
@@ -73,13 +72,13 @@ def _place(memory: Memory, rule: Compaction, pinned_tag: str | None) -> Hashable
 
 
 def _merged_from(memory: Memory) -> tuple[str, ...]:
-    """The ids of the memories merged into it before."""
+    """The ids of the memories that were merged into this one before."""
     named = memory.metadata.get(MERGED_FROM)
     return tuple(named.split(",")) if isinstance(named, str) and named else ()
 
 
 def _same_order(one: Claim, other: Claim) -> bool:
-    """Whether their shared words are in the same order: "a depends on b" is not "b depends on a"."""
+    """Whether their shared words are in the same order: "a depends on b" differs from "b depends on a"."""
     return [word for word in one.words if word in other.held] == [word for word in other.words if word in one.held]
 
 

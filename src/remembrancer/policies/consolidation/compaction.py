@@ -1,4 +1,4 @@
-"""The choices of a preset for merging memories that say the same; `compacting` merges by them."""
+"""A preset's rule for merging near-duplicate memories; `compacting` applies it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """Memories of these tiers are merged where the Jaccard similarity of their words is above `above`, they do not
-    differ in a claim (`near_duplicates`), and their shared words are in the same order.
+    """When memories of these tiers are merged: the Jaccard similarity of their words is above `above`, they make the
+    same claim (`near_duplicates`), and their shared words are in the same order.
 
-    `reworded`: also where each has words that the other lacks; otherwise one must have all words of the other.
-    `across_sessions`: also where they come from different sessions.
+    `reworded`: merge also if each has words that the other lacks; otherwise one must have all words of the other.
+    `across_sessions`: merge also across sessions.
     """
 
     above: float = 0.8

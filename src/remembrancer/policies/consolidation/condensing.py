@@ -1,4 +1,4 @@
-"""One memory made of several: its fields, its visibility, and its cues."""
+"""Combining several memories into one: its fields, visibility and cues."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from remembrancer.policies.admission.formation import own_cue
 from remembrancer.values import dataclass
 
 SUMMARISED_BY: Final = "summarised_by"
-"""The metadata field that names the model, or its stand-in, that made one text of several."""
+"""The metadata field with the model (or the method without a model) that wrote a combined text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Scope, visibility and validity of memories. Only memories of one home are condensed into one, so that the result
-    is never visible to more readers, or valid at other times, than each of its sources.
+    """The scope, visibility and validity of memories. Only memories with equal ones are combined, so that the result is
+    never visible to more readers, or valid at other times, than each source.
     """
 
     scope: Scope
@@ -37,9 +37,10 @@ class Home:
 
 
 def home_of(memory: Memory, *, sessions_apart: bool, pinned_tag: str | None = None) -> Home:
-    """The home of a memory. `sessions_apart`: memories of different sessions have different homes; those visible only
-    in their session always do. `pinned_tag`: memories with this tag are in every answer, and are not mixed with
-    others.
+    """The home of a memory. `sessions_apart`: include the session; for memories visible only in their session it always
+    is.
+
+    `pinned_tag`: memories with this tag are in every answer, and are combined only with each other.
     """
     apart = sessions_apart or memory.visibility is Visibility.SESSION
     return Home(
@@ -52,19 +53,21 @@ def home_of(memory: Memory, *, sessions_apart: bool, pinned_tag: str | None = No
 
 
 def id_of(sources: Sequence[Memory], purpose: str) -> UUID:
-    """The id of what is made, for a purpose, of these memories in this order and with their present texts."""
+    """A deterministic id for the memory made for `purpose` from these memories, in this order and with their present
+    texts.
+    """
     told = ",".join(f"{memory.id}:{memory.revision}" for memory in sources)
     return derived_id(sources[0].id, f"{purpose} {told}")
 
 
 def ids_told(memories: Iterable[Memory]) -> str:
-    """Their ids as metadata holds them: one text, separated by commas."""
+    """The ids as metadata stores them: one text, separated by commas."""
     return ",".join(str(memory.id) for memory in memories)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condensed:
-    """The memory that replaces several. `by`: what wrote its text, a rule or a model."""
+    """The text of a memory that replaces several. `by`: the model or rule that wrote it."""
 
     text: str
     title: str | None = None
@@ -81,10 +84,10 @@ def one_of(
     metadata: Mapping[str, JsonValue],
     now: datetime,
 ) -> Memory:
-    """The memory that replaces its sources (at least one), all of that home.
+    """The memory that replaces its sources (at least one), which all have this home.
 
-    Its span covers theirs. It is as important as the most important of them and as trusted as the least trusted one;
-    their usage is added up. It has the kind, source and metadata that they have in common, and all their tags.
+    Its span covers theirs. Its importance is the greatest of theirs, its origin the least trusted; their usage is added
+    up. It has the kind, source and metadata that all sources share, and all their tags.
     """
     sessions = {memory.scope.session for memory in sources}
     occurred_from, occurred_to = span(sources)
@@ -110,9 +113,9 @@ def one_of(
 
 
 def cues_of(memory: Memory, cues: Iterable[Cue], *, own: bool) -> tuple[IndexedCue, ...]:
-    """The cues of a memory: one of its own words, where `own`, and those of its sources, in order.
+    """The cues of a memory: one of its own text if `own`, then those of its sources, in order.
 
-    Text that a recall inserted is left out, and so are repeated cues.
+    Text that a recall inserted is removed, and so are repeated cues.
     """
     given = [own_cue(memory).cue] if own else []
     for cue in cues:
@@ -128,17 +131,17 @@ def cues_of(memory: Memory, cues: Iterable[Cue], *, own: bool) -> tuple[IndexedC
 
 
 def span(memories: Sequence[Memory]) -> tuple[datetime, datetime]:
-    """From the beginning of the first to the end of the last."""
+    """From the start of the earliest to the end of the latest."""
     return min(memory.occurred_from for memory in memories), max(memory.occurred_to for memory in memories)
 
 
 def tags_of(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """All their tags in order of appearance, as many as a memory may have."""
+    """All their tags in order of appearance, up to the limit for one memory."""
     return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[:MAX_TAGS]
 
 
 def shared(several: Iterable[Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
-    """The entries that each mapping has with the same value."""
+    """The entries that all mappings have with the same value."""
     first, *others = several
     return {key: value for key, value in first.items() if all(key in other and other[key] == value for other in others)}
 
@@ -146,8 +149,8 @@ def shared(several: Iterable[Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
 def together(strengths: Sequence[Strength]) -> Strength:
     """The strength of a memory that replaces several (at least one).
 
-    Importance, its floor, priority and surprise are the greatest of theirs, so that nothing fades sooner for being
-    merged. Confidence is the mean. The FSRS state is that of the most stable one.
+    Importance, its floor, priority and surprise are the maxima, so that merging never makes anything fade sooner.
+    Confidence is the mean. The FSRS state is that of the most stable memory.
     """
     stablest = max(strengths, key=lambda strength: strength.stability)
     usages = [strength.usage for strength in strengths]
@@ -163,7 +166,7 @@ def together(strengths: Sequence[Strength]) -> Strength:
 
 
 def _added_up(values: Sequence[Any]) -> Any:
-    """The sum of counts, or the latest of moments, which may be None."""
+    """The sum of counts, or the latest of times (None if all are None)."""
     if all(isinstance(value, int) for value in values):
         return sum(values)
     return max((value for value in values if value is not None), default=None)
@@ -175,5 +178,7 @@ def _in_common(values: Iterable[str | None]) -> str | None:
 
 
 def _sameness(cue: Cue) -> Hashable:
-    """Equal for cues that would match the same searches: the same turn, or the same words under the same heading."""
+    """A key that is equal for cues that match the same searches: of the same turn, or with the same
+    heading and words.
+    """
     return cue.event_id or (cue.heading, " ".join(cue.text.split()).casefold())

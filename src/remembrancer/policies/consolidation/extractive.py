@@ -1,6 +1,6 @@
-"""Extractive titles and summaries, without a model: representative sentences, and recurring phrases.
+"""Extractive titles and summaries, without a model: representative sentences and frequent phrases.
 
-Nothing is rephrased, so nothing can be stated that was not said.
+Sentences are copied, never rephrased, so a summary states nothing that was not said.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from remembrancer.values import dataclass
 MAX_SUMMARY_CHARS: Final = 600
 MAX_SENTENCE_CHARS: Final = 300
 MAX_READ_CHARS: Final = 4_000
-"""At most so much of one text is read: a pasted file must not outweigh the conversation about it."""
+"""The characters read of one text: a pasted file must not outweigh the conversation about it."""
 MAX_SENTENCES: Final = 400
-"""At most so many sentences of all texts are considered; the longest texts are shortened first."""
+"""The limit of sentences from all texts; the longest texts are shortened first."""
 TITLE_WORDS: Final = (5, 15)
-"""The fewest and the most words of a title. Source: PlastMem, "episodic memory": a title has 5 to 15 words."""
+"""The least and the greatest number of words in a title. Source: PlastMem, "episodic memory"."""
 MAX_PHRASE_WORDS: Final = 4
 MAX_PHRASE_CHARS: Final = 60
 
 _BALANCE: Final = 0.7
 """The weight of a sentence's relevance against redundancy: lambda in MMR."""
 _FULL_TERMS: Final = 6
-"""A sentence with fewer terms is weighted down: its similarity to the others overstates its content."""
+"""A sentence with fewer terms gets less weight, because its similarity to others overstates its content."""
 
 _ASKING: Final = 0.5
 """The weight of a question, relative to a statement."""
 _TELLING: Final = 0.4
-"""A sentence with less than this share of the best one's weight is left out, even where there is room."""
+"""A sentence with less than this share of the best one's weight is left out, even if there is room."""
 _SAME: Final = 0.9
-"""A sentence this similar to a selected one repeats it."""
+"""The similarity from which a sentence counts as a repetition of a selected one."""
 _LENGTH_COUNTS: Final = 0.3
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
@@ -60,18 +60,18 @@ _CHATTER: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AttributedText:
-    """A text, and who says it; "" where nobody is named."""
+    """A text and its speaker; "" if unknown."""
 
     speaker: str
     text: str
 
 
 def summary(texts: Sequence[AttributedText], *, max_chars: int = MAX_SUMMARY_CHARS) -> str:
-    """The sentences closest to what all texts are about, in their original order, each under its speaker.
+    """A summary: the sentences closest to the centroid of all texts, in their original order, each with its speaker.
 
-    A sentence is weighted by the cosine of its terms with the sum of all sentences (the centroid of Radev et al., 2000;
-    terms by tf-idf over the sentences), less its similarity to the sentences selected before it. At least one is
-    selected, cut where it must be, and as many as fit `max_chars` (at least 20). "" where there is no visible text.
+    A sentence's weight is the cosine of its terms with the sum of all sentences (the centroid of Radev et al., 2000;
+    tf-idf over the sentences), minus its similarity to sentences already selected. At least one sentence is selected,
+    cut if necessary, and as many as fit `max_chars` (at least 20). Returns "" if the texts have no visible characters.
 
     >>> texts = [AttributedText("Ana", "The vault code is 7319. Thanks!"), AttributedText("Ben", "Which vault?")]
     >>> summary(texts, max_chars=30)
@@ -92,11 +92,11 @@ def summary(texts: Sequence[AttributedText], *, max_chars: int = MAX_SUMMARY_CHA
 
 
 def title(texts: Sequence[AttributedText]) -> str:
-    """The phrases whose words occur in most sentences, in their original order: "Checkout, payment worker".
+    """A title: the phrases whose words occur in most sentences, in their original order.
 
-    A phrase is a run of words without stop words and punctuation. Where the phrases have fewer than 5 words, the most
-    representative sentences are the title, cut after 15 words. It has fewer than 5 only where all texts together have
-    fewer; "" where no text has a word.
+    A phrase is a run of words without stop words and punctuation. If the phrases together have fewer than 5 words, the
+    title is taken from the most representative sentences, cut after 15 words. It has fewer than 5 words only if all
+    texts together do; "" if the texts have no words.
 
     >>> ana = AttributedText("Ana", "The payment worker ran out of memory.")
     >>> title([ana, AttributedText("Ben", "The worker needs two gigabytes of memory")])
@@ -143,7 +143,7 @@ def _title_sentences(texts: Sequence[AttributedText], sentences: Sequence[_Sente
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """`weights`: its terms as a unit vector."""
+    """A sentence. `weights`: its terms as a unit vector."""
 
     text_number: int
     place: int
@@ -159,7 +159,7 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """`place`: the index of its sentence, and its position in it."""
+    """A phrase. `place`: the index of its sentence, and its position in that sentence."""
 
     place: tuple[int, int]
     text: str
@@ -167,14 +167,14 @@ class _Phrase:
     terms: frozenset[str]
 
     def worth(self, in_sentences: Mapping[str, int]) -> float:
-        """How often its terms occur, damped, so that the longest phrase does not always win."""
+        """The frequency of its terms, damped by length, so that the longest phrase does not always win."""
         return sum(in_sentences[term] for term in self.terms) / len(self.terms) ** _LENGTH_COUNTS
 
 
 def _sentences(texts: Sequence[AttributedText]) -> list[_Sentence]:
-    """The sentences with content; all of them where none has any."""
+    """The sentences with content words; all sentences if none has any."""
     each = max(1, MAX_SENTENCES // max(1, len(texts)))
-    # Speakers are shown beside their words; that they address each other by name is no topic.
+    # Names of speakers are no topic: they are shown with the sentences.
     small_talk = _CHATTER.union(*(analyse(told.speaker).terms for told in texts))
     found: list[tuple[int, str, str, Counter[str]]] = []
     for number, told in enumerate(texts):
@@ -195,14 +195,14 @@ def _of_text(text: str) -> list[str]:
 
 
 def _weights(terms: Counter[str], frequency: Mapping[str, int], sentences: int) -> Mapping[str, float]:
-    """tf-idf as a unit vector. No term has weight 0: with a single sentence each term occurs in all of them."""
+    """tf-idf as a unit vector. Every term has a positive weight, even if it occurs in all sentences."""
     raw = {term: count * math.log(1 + sentences / frequency[term]) for term, count in terms.items()}
     length = math.sqrt(sum(weight * weight for weight in raw.values()))
     return {term: weight / length for term, weight in raw.items()} if length else {}
 
 
 def _by_worth(sentences: Sequence[_Sentence]) -> Iterator[int]:
-    """Indexes of representative sentences, best first, each chosen in view of those before it; ties by index."""
+    """Indexes of representative sentences, best first (MMR: each choice considers the previous ones); ties by index."""
     centre: Counter[str] = Counter()
     for one in sentences:
         centre.update(one.weights)
@@ -259,7 +259,7 @@ def _under(speaker: str, text: str) -> str:
 
 
 def _short(text: str, max_chars: int) -> str:
-    """The text cut to `max_chars`, at a blank where there is one in the last third."""
+    """The text cut to `max_chars`, at a blank if there is one in the last third."""
     if len(text) <= max_chars:
         return text
     cut = text[: max_chars - len(_CUT)]

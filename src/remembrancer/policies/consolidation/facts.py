@@ -1,4 +1,4 @@
-"""Facts drawn from episodes: when they are due, how findings are merged with known facts, what is written."""
+"""Facts from episodes: when to ask for them, how findings are merged with known facts, and what is written."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DRAWN: Final = "facts"
-"""The source of memories drawn from episodes; only memories of this source are changed when facts are drawn."""
+"""The source of facts. Only memories with this source are changed when facts are written."""
 DRAWN_BY: Final = "drawn_by"
-"""The metadata field that names the model which drew a fact."""
+"""The metadata field with the model that found a fact."""
 
 
 class Category(StrEnum):
-    """What a fact is about. Source: PlastMem, semantic memory."""
+    """The category of a fact. Source: PlastMem, semantic memory."""
 
     IDENTITY = "identity"
     PREFERENCE = "preference"
@@ -55,15 +55,16 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Facts are drawn from the episodes of one home once there are `threshold` unconsolidated ones, or one whose
-    surprise is at least `flashbulb`.
+    """When and how a model is asked for facts.
 
-    `duplicate`: a finding with a higher cosine to a known fact and the same claim reinforces that fact. `confidence`:
-    of a fact from one episode; each further episode adds the share `step` of what is missing to 1.
+    The episodes of one home are processed when at least `threshold` of them are unconsolidated, or one has a surprise
+    of at least `flashbulb`. `duplicate`: a finding whose cosine to a known fact is higher, with the same claim,
+    reinforces that fact. `confidence`: of a fact from one episode; each further episode adds the share `step` of the
+    distance to 1.
 
-    `sessions_apart`: the episodes of each session are treated apart; otherwise those of all sessions of an owner
-    together. Limits of one question: `at_once` episodes; `chars` characters of each one's turns; `known` known facts
-    for each episode, the most similar ones.
+    `sessions_apart`: process each session's episodes separately; otherwise all sessions of an owner together. Limits of
+    one question: `at_once` episodes; `chars` characters of each episode's turns; `known` known facts for each episode,
+    the most similar ones.
     """
 
     threshold: int = 3
@@ -87,7 +88,7 @@ class Facts:
         validation.whole("facts.known", self.known, 0, 100)
 
     def is_due(self, episodes: Sequence[Memory]) -> bool:
-        """Whether facts are due. `episodes`: all of one home that no facts were drawn from."""
+        """Whether to ask for facts now. `episodes`: the unconsolidated episodes of one home."""
         if len(episodes) >= self.threshold:
             return True
         return any(episode.strength.surprise >= self.flashbulb for episode in episodes)
@@ -102,8 +103,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class FactFinding:
-    """One finding of a model. `fact`: the known fact that it concerns; None for a new one. `sources`: ids of the
-    episodes that say so, at least one.
+    """One finding of a model. `fact`: the known fact that it is about; None: a new fact. `sources`: ids of the episodes
+    that state it, at least one.
     """
 
     action: Action
@@ -115,7 +116,7 @@ class FactFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What is written, and which facts are new, reinforced, updated and invalidated."""
+    """The effect to write, and the ids of facts that are new, reinforced, updated or invalidated."""
 
     effect: Effect
     new: tuple[UUID, ...] = ()
@@ -126,7 +127,9 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What facts are drawn from, all of one home. `event_ids`, `known`: by id. `by`: the model."""
+    """The episodes and known facts of one home that a model was asked about. `event_ids`, `known`: by id. `by`: the
+    model.
+    """
 
     home: Home
     episodes: Mapping[UUID, Memory]
@@ -136,11 +139,11 @@ class Basis:
 
 
 def findings_in(findings: Iterable[FactFinding], basis: Basis) -> tuple[FactFinding, ...]:
-    """The findings that count, with at most one for each known fact.
+    """The valid findings, at most one for each known fact.
 
-    A finding that reinforces or updates an unknown fact is a new fact; one that invalidates it is dropped. Of several
-    findings about a fact one counts: update before invalidate before reinforce; a second update becomes a new fact. A
-    fact is not ended by episodes that are all older than it.
+    A finding that reinforces or updates an unknown fact becomes a new fact; one that invalidates it is dropped. Of
+    several findings about a fact one is kept: update before invalidate before reinforce; a second update becomes a new
+    fact. A fact is not ended by episodes that are all older than it.
     """
     new: list[FactFinding] = []
     about: dict[UUID, FactFinding] = {}
@@ -156,7 +159,7 @@ def findings_in(findings: Iterable[FactFinding], basis: Basis) -> tuple[FactFind
 
 
 def texts_in(findings: Iterable[FactFinding]) -> tuple[str, ...]:
-    """The texts that would be written if no fact were known; each once, in order."""
+    """The distinct texts that would be written if no fact were known, in order."""
     writing = {Action.NEW, Action.UPDATE}
     return tuple(dict.fromkeys(finding.text for finding in findings if finding.action in writing))
 
@@ -169,11 +172,11 @@ def drawn(
     *,
     now: datetime,
 ) -> Drawn:
-    """The result of findings, as `findings_in` returns them.
+    """The writes for findings, which are as `findings_in` returns them.
 
-    All episodes count as consolidated, whatever was found in them. A fact is valid from the end of the first episode
-    that says so. An updated or invalidated fact is kept and valid until then. A fact is as trusted as the least trusted
-    of its episodes. A finding that repeats a known fact, or another finding, adds a source to it instead of a new fact.
+    All episodes are marked as consolidated, even without a finding. A fact is valid from the end of the first episode
+    that states it. An updated or invalidated fact is kept; its validity ends then. A fact has the origin of its least
+    trusted episode. A finding that repeats a known fact, or another finding, adds a source to it instead of a new fact.
 
     `vectors`: unit vectors by text, of `texts_in` and of the known facts. Texts without one are compared by their
     words.
@@ -199,12 +202,12 @@ def _ends(finding: FactFinding, fact: Memory, episodes: Mapping[UUID, Memory]) -
 
 
 def _may_end(episode: Memory, fact: Memory) -> bool:
-    """Whether the episode can end the fact: what was said before the fact was drawn was known then."""
+    """Whether the episode can end the fact. One that happened before the fact was found cannot."""
     return fact.valid_from is None or episode.occurred_to >= fact.valid_from
 
 
 def _joined(about: dict[UUID, FactFinding], fact: UUID, finding: FactFinding) -> FactFinding | None:
-    """Combine the finding with what is said of the fact already; returns an update that could not be combined."""
+    """Merge the finding with the earlier one about the same fact. Returns an update that could not be merged."""
     before = about.setdefault(fact, finding)
     if before is finding:
         return None
@@ -218,7 +221,7 @@ def _joined(about: dict[UUID, FactFinding], fact: UUID, finding: FactFinding) ->
 
 
 def _plain(finding: FactFinding, basis: Basis, drawing: _Drawing) -> FactFinding:
-    """The finding; an update that repeats what the fact says becomes a reinforcement."""
+    """The finding; an update with the same claim as the fact becomes a reinforcement."""
     if finding.action is not Action.UPDATE or finding.fact is None:
         return finding
     same = drawing.says_the_same(finding.text, basis.known[finding.fact].text)
@@ -227,7 +230,7 @@ def _plain(finding: FactFinding, basis: Basis, drawing: _Drawing) -> FactFinding
 
 @dataclass(slots=True)
 class _Fact:
-    """The state of a known or new fact: which episodes say it, and since when."""
+    """A known or new fact: the episodes that state it, and the start of its validity."""
 
     text: str
     sources: dict[UUID, None] = field(default_factory=dict[UUID, None])
@@ -241,7 +244,7 @@ class _Drawing:
     policy: Facts
     now: datetime
     ending: set[UUID] = field(default_factory=set[UUID])
-    """Known facts that findings may end; no finding is merged into them."""
+    """Known facts that findings may end; no other finding is merged into them."""
     facts: dict[UUID, _Fact] = field(default_factory=dict[UUID, _Fact])
     new: dict[UUID, Category] = field(default_factory=dict[UUID, Category])
     """The new facts."""
@@ -299,7 +302,7 @@ class _Drawing:
         return self._likeness(one, other) > self.policy.duplicate
 
     def _likeness(self, one: str, other: str) -> float:
-        """The cosine of two texts with the same claim; 2 for the same words, -2 for different claims."""
+        """The cosine of two texts with the same claim; 2 for equal words, -2 for different claims."""
         if same_words("", None, one) == same_words("", None, other):
             return 2.0
         if one not in self.vectors or other not in self.vectors or not same_claim(one, other):
@@ -307,7 +310,9 @@ class _Drawing:
         return float(self.vectors[one] @ self.vectors[other])
 
     def _place(self, finding: FactFinding) -> UUID:
-        """The fact that says the same: the most similar known or earlier one, else a new one."""
+        """The id of the fact for a finding: the most similar known or earlier fact with the same claim,
+        else a new one.
+        """
         known = {identifier: memory.text for identifier, memory in self.basis.known.items()}
         there = known | {identifier: fact.text for identifier, fact in self.facts.items()}
         alike = {
@@ -332,8 +337,8 @@ class _Drawing:
             fact.since = since if fact.since is None else min(fact.since, since)
 
     def _since(self, finding: FactFinding, fact: Memory | None) -> datetime:
-        """Since when it is valid: the end of the first episode that says so, and that may end the fact where there is
-        one. Never in the future.
+        """The start of validity: the end of the first episode that states the fact and, if it ends another one, may end
+        it. At most now.
         """
         episodes = [self.basis.episodes[source] for source in finding.sources]
         ends = [episode.occurred_to for episode in episodes if fact is None or _may_end(episode, fact)]
@@ -378,8 +383,8 @@ class _Drawing:
 
 
 def _until(fact: Memory, end: datetime) -> MemoryWrite:
-    """The fact with its validity ended; its text stays."""
-    # An interval cannot end before it begins: a fact ended by the episode it came from was valid for a moment.
+    """The fact with its validity ended; its text is unchanged."""
+    # An interval cannot end before it begins. If the episode that a fact came from also ends it, its validity is empty.
     until = end if fact.valid_from is None else max(end, fact.valid_from + MICROSECOND)
     ended = replace(fact, revision=fact.revision + 1, valid_until=until)
     return MemoryWrite(ended, (own_cue(ended),))

@@ -1,4 +1,4 @@
-"""Complete linkage: groups in which every two members are similar, so that no chain joins unrelated texts."""
+"""Complete-linkage clustering: in each group every two members are similar."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from itertools import product
 from typing import Final
 
 LOOKED_AT: Final = 64
-"""Each new set is compared with at most so many earlier sets that share a term, the nearest before it."""
+"""Each set is compared with at most this many earlier sets that share a term, the most recent ones."""
 NEIGHBOURS: Final = 32
-"""Of the sets that are similar enough to a set, at most so many are kept, the most similar."""
+"""The most similar sets kept for each set."""
 
 _ROUNDING: Final = 1e-9
 
@@ -23,10 +23,10 @@ Linked = Callable[[int, int], bool]
 
 
 def linked_groups(likeness: Mapping[Pair, float], linked: Linked, *, most: int) -> tuple[tuple[int, ...], ...]:
-    """Groups of two to `most` indexes, every two of which are linked. Indexes are sorted, groups ordered by their
+    """Groups of two to `most` indexes, all pairs of which are linked. Indexes are sorted; groups are ordered by their
     first.
 
-    `likeness`: the linked pairs with their similarity. The most similar pairs are joined first, ties by index, so the
+    `likeness`: the similarity of the linked pairs. The most similar pairs are joined first, ties by index, so the
     result is deterministic.
     """
     group_of: dict[int, list[int]] = {}
@@ -43,11 +43,12 @@ def linked_groups(likeness: Mapping[Pair, float], linked: Linked, *, most: int) 
 
 
 def alike(sets: Sequence[frozenset[str]], blocks: Sequence[Hashable], *, least: float) -> dict[Pair, float]:
-    """The pairs of sets of one block with a Jaccard similarity of at least `least` (more than 0). An empty set is in
+    """The pairs of sets in the same block with a Jaccard similarity of at least `least` (more than 0). Empty sets have
     none.
 
-    Not all pairs are compared: similar sets share one of their rarest terms (prefix filtering: Chaudhuri, Ganti and
-    Kaushik, ICDE 2006). Where very many sets share a term, the limits above leave out the most distant ones.
+    `blocks`: a key for each set. Only sets that share one of their rarest terms are compared (prefix filtering:
+    Chaudhuri, Ganti and Kaushik, ICDE 2006). If very many sets share a term, `LOOKED_AT` and `NEIGHBOURS` limit the
+    pairs.
     """
     placed: defaultdict[Hashable, list[int]] = defaultdict(list)
     for place, block in enumerate(blocks):
@@ -76,6 +77,8 @@ def _alike(sets: Sequence[frozenset[str]], places: Sequence[int], least: float) 
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Jaccard similarity of two non-empty sets, with one temporary set instead of two: it is called very often."""
+    """Jaccard similarity of two non-empty sets, with one temporary set instead of two, because it is
+    called very often.
+    """
     shared = len(one & other)
     return shared / (len(one) + len(other) - shared)

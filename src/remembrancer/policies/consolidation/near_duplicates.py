@@ -1,8 +1,8 @@
-"""Whether two similar texts make the same claim: a different number, date, name or negation makes another claim.
+"""Whether two similar texts make the same claim. A different number, date, name or negation makes another claim.
 
-Text similarity counts all words; a claim depends on a few of them. These are compared by their form. In doubt the
-claims differ: two redundant memories do less harm than one lost claim. Function words are English, negations also those
-of other languages.
+Text similarity counts all words, but a claim depends on few of them; these are compared by form. In doubt the claims
+count as different: two redundant memories do less harm than one lost claim. Function words are English, negations also
+those of other languages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NUMBER: Final = re.compile(
 )
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _REACH: Final = 8
-"""A negation applies to a word at most so many words behind it."""
+"""A negation applies to a word at most this many words after it."""
 
 _COMPARISON: Final = re.compile(r"[<>=!]=|[=-]>|[<>=≠≤≥≈→←]")
 _QUOTED: Final = re.compile('"([^"\n]{1,200})"|“([^”\n]{1,200})”|`([^`\n]{1,200})`')
@@ -34,11 +34,11 @@ _IDENTIFIER: Final = re.compile(r"\w[_/\\@.:=&]+\w|[a-z][A-Z]|#\w|\w(?:\+\+|#)$|
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The words of a text that decide its claim, distinct and in order of first mention: "from 3 to 5" is not "from 5
-    to 3".
+    """The words of a text that decide its claim, distinct, in order of first mention: "from 3 to 5" differs from "from
+    5 to 3".
 
-    `names`: capitalised words, in lower case; `openers`: words that may be capitalised only because they begin a
-    sentence. `words`: all words, in order; `held`: the same as a set.
+    `names`: capitalised words, in lower case; `openers`: words capitalised perhaps only because they begin a sentence.
+    `words`: all words, in order; `held`: the same as a set.
     """
 
     words: tuple[str, ...]
@@ -58,7 +58,7 @@ class Claim:
         return (self.numbers, self.dates, self.negated, self.identifiers, self.quoted, self.without_case)
 
     def difference(self, other: Claim) -> str:
-        """What the claims differ in, in a word or two ("a number"); empty where nothing relevant differs."""
+        """The difference of two claims in a word or two ("a number"); "" if they are the same."""
         for what, mine, theirs in zip(_FIXED, self.fixed, other.fixed, strict=True):
             if mine != theirs:
                 return what
@@ -75,14 +75,14 @@ _FIXED: Final = (
     "a quoted word",
     "words of a script without capitals",
 )
-"""The name of each part of `Claim.fixed`."""
+"""The names of the parts of `Claim.fixed`, for `difference`."""
 
 
 def same_claim(a: str, b: str) -> bool:
     """Whether two similar texts make the same claim.
 
-    Similarity itself is not tested: two unrelated texts without numbers, dates, negations and names pass as well.
-    Symmetric, and true of a text and itself.
+    Similarity itself is not tested: two unrelated texts without numbers, dates, negations and names also give True.
+    Symmetric and reflexive.
 
     >>> same_claim("The staging port is 8080", "the staging port is 8080.")
     True
@@ -117,7 +117,7 @@ def _distinct(found: Iterable[str]) -> tuple[str, ...]:
 
 
 def _plain(word: str) -> str:
-    """The word in lower case; a contraction as its negated verb or, otherwise, its first part."""
+    """The word in lower case; a contraction as its negated verb, or else its first part."""
     lower = word.casefold()
     if lower.endswith("n't"):
         return "not"
@@ -142,7 +142,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def _number(bare: str, following: str) -> str:
-    """A number and its unit in one spelling; any other token with a digit unchanged."""
+    """A number with its unit, normalised; any other token with a digit unchanged."""
     match = _NUMBER.fullmatch(bare)
     if match is None:
         return bare.casefold()
@@ -173,7 +173,7 @@ def _dates(text: str, words: Sequence[tuple[str, int, int]]) -> Iterator[str]:
 
 
 def _is_calendar(word: str) -> bool:
-    """Whether the word names a day or a month, maybe abbreviated to three letters."""
+    """Whether the word is the name of a day or month, or its first three letters."""
     return word[:3] in claim_words.CALENDAR and word != "monthly"
 
 
@@ -184,7 +184,7 @@ def _beside_number(text: str, start: int, end: int) -> bool:
 
 
 def _negated(words: Sequence[str]) -> Iterator[str]:
-    """Each negation with the word it applies to ("a, not b" is not "b, not a"), and each restriction."""
+    """Each negation with the word it applies to ("a, not b" differs from "b, not a"), and each restriction."""
     for place, word in enumerate(words):
         if word in claim_words.NEGATIONS:
             following = words[place + 1 : place + 1 + _REACH]
@@ -195,7 +195,7 @@ def _negated(words: Sequence[str]) -> Iterator[str]:
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """Paths, addresses, options and names of programs: tokens with marks or capitals inside."""
+    """Tokens with marks or capitals inside: paths, addresses, options, program names."""
     for chunk in _CHUNK.findall(text):
         bare = chunk.strip("\"'`“”‘’«»()[]{}.,;:!?…*")
         lower = bare.casefold()
@@ -212,7 +212,7 @@ def _is_caseless(word: str) -> bool:
 
 
 def _capitals(text: str, words: Sequence[tuple[str, int, int]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The capitalised words, folded: names, and words that begin a sentence and may be any word."""
+    """The capitalised words in lower case: names, and words that begin a sentence, which may be any word."""
     names: list[str] = []
     openers: list[str] = []
     for word, start, _ in words:
@@ -239,8 +239,8 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 
 def _names_differ(one: Claim, other: Claim) -> bool:
-    """Whether one has a name that the other lacks, the order of names differs, or sentences begin with different words
-    that occur nowhere in the other text, as the names of two people would.
+    """Whether one claim has a name that the other lacks, the order of names differs, or the sentences begin with
+    different words that occur nowhere in the other text, as names of two people would.
     """
     if not other.held.issuperset(one.names) or not one.held.issuperset(other.names):
         return True
@@ -253,7 +253,7 @@ def _names_differ(one: Claim, other: Claim) -> bool:
 
 
 def _opposed(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether each has a word that the other lacks, and both are opposites."""
+    """Whether two opposite words each occur in only one of the texts."""
     if not mine or not theirs:
         return False
     if any(word in claim_words.OPPOSITE_OF and not theirs.isdisjoint(claim_words.OPPOSITE_OF[word]) for word in mine):
@@ -262,7 +262,7 @@ def _opposed(mine: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _reversed(some: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether a word of one is a word of the other behind a reversing prefix."""
+    """Whether a word of one set is a word of the other with a reversing prefix."""
     turned = [
         word[len(prefix) :]
         for word in some

@@ -1,4 +1,4 @@
-"""Rules learned from events: which memories they are looked for in, and when a rule was learned before."""
+"""Learning rules from events: which memories are read together, and when a rule counts as known."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Rules of the form "when X, do Y", each supported by several entries.
+    """Settings for learning rules of the form "when X, do Y" from entries (memories of events).
 
     `lookback_hours`: how far back entries are read by default. `entries`: the least number of entries of one owner,
     unless one is marked permanent. `evidence`: how many entries must support a rule. `again_after_days`: a pattern
-    learned more recently is not learned again. `at_once`: entries in one question, each cut to `entry_chars`; at most
-    `at_most` rules come of it.
+    learned more recently is not learned again. `at_once`: entries in one question, each cut to `entry_chars`;
+    `at_most`: the most rules from one question.
     """
 
     lookback_hours: float = 24.0
@@ -42,25 +42,25 @@ class Rules:
         validation.whole("rules.at_most", self.at_most, 1, 50)
 
     def suffice(self, entries: Sequence[Memory], importance: Importance) -> bool:
-        """Whether there are enough entries: `entries`, or fewer with a permanent one among them."""
+        """Whether there are enough entries: at least `entries`, or a permanent one among them."""
         return len(entries) >= self.entries or any(is_permanent(entry, importance) for entry in entries)
 
     def batches(self, entries: Sequence[Memory]) -> list[Sequence[Memory]]:
-        """The entries in as few parts as possible, of about the same size, in order."""
+        """The entries in as few batches as possible, of similar size, in order."""
         size = ceil(len(entries) / max(1, ceil(len(entries) / self.at_once)))
         return [entries[start : start + size] for start in range(0, len(entries), size)] if entries else []
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of entries that may be read together: the same readers see them, and a rule drawn from them."""
+    """The owner of entries that may be read together: all their readers may also see a rule learned from them."""
 
     scope: Scope
     visibility: Visibility
 
 
 def owner_of(entry: Memory) -> Owner:
-    """The owner of an entry, without the session unless it is visible only there: a rule may span several."""
+    """The owner of an entry. Includes the session only if the entry is visible only there."""
     within = entry.visibility is Visibility.SESSION
     return Owner(entry.scope if within else entry.scope.narrowed(session=None), entry.visibility)
 
@@ -74,13 +74,13 @@ def by_owner(entries: Iterable[Memory]) -> dict[Owner, list[Memory]]:
 
 
 def is_permanent(entry: Memory, importance: Importance) -> bool:
-    """Whether the entry was formed from an event that an operator marked permanent; its importance floor tells."""
+    """Whether the entry was formed from an event with the priority permanent, judging by its importance floor."""
     floor = importance.floor(Priority.PERMANENT)
     return 0 < floor <= entry.strength.importance_floor
 
 
 def pattern_key(pattern: str) -> str:
-    r"""The pattern normalised for comparison: without differences in case, blanks, width, or a final full stop.
+    r"""The pattern normalised for comparison: case, blanks, width and a final full stop do not matter.
 
     >>> pattern_key("  The Deploy\n FAILS. ")
     'the deploy fails'
@@ -98,5 +98,5 @@ def said(when: str, then: str) -> str:
 
 
 def formed_by_us(entry: Memory, source: str) -> bool:
-    """Whether the entry reports a run of this job: rules come from what happened, not from looking for rules."""
+    """Whether the entry is this job's own report; rules are not learned from those."""
     return entry.source == source and entry.origin is Origin.SYSTEM

@@ -1,4 +1,4 @@
-"""Sleep: which rows of working memory are consolidated together."""
+"""Sleep: grouping memories of the working tier for consolidation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from remembrancer.values import dataclass
 Trait = Literal["source", "session"]
 
 SUMMARY_OF: Final = "summary_of"
-"""The metadata field that names, by id, the rows of working memory that became this memory."""
+"""The metadata field with the ids of the working memories that this memory summarises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sleep:
-    """Rows of working memory are consolidated once they are older than half of `ttl_hours`. Rows with equal traits
-    (`by`) form groups of at most `most` rows and `chars` characters, without a gap of more than the TTL.
+    """When working memories are consolidated: once they are older than half of `ttl_hours`.
 
-    `summary_chars`: the limit for a model's summary of a group.
+    Memories with equal traits (`by`) form groups of at most `most` memories and `chars` characters, without a gap of
+    more than the TTL. `summary_chars`: the limit for a model's summary of a group.
     """
 
     ttl_hours: float = 24.0
@@ -47,17 +47,17 @@ class Sleep:
         return timedelta(hours=self.ttl_hours)
 
     def due(self, memory: Memory, now: datetime) -> bool:
-        """Whether the memory happened long enough ago."""
+        """Whether the memory is old enough to be consolidated."""
         return now - memory.occurred_to > self.ttl / 2
 
 
 def sleepers(
     memories: Sequence[Memory], rule: Sleep, *, pinned_tag: str | None = None
 ) -> tuple[tuple[Memory, ...], ...]:
-    """The memories, given in time order, as groups to consolidate together, ordered by their first.
+    """The groups of memories to consolidate together, ordered by their first. `memories`: in time order.
 
-    Rows of different homes stay apart, so that a row with narrow visibility or short validity does not change those of
-    others. A row with a topic key stays alone: it is updated under its key.
+    A group has one `Home`, so that one memory with narrow visibility or short validity does not change others. A memory
+    with a topic key forms a group of its own, because it is updated under its key.
     """
     by_traits: dict[Hashable, list[Memory]] = {}
     for memory in memories:
@@ -71,9 +71,7 @@ def sleepers(
 
 
 def stand_in(group: Sequence[Memory]) -> str:
-    """The summary when no model makes one: the texts in AAAK, after their source; empty if they have no content of
-    their own.
-    """
+    """The summary without a model: the source, then the texts abbreviated by AAAK; "" if the texts have no content."""
     said = [compress(without_recalled(memory.text)) for memory in group]
     told = " | ".join(dict.fromkeys(text for text in said if text))
     sources = {memory.source for memory in group}

@@ -1,1 +1,1 @@
-"""What an erasure removes besides what was named."""
+"""What an erasure removes besides the selected rows."""

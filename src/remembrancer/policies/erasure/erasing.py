@@ -1,7 +1,6 @@
-"""What an erasure removes: the memories and events that depend on what was asked for, and what is left of memories that
-also tell of something else.
+"""Deciding what an erasure removes: the selected rows, what depends on them, and parts of episodes.
 
-The decision is made over what a store has looked up; `beyond` names what to look up next.
+The decision uses the connections that a store has looked up; `beyond` names the rows to look up next.
 """
 
 from __future__ import annotations
@@ -19,18 +18,20 @@ from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.values import dataclass
 
 SAYS_FROM: Final = 0.6
-"""A text says a sentence where it has at least this share of the sentence's distinct terms."""
+"""A text repeats a sentence if it has at least this share of the sentence's distinct terms."""
 LEAST_SHARED: Final = 2
-"""It must also have at least so many of them, where the sentence has as many: one word is no statement."""
+"""It must also have at least this many of them, if the sentence has as many."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Going:
-    """The rows to remove. `memories`, of which `asked` were selected themselves, and `events` are removed; `retold`
-    keep only what their other events say. `restored` and `redrawn`: as in `domain.erasure.Removal`. `apart`: sources of
-    what was asked for that stay, because they do not say it.
+    """The rows to remove.
+
+    `memories` and `events` are removed; `asked` are the memories that were selected. `retold`: episodes summarised
+    again from their remaining events. `restored` and `redrawn`: as in `domain.erasure.Removal`. `apart`: sources of
+    selected memories that stay, because their text differs.
     """
 
     asked: frozenset[UUID]
@@ -43,13 +44,13 @@ class Going:
 
 
 def sentences(texts: Iterable[str]) -> tuple[frozenset[str], ...]:
-    """The distinct terms of each sentence; sentences without terms are left out."""
+    """The distinct terms of each sentence of the texts; sentences without terms are left out."""
     found = (frozenset(analyse(one).terms) for text in texts for one in _SENTENCE.split(text))
     return tuple(dict.fromkeys(terms for terms in found if terms))
 
 
 def says(text: str, wanted: Collection[frozenset[str]]) -> bool:
-    """Whether a text contains one of these sentences, each given by its terms.
+    """Whether a text repeats one of the sentences, each given by its terms.
 
     >>> says("My cat is allergic to milk", sentences(["The cat is allergic to milk."]))
     True
@@ -61,19 +62,19 @@ def says(text: str, wanted: Collection[frozenset[str]]) -> bool:
 
 
 def going(choice: ErasureSelection, asked: Traces, graph: Traces, *, empty: frozenset[UUID] = frozenset()) -> Going:
-    """What is removed. `asked`: what the choice selects; `graph`: everything that was looked up, including `asked`;
-    `empty`: episodes of which nothing else is left to tell.
+    """The rows to remove. `asked`: the selected rows; `graph`: everything looked up so far, including `asked`; `empty`:
+    episodes whose remaining events have no text.
 
-    A memory selected by id takes with it the events it is made of, those of its sources that say the same, and the
-    memories it replaced. Anything derived from a removed row is removed too, because it may quote it; only an episode
-    is told anew from its other turns. A memory that a removed one had replaced returns to recall, unless it says what
-    was asked for.
+    With a memory selected by id, the events it was formed from, its sources with the same content and the memories it
+    replaced are removed. Everything derived from a removed row is removed too, because it may quote it; but an episode
+    is summarised again from its other turns. A memory that was replaced by a removed one returns to recall, unless it
+    repeats the selected text.
     """
     return _Closure(choice, asked, graph, empty).whole()
 
 
 def beyond(found: Going, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
-    """The memories and events that have to be looked up before the result is complete."""
+    """The memories and events that must be looked up before `found` is complete."""
     reached = [graph.memories[one] for one in found.memories | found.retold if one in graph.memories]
     memories = {other for trace in reached for other in trace.derived | trace.sources}
     memories |= {other for one in found.events if one in graph.events for other in graph.events[one].memories}
@@ -83,12 +84,12 @@ def beyond(found: Going, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID
 
 
 def is_retellable(memory: Memory) -> bool:
-    """Whether the memory is an episode that was formed from a stream, not by a person."""
+    """Whether the memory is an episode formed from a stream. Only such episodes can be summarised again."""
     return memory.kind == EPISODE and SUMMARY_BY in memory.metadata
 
 
 class _Closure:
-    """Adds rows until nothing more depends on what is removed."""
+    """Adds dependent rows until nothing more depends on the removed ones."""
 
     def __init__(self, choice: ErasureSelection, asked: Traces, graph: Traces, empty: frozenset[UUID]) -> None:
         self._graph = graph
@@ -99,10 +100,10 @@ class _Closure:
         self._events = set(asked.events)
         self._retold: set[UUID] = set()
         self._named = set(choice.ids & asked.memories.keys())
-        """What was selected by id, and the sources it takes with it: all events they are made of are removed."""
+        """Memories selected by id and their removed sources: all events they were formed from are removed."""
         self._said = sentences(trace.memory.text for trace in asked.memories.values()) if self._by_id else ()
         self._heard: dict[UUID, bool] = {}
-        """Cached answers: whether a text says what was asked for."""
+        """A cache: whether each row repeats the selected text."""
 
     def whole(self) -> Going:
         while self._down() or self._up() or self._back():
@@ -119,7 +120,7 @@ class _Closure:
         )
 
     def _down(self) -> bool:
-        """From selected memories to what they are made of."""
+        """Add the events and sources of selected memories. Returns whether anything was added."""
         before = len(self._memories), len(self._events)
         for trace in self._traces(self._named):
             whole = _made_of(trace)
@@ -127,7 +128,7 @@ class _Closure:
                 if event in whole or (event not in self._events and self._tells(event)):
                     self._events.add(event)
             for source in self._traces(trace.sources):
-                # An episode is told anew without the events that say it.
+                # Of an episode, only the events that repeat the selected text are removed.
                 says_it = not is_retellable(source.memory) and self._says(source.memory)
                 if says_it or self._stands_in(source):
                     self._named.add(source.memory.id)
@@ -135,14 +136,14 @@ class _Closure:
         return before != (len(self._memories), len(self._events))
 
     def _up(self) -> bool:
-        """From removed rows to what was formed of them."""
+        """Add the rows formed from removed rows. Returns whether anything was added."""
         before = len(self._memories), len(self._retold)
         formed = {one for event in self._events if event in self._graph.events for one in self._formed(event)}
         for trace in self._traces(self._memories | self._retold):
             formed |= trace.derived
         for identifier in formed - self._memories:
             trace = self._graph.memories.get(identifier)
-            # `beyond` names what is not looked up yet, and it is looked up before anything is removed.
+            # Rows that were not looked up yet are named by `beyond`; nothing is removed before they are looked up.
             if trace is not None and self._can_be_told_anew(trace):
                 self._retold.add(identifier)
             else:
@@ -151,7 +152,9 @@ class _Closure:
         return before != (len(self._memories), len(self._retold))
 
     def _back(self) -> bool:
-        """Memories that would return to recall but say what was asked for are removed as well."""
+        """Remove memories that would return to recall but repeat the selected text. Returns whether
+        anything was added.
+        """
         if not self._by_id:
             return False
         same = {one for one in self._out_of_recall() if self._says(self._graph.memories[one].memory)}
@@ -159,7 +162,7 @@ class _Closure:
         return bool(same - self._memories)
 
     def _out_of_recall(self) -> set[UUID]:
-        """The memories that left recall for something that is removed, and for nothing that stays."""
+        """The memories that were replaced only by removed memories."""
         back: set[UUID] = set()
         for trace in self._traces(self._memories):
             for source in self._traces(trace.sources - self._memories):
@@ -172,7 +175,7 @@ class _Closure:
         return source.memory.status is Status.COMPACTED and source.derived <= self._memories
 
     def _redrawn(self) -> set[UUID]:
-        """Memories whose facts were removed only because they may quote, and memories that now say less."""
+        """Memories from which facts must be drawn again: their facts were removed, or they were summarised again."""
         went = self._traces(self._memories - self._named)
         named = {source for trace in self._traces(self._named) for source in trace.sources}
         sources = {source for trace in went for source in trace.sources} - named
@@ -213,7 +216,7 @@ class _Closure:
 
 
 def _made_of(trace: ErasureTrace) -> frozenset[UUID]:
-    """The events that a memory is made of: its one turn, the turns it is found by, or those of an episode."""
+    """The events of a memory: its one turn, the turns that are its cues, or those of an episode."""
     if len(trace.events) == 1 or trace.memory.kind == EPISODE:
         return frozenset(trace.events)
     return trace.turns

@@ -1,1 +1,1 @@
-"""How the strength of a memory falls with time and rises with use."""
+"""How the strength of a memory decreases with time and increases with use."""

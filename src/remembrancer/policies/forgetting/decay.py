@@ -1,7 +1,7 @@
-"""Forgetting curves: the share of strength that is left after some days.
+"""Forgetting curves: the share of strength left after some days.
 
-Every curve is 1 at age 0, never rises with age and stays in [0, 1]. A negative age (a memory of the future) counts as
-0.
+Every curve is 1 at age 0, never increases with age and stays in [0, 1]. A negative age (a memory of the future) counts
+as 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_DAYS: Final = 36_500.0
 
 
 class _Curve:
-    """A curve reads only the age, unless it says otherwise."""
+    """A forgetting curve. Subclasses use only the age, unless they say otherwise."""
 
     __slots__ = ()
     reads_exposures: ClassVar[bool] = False
@@ -52,7 +52,10 @@ class LinearRamp(_WithFloor):
     """max(floor, 1 - age / days)."""
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
-        """`age` and `stability` in days, `exposures` a count; all of shape (n,). So for every curve."""
+        """The share left, in [0, 1], shape (n,), as in every curve.
+
+        `age` and `stability` in days, `exposures` a count; all of shape (n,).
+        """
         return np.maximum(self.floor, 1.0 - np.maximum(age, 0.0) / self.days)
 
 

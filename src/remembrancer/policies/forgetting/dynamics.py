@@ -32,7 +32,7 @@ DAY: Final = timedelta(days=1) // MICROSECOND
 
 
 class Since(StrEnum):
-    """Where a memory's age starts: when it happened, or, if later, at its last counted exposure or review."""
+    """When a memory's age starts: when it happened or, if later, at its last counted exposure or review."""
 
     OCCURRED = "occurred"
     EXPOSED = "exposed"
@@ -41,10 +41,11 @@ class Since(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dynamics:
-    """`curve`: the loss over time, counted from `since`. `gain`: the gain from exposures of the kind `counted`.
+    """How strength changes. `curve`: the decrease over time since `since`. `gain`: the increase by exposures of kind
+    `counted`.
 
-    `per_session`: exposures of that kind count once per memory and session, and only after the session has ended.
-    `level_factors`: a factor for each scope level; a level without one has that of the next wider level, WORKSPACE 1.
+    `per_session`: such exposures count once per memory and session, and only after the session has ended.
+    `level_factors`: a factor for each scope level; a missing level has the factor of the next wider one, WORKSPACE 1.
     """
 
     curve: Curve
@@ -55,7 +56,7 @@ class Dynamics:
     level_factors: Mapping[Level, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def counts_at_once(self, exposure: Exposure, session: str | None) -> bool:
-        """Whether an exposure counts when it is logged, rather than when its session ends."""
+        """Whether an exposure counts when it is logged, and not only when its session ends."""
         return not self.per_session or session is None or exposure is not self.counted
 
     def __post_init__(self) -> None:
@@ -66,7 +67,7 @@ class Dynamics:
                 )
 
     def retention(self, states: States, at: datetime | Moments) -> FloatColumn:
-        """The share of each memory's strength left at a moment, or each at its own, in [0, 1], shape (n,)."""
+        """The share of each memory's strength left at a time, or at one time for each memory, in [0, 1], shape (n,)."""
         since = states.occurred_at
         if self.since is Since.EXPOSED:
             since = _later(since, states.exposed_at[self.counted])
@@ -76,8 +77,8 @@ class Dynamics:
         return self.curve.retention(age, self._exposures(states), states.stability.astype(np.float64))
 
     def settled(self, states: States) -> Moments:
-        """Since when nothing but time has changed what this law reads of each memory, shape (n,): since it happened, or
-        its last counted exposure or review, where that is later and counts.
+        """The time of the last change of each memory that affects its strength, shape (n,): when it happened, or its
+        last counted exposure or review, if that is later and counts.
         """
         since = states.occurred_at
         if self.since is Since.EXPOSED or self.curve.reads_exposures or not isinstance(self.gain, NoGain):
@@ -87,7 +88,7 @@ class Dynamics:
         return since
 
     def reinforcement(self, states: States) -> FloatColumn:
-        """The factor gained from use, at least 1, shape (n,)."""
+        """The factor gained by use, at least 1, shape (n,)."""
         return self.gain.factor(self._exposures(states))
 
     def level_factor(self, states: States) -> FloatColumn:
@@ -102,5 +103,5 @@ class Dynamics:
 
 
 def _later(since: Moments, moved: Moments) -> Moments:
-    """The later of both. 0 means never, not 1970: a memory from before 1970 does not become younger by it."""
+    """The later of both times. 0 means never, not 1970, so a memory from before 1970 keeps its time."""
     return np.where(moved == 0, since, np.maximum(since, moved))

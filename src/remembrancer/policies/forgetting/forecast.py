@@ -1,6 +1,6 @@
-"""The strength of memories, and the time at which each will have faded without further use.
+"""Forecasts: the strength of memories, and when each counts as faded if it is not used again.
 
-Strength falls with time and rises with use alone, so there is one moment from which on a memory counts as faded.
+Without use strength never increases, so there is one moment from which on a memory counts as faded.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import FloatColumn
 
 NEVER: Final = 2**63 - 1
-"""Stands for the time of something that never happens."""
+"""The time of something that never happens."""
 HORIZON: Final = timedelta(days=36_525)
 """A hundred years. A memory that fades later counts as never fading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A memory is faded where `strength`, over its own signals moved by `dynamics`, is below `below`."""
+    """A memory is faded if `strength`, computed from its own signals and `dynamics`, is less than `below`."""
 
     strength: Expression
     dynamics: Dynamics
@@ -41,8 +41,8 @@ class Forgetting:
 
 
 def check(argument: str, expression: Expression) -> None:
-    """Check that strength depends on the memory alone. Raises InvalidInput for expressions that compare it with others
-    (MinMax, Rrf): strength would depend on which others are looked at, and could rise by itself.
+    """Check that a strength expression depends on each memory alone. Raises InvalidInput for expressions that compare
+    candidates (MinMax, Rrf): with them, strength would depend on the other memories in the list.
     """
     if isinstance(expression, MinMax | Rrf):
         raise InvalidInput(argument, expression, "an expression without minmax and rrf: strength is a memory's own")
@@ -51,19 +51,18 @@ def check(argument: str, expression: Expression) -> None:
 
 
 def strength(states: States, law: Forgetting, at: datetime) -> FloatColumn:
-    """The strength of each memory at a moment, in [0, 1], shape (n,)."""
+    """The strength of each memory at a time, in [0, 1], shape (n,)."""
     return _strengths(states, law, np.full(len(states.occurred_at), microseconds(at)))
 
 
 def falls_below(states: States, law: Forgetting, now: datetime, *, horizon: timedelta = HORIZON) -> Moments:
-    """The first moment at which each memory is faded if nothing else happens to it; NEVER where that is after
-    `horizon`.
+    """When each memory becomes faded without further use, shape (n,); NEVER if that is later than `now` + `horizon`.
 
-    For a faded memory the moment is in the past, and not before the last change that the law knows of.
+    For a faded memory the time is in the past, and not before its last known change.
     """
     at = microseconds(now)
     faded = strength(states, law, now) < law.below
-    # The state does not describe earlier moments: the memory was younger then, or less used.
+    # The state does not describe the time before its last change.
     strong = np.where(faded, np.minimum(law.dynamics.settled(states), at), at)
     weak = np.where(faded, at, at + horizon // MICROSECOND)
     found = np.where(faded, strong, NEVER)
@@ -76,7 +75,9 @@ def falls_below(states: States, law: Forgetting, now: datetime, *, horizon: time
 def curve(
     states: States, law: Forgetting, since: datetime, until: datetime, points: int
 ) -> list[tuple[datetime, float]]:
-    """The strength of one memory at `points` moments, evenly from `since` to `until`, if nothing happens in between."""
+    """The strength of one memory at `points` evenly spaced times from `since` to `until`, if it does not change in
+    between.
+    """
     start, end = microseconds(since), microseconds(until)
     times = np.array([start + (end - start) * step // (points - 1) for step in range(points)], dtype=np.int64)
     values = _strengths(chosen(states, np.zeros(points, dtype=np.intp)), law, times)
@@ -84,12 +85,12 @@ def curve(
 
 
 def moment_of(found: int) -> datetime | None:
-    """A result of `falls_below` as a moment; None for NEVER."""
+    """A result of `falls_below` as a datetime; None for NEVER."""
     return None if found == NEVER else moment(found)
 
 
 def chosen(states: States, rows: NDArray[np.intp]) -> States:
-    """The states of these rows, in their order."""
+    """The states of these rows, in the order of `rows`."""
     own = {
         field.name: getattr(states, field.name)
         for field in fields(States)
@@ -103,7 +104,9 @@ def chosen(states: States, rows: NDArray[np.intp]) -> States:
 
 
 def _crossing(states: States, law: Forgetting, strong: Moments, weak: Moments) -> Moments:
-    """The first faded moment between one at which each memory is not faded and one at which it is, by bisection."""
+    """The first time at which each memory is faded, by bisection. `strong`: a time when it is not;
+    `weak`: when it is.
+    """
     while np.any(weak - strong > 1):
         middle = strong + (weak - strong) // 2
         faded = _strengths(states, law, middle) < law.below
@@ -113,6 +116,6 @@ def _crossing(states: States, law: Forgetting, strong: Moments, weak: Moments) -
 
 
 def _strengths(states: States, law: Forgetting, at: Moments) -> FloatColumn:
-    """As `strength`, each memory at its own moment."""
+    """As `strength`, with one time for each memory."""
     table = signals.compute_states(states, signals.EvaluationTime(at, law.dynamics))
     return evaluate(law.strength, table, len(at)).values

@@ -67,7 +67,7 @@ def after_review(
     """Stability and difficulty after a review `elapsed` days after the previous one, all of shape (n,).
 
     A negative `elapsed` (clock skew) counts as 0; values outside their bounds count as the bound. A success never
-    shortens stability, Again never lengthens it.
+    shortens stability, and Again never lengthens it.
     """
     before = np.clip(stability, MIN_STABILITY, MAX_STABILITY)
     hard = np.clip(difficulty, MIN_DIFFICULTY, MAX_DIFFICULTY)

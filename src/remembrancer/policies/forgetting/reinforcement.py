@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NoGain:
-    """Exposures add nothing: the factor is always 1."""
+    """Exposures have no effect: the factor is always 1."""
 
     def factor(self, exposures: FloatColumn) -> FloatColumn:
         return np.ones_like(exposures)
@@ -87,9 +87,9 @@ def after_feedback(strength: Strength, feedback: Feedback, steps: FeedbackSteps)
             step, usage = steps.harmful, replace(usage, harmed=usage.harmed + 1)
         case _:
             assert_never(feedback)
-    # Steps are decimal fractions: without rounding, three of them down from 0.75 end slightly above 0.15.
+    # Rounded, because steps are decimal fractions: 0.75 after three steps down of 0.2 would be slightly above 0.15.
     confidence = min(1.0, max(0.0, round(strength.confidence + step, 12)))
-    # Positive feedback never retires a memory; a restored one could not recover otherwise.
+    # Positive feedback never retires a memory; otherwise a restored one could not recover.
     retire = "" if feedback is Feedback.HELPFUL else _struck_out(confidence, usage, steps)
     return Adjustment(replace(strength, confidence=confidence, usage=usage), retire)
 
@@ -102,7 +102,7 @@ def _struck_out(confidence: float, usage: Usage, steps: FeedbackSteps) -> str:
 
 
 def after_exposure(strength: Strength, exposure: Exposure, at: datetime) -> Adjustment:
-    """The strength after one more exposure. Only the count changes: exposure is not usefulness."""
+    """The strength after one more exposure. Only the count changes, because being shown does not prove usefulness."""
     usage = strength.usage
     match exposure:
         case Exposure.RETRIEVED:

@@ -1,4 +1,4 @@
-"""How long telemetry stays in the journal before it is archived."""
+"""When telemetry is moved from the journal to the archive."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """Events of these `types` (`network.*`: every type that begins so) older than `after_days` are archived and
-    shortened, unless their priority is in `keep`.
+    """Events of these `types` (`network.*` matches every type with that prefix) older than `after_days` are archived
+    and shortened, unless their priority is in `keep`.
     """
 
     types: tuple[str, ...]

@@ -20,12 +20,11 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewing:
-    """A model rates what exposures of the kind `counted` were worth.
+    """When a model rates how useful exposures of the kind `counted` were.
 
-    `min_days`: the least time between two reviews of a memory, and between its happening and its first review; evidence
-    waits that long. `silent_hours`: how long evidence waits for its conversation to continue, because it is judged by
-    what was said afterwards. `at_once`: memories in one question. `turns`, `chars`: at most so much of the conversation
-    is shown.
+    `min_days`: the least time between two reviews of a memory, and between its occurrence and its first review.
+    `silent_hours`: how long to wait for the conversation to continue, because a memory is rated by what is said
+    afterwards. `at_once`: memories in one question. `turns`, `chars`: limits of the conversation shown to the model.
     """
 
     counted: Exposure = Exposure.RETRIEVED
@@ -44,20 +43,22 @@ class Reviewing:
         validation.whole("review.chars", self.chars, 100, 1_000_000)
 
     def at(self, memory: Memory, evidence: Evidence) -> datetime:
-        """The time of the review: that of the last exposure, or the earliest allowed time, where that is later.
+        """The time recorded for a review: that of the last exposure or, if later, the earliest allowed time.
 
-        It does not depend on when the review is made, and is always later than the memory's previous review.
+        It does not depend on when the model is asked, and is always later than the memory's previous review.
         """
         return max(evidence.at[-1], _since(memory) + timedelta(days=self.min_days))
 
     def waited(self, evidence: Evidence, *, now: datetime) -> bool:
-        """Whether its conversation had the time to continue."""
+        """Whether the conversation has had `silent_hours` to continue."""
         return now - evidence.at[-1] >= timedelta(hours=self.silent_hours)
 
     def reviews(
         self, memories: Sequence[Memory], evidence: Sequence[Evidence], ratings: Sequence[Rating], *, by: str
     ) -> tuple[Review, ...]:
-        """A review of each memory, with the evidence and rating at the same index. `by`: who rated."""
+        """A review of each memory, with the evidence and rating at the same index. `by`: the model or policy that
+        rated.
+        """
         at = [self.at(memory, given) for memory, given in zip(memories, evidence, strict=True)]
         elapsed = [(moment - _since(memory)) / DAY for moment, memory in zip(at, memories, strict=True)]
         before = [memory.strength for memory in memories]
@@ -85,6 +86,6 @@ class Reviewing:
 
 
 def _since(memory: Memory) -> datetime:
-    """Where the memory's age starts, as in presets that count it from the last review."""
+    """When the memory's age starts: its last review, or when it happened."""
     reviewed = memory.strength.last_reviewed_at
     return memory.occurred_to if reviewed is None else max(memory.occurred_to, reviewed)

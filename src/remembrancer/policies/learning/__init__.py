@@ -1,1 +1,1 @@
-"""Learnings: drawn from sessions, kept as files, promoted to wider scopes."""
+"""Learnings: extracted from sessions, stored in files, promoted to wider scopes."""

@@ -1,4 +1,4 @@
-"""Extraction of learnings from a session: scopes, owners, and the windows of a session that a model reads."""
+"""Extraction of learnings from a session: extraction scopes, owners, and the windows that a model reads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ExtractionScope(StrEnum):
 
 
 class SessionPhase(StrEnum):
-    """The phase of a session that is learned from: before the work, at a milestone, after a failure, or at the end."""
+    """When in a session learnings are extracted: before the work, at a milestone, after a failure, or at the end."""
 
     PROSPECTIVE = "prospective"
     IN_FLIGHT = "in-flight"
@@ -50,7 +50,7 @@ class SessionPhase(StrEnum):
 FILES: Final[Mapping[ExtractionScope, str]] = MappingProxyType(
     {ExtractionScope.PROSPECTIVE: ".premortem.md", ExtractionScope.IN_FLIGHT: ".assumptions.jsonl"}
 )
-"""The file that belongs to an extraction scope: notes written before or during the work."""
+"""The file that an extraction scope also reads: notes written before or during the work."""
 
 _LEVELS: Final[Mapping[ExtractionScope, Level]] = MappingProxyType(
     {
@@ -70,11 +70,11 @@ _LEVELS: Final[Mapping[ExtractionScope, Level]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """`scopes`: the extraction scopes, with the scope level at which their learnings belong.
+    """Settings of extraction. `scopes`: the extraction scopes, each with the scope level of its learnings.
 
-    `window_chars`: how much of a session a model reads at once; in a longer session each window begins with the last
-    `overlap` turns of the previous one, as far as they fill at most half of it. `result_chars`: how much of a tool's
-    output is read. `at_most`: learnings of one answer.
+    `window_chars`: characters of a session that a model reads at once; in a longer session, each window begins with the
+    last `overlap` turns of the previous one, at most half a window. `result_chars`: characters read of a tool's output.
+    `at_most`: learnings in one answer.
     """
 
     scopes: Mapping[ExtractionScope, Level] = field(default_factory=lambda: _LEVELS)
@@ -90,15 +90,16 @@ class Extraction:
         validation.whole("extraction.at_most", self.at_most, 1, 50)
 
     def at(self, moment: SessionPhase) -> tuple[ExtractionScope, ...]:
-        """The extraction scopes of a phase: at the end all of them, before that the one with the phase's name."""
+        """The extraction scopes of a phase: all at the end of a session; otherwise the one with the phase's name."""
         if moment is SessionPhase.RETROSPECTIVE:
             return tuple(self.scopes)
         return tuple(scope for scope in self.scopes if scope.value == moment.value)
 
     def passages(self, events: Sequence[Event]) -> tuple[StreamPassage, ...]:
-        """The events as a model reads them, in order. Events without readable text are left out.
+        """The events as passages for a model, in order.
 
-        So are texts that a recall inserted, and events that the memory system recorded about itself.
+        Left out: events without readable text, text that a recall inserted, and events that the memory system recorded
+        about itself.
         """
         told = (self._passage(event) for event in events if event.type not in _ABOUT_ITSELF)
         return tuple(passage for passage in told if passage.text)
@@ -117,9 +118,9 @@ class Extraction:
         )
 
     def windows(self, passages: Sequence[StreamPassage]) -> tuple[tuple[StreamPassage, ...], ...]:
-        """Every passage in at least one window of at most `window_chars` characters, in order.
+        """Windows of at most `window_chars` characters, in order; each passage is in at least one.
 
-        A passage longer than a window is split into pieces with its number.
+        A passage longer than a window is split into pieces with the same number.
         """
         windows: list[tuple[StreamPassage, ...]] = []
         window: list[StreamPassage] = []
@@ -138,7 +139,7 @@ class Extraction:
         return [replace(passage, text=passage.text[start : start + self.window_chars]) for start in starts]
 
     def _repeated(self, window: Sequence[StreamPassage], following: int) -> list[StreamPassage]:
-        """The end of a window that the next one repeats, where that one adds `following` characters."""
+        """The end of a window that the next one repeats. `following`: the characters that the next window adds."""
         room = min(self.window_chars // 2, self.window_chars - following)
         kept: list[StreamPassage] = []
         for passage in reversed(window[-self.overlap :] if self.overlap else ()):
@@ -155,7 +156,7 @@ _ABOUT_ITSELF: Final = frozenset({EXTRACTED, NUDGED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPassage:
-    """Something said or done, with its position in its stream. `file`: the name of the file whose text it is, or ""."""
+    """A text of a session. `number`: its position in the stream. `file`: the name of its file, or ""."""
 
     number: int
     at: datetime
@@ -165,10 +166,10 @@ class StreamPassage:
 
 
 def owner(stream: Scope, level: Level) -> Scope:
-    """The owner of a learning that belongs at a level: the stream's scope without its narrower parts.
+    """The owner of a learning of a level: the stream's scope without the parts below that level.
 
-    Where the stream has no part at that level, the next narrower part is the owner, so that the learning is never
-    visible more widely than intended. A session alone is no owner.
+    If the stream has no part at that level, the next narrower part owns the learning, so that it is never visible more
+    widely than intended; but never only a session.
 
     >>> owner(Scope(workspace="acme", crew="platform", agent="ana", session="monday"), Level.CREW).agent is None
     True

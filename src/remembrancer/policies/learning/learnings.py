@@ -21,14 +21,14 @@ from remembrancer.policies.consolidation.compacting import MERGED_FROM
 from remembrancer.values import copied
 
 KINDS: Final = frozenset(kind.value for kind in LearningType)
-"""The kinds of memory that are learnings."""
+"""The kinds of memories that are learnings."""
 
 _NOON: Final = time(12)
 _IN_METADATA: Final = ("phase", "session_id", "session_task", "promoted_from")
 
 
 def key_of(identifier: UUID) -> str:
-    """The key of a learning's memory. It makes a learning be kept once, whatever its source."""
+    """The key of a learning's memory. With it a learning is stored once, whatever its source."""
     return f"learning:{identifier}"
 
 
@@ -42,9 +42,9 @@ def memory_of_learning(
     otherwise_at: datetime | None = None,
     now: datetime,
 ) -> MemoryWrite:
-    """A new memory, under its own id, of a learning in the file `source`.
+    """A new memory of a learning in the file `source`, with the learning's id.
 
-    `tags`, `metadata`: added because of the file. The time is the learning's own, else `otherwise_at`, else `now`.
+    `tags`, `metadata`: those that the file adds. The time is the learning's own, else `otherwise_at`, else `now`.
     """
     created = learning.created_at
     draft = copied(
@@ -78,7 +78,7 @@ def made_to_say(
     tags: tuple[str, ...] = (),
     metadata: Mapping[str, JsonValue] | None = None,
 ) -> MemoryWrite:
-    """The memory with the text and fields of the learning. Strength and status stay; others change them."""
+    """The memory with the text and fields of the learning. Strength and status are unchanged."""
     created = learning.created_at
     happened = memory.occurred_to if created is None else moment_of(created)
     said = {"domain", *(name for name in _IN_METADATA if _said(memory, name) is not None)}
@@ -106,7 +106,7 @@ def made_to_say(
 
 
 def strengthened(strength: Strength, learning: Learning) -> Strength:
-    """The strength with the header's values: its count is that of retrievals, its day that of the last one."""
+    """The strength with the header's values: its count counts retrievals, its day is that of the last one."""
     usage = strength.usage
     when = usage.last_retrieved_at
     if (None if when is None else day_of(when)) != learning.last_reinforced:
@@ -116,9 +116,9 @@ def strengthened(strength: Strength, learning: Learning) -> Strength:
 
 
 def learning_of_memory(memory: Memory, *, file_tags: tuple[str, ...] = ()) -> Learning:
-    """The learning whose header and text describe this memory. `file_tags`: tags that come from its file.
+    """The learning with the header fields and text of this memory. `file_tags`: tags that its file adds.
 
-    A superseded memory counts as retired: a header cannot name its successor.
+    A superseded memory counts as retired, because a header cannot name its successor.
     """
     usage: Usage = memory.strength.usage
     return copied(
@@ -150,7 +150,7 @@ def owner(learning: Learning, scope: Scope) -> Scope:
 
 
 def moment_of(day: date) -> datetime:
-    """The noon of a day, so that no timezone moves it to another day."""
+    """Noon (UTC) of a day, so that most timezones have the same day."""
     return day if isinstance(day, datetime) else datetime.combine(day, _NOON, tzinfo=UTC)
 
 
@@ -172,7 +172,7 @@ def _metadata(learning: Learning, more: Mapping[str, JsonValue]) -> dict[str, Js
 
 
 def _said(memory: Memory, name: str) -> str | None:
-    """The metadata value of that name, where a header can hold it."""
+    """The metadata value of that name, if a header can have it; else None."""
     try:
         return validation.optional_name(name, memory.metadata.get(name))
     except InvalidInput:
@@ -180,7 +180,7 @@ def _said(memory: Memory, name: str) -> str | None:
 
 
 def _merged_from(memory: Memory) -> tuple[UUID, ...]:
-    """The ids that its metadata lists under that name; none where they are not in the form that compaction writes."""
+    """The ids in its metadata field of that name; empty if they are not in the format that compaction writes."""
     named = memory.metadata.get(MERGED_FROM)
     try:
         return tuple(UUID(one) for one in named.split(",")) if isinstance(named, str) else ()

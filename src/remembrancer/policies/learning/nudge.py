@@ -1,4 +1,4 @@
-"""A reminder for an agent that has recorded much since it last wrote down what it learned."""
+"""A reminder for an agent to write down what it learned."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ UPDATED: Final = "memory.updated"
 NUDGED: Final = "memory.nudged"
 """The type of the event that records a reminder."""
 UNCOUNTED: Final = frozenset({UPDATED, NUDGED})
-"""Events about the memory itself; they are not counted."""
+"""Events about the memory itself; they do not count as entries."""
 
 
 def reminder(entries: int, *, ever_updated: bool) -> str:
-    """The text of the reminder: one paragraph that names the count and demands nothing."""
+    """The text of the reminder: one paragraph with the number of entries."""
     since = "since your last memory update" if ever_updated else "and you have not updated your memory yet"
     return (
         f"{entries:,} new journal {'entry' if entries == 1 else 'entries'} {since}. If you have noticed a pattern in"

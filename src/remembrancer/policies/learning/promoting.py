@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     """Unit vectors by memory; some memories may have none."""
 
 MOST: Final = 1_000
-"""At most so many memories form one learning."""
+"""The most memories that form one learning."""
 ROWS: Final = 512
-"""The cosine matrix is computed so many rows at a time."""
+"""The cosine matrix is computed this many rows at a time."""
 
 PROMOTED_FROM: Final = "promoted_from"
-"""The metadata field that names, by id, what a memory was promoted from: the first five, as many as fit a file's
-header. The relations name all of them.
+"""The metadata field with the ids of the memories that a memory was promoted from: the first five, because of the limit
+of a file's header. The relations name all of them.
 """
 NAMED: Final = 5
 
 OF_A_JOB: Final = frozenset({"session_id", "session_task"})
-"""Metadata fields that tell which job a learning came from."""
+"""Metadata fields that identify the job of a learning."""
 
 _JOB: Final = re.compile(r"(?:^|/)(?:jobs|\.sessions)/(?P<job>[^/]+)/")
 
@@ -46,8 +46,8 @@ _JOB: Final = re.compile(r"(?:^|/)(?:jobs|\.sessions)/(?P<job>[^/]+)/")
 class Promotion:
     """A learning is promoted to the project once it occurred in `jobs` different jobs.
 
-    Two memories of these tiers are the same learning where they are at least `similar` (cosine of their vectors;
-    Jaccard of their words where one has no vector) and do not differ in a claim (`near_duplicates`).
+    Two memories of these tiers are the same learning if their similarity is at least `similar` (cosine of their
+    vectors, or Jaccard of their words if one has no vector) and they make the same claim (`near_duplicates`).
     """
 
     similar: float = 0.8
@@ -60,7 +60,7 @@ class Promotion:
 
 
 def job_of(memory: Memory) -> str | None:
-    """The job a learning came from: the folder of its file, its session, or the one its header names."""
+    """The job of a learning: the folder of its file, its session, or the job named in its header."""
     folder = _JOB.search(memory.source or "")
     if folder:
         return folder["job"]
@@ -71,9 +71,7 @@ def job_of(memory: Memory) -> str | None:
 
 
 def may_rise(memory: Memory, rule: Promotion) -> bool:
-    """Whether the memory is a job's learning that everybody in the workspace may see. Private learnings stay; one with
-    a topic key is updated under its topic instead.
-    """
+    """Whether the memory can be promoted: a job's learning visible to the whole workspace, without a topic key."""
     return (
         memory.tier in rule.tiers
         and memory.topic_key is None
@@ -84,7 +82,7 @@ def may_rise(memory: Memory, rule: Promotion) -> bool:
 
 
 class Learnings:
-    """Memories in time order, with the similarity of each pair."""
+    """Memories in time order, with the similarity of pairs."""
 
     def __init__(self, memories: Sequence[Memory], vectors: Vectors, rule: Promotion, pinned_tag: str | None) -> None:
         self._memories = memories
@@ -111,7 +109,7 @@ class Learnings:
         return tuple(self._memories[place] for place in places)
 
     def known(self, group: Sequence[Memory], level: Level) -> Memory | None:
-        """The first memory of that level that says what the group says."""
+        """The first memory of that level with the same content as the group."""
         told = self._place_of[longest(group).id]
         for place in self._of_level[level].get(self._blocks[told], ()):
             if self._same(min(place, told), max(place, told)):
@@ -158,12 +156,12 @@ class Learnings:
 
 
 def longest(group: Sequence[Memory]) -> Memory:
-    """The longest of memories that say the same, which represents them. Ties: the first."""
+    """The longest of memories with the same content; ties: the first."""
     return max(group, key=lambda memory: len(memory.text))
 
 
 def _block(memory: Memory, pinned_tag: str | None) -> Hashable:
-    """What learnings of one promotion have in common; of the scope only the project."""
+    """A key; only learnings with equal keys are promoted together. Of the scope it contains only the project."""
     home = home_of(memory, sessions_apart=False, pinned_tag=pinned_tag)
     return (
         memory.scope.project,

@@ -1,4 +1,4 @@
-"""The stage of a project, detected from its INTENT.md, and what ends with each stage."""
+"""The stage of a project, detected from its INTENT.md, and which learnings end with a stage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LearningStage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """When a stage ends, its learnings of this `domain` retire. `read_chars`: so much of INTENT.md is read."""
+    """When a stage ends, its learnings of this `domain` are retired. `read_chars`: the characters read of INTENT.md."""
 
     domain: Domain = Domain.TASK
     read_chars: int = 3_000
@@ -33,7 +33,7 @@ class Stages:
         validation.whole("stages.read_chars", self.read_chars, 100, 1_000_000)
 
     def detect(self, intent: str) -> LearningStage | None:
-        """The stage that the project's INTENT.md describes; None where that is unclear."""
+        """The stage that the text of an INTENT.md describes; None if unclear."""
         return detect(intent[: self.read_chars])
 
 
@@ -68,12 +68,12 @@ WORDS: Final[Mapping[LearningStage, tuple[str, ...]]] = MappingProxyType(
         }.items()
     }
 )
-"""Characteristic words of each stage, matched whole and in any case. No word belongs to two stages or
-contains another.
+"""Characteristic words of each stage, matched as whole words in any case. No word belongs to two stages or contains
+another.
 """
 
 LEAST_WORDS: Final = 2
-"""One word is not enough: "we want to design better forms" may be said at any stage."""
+"""The least number of a stage's words. One is not enough: "we want to design better forms" fits any stage."""
 
 _BLANKS: Final = re.compile(r"[\s_-]+")
 _MARKUP: Final = re.compile(r"[*`\"'#>|_\[\]()]+")
@@ -84,8 +84,9 @@ _SAID: Final = re.compile(
 
 
 def detect(intent: str) -> LearningStage | None:
-    r"""The stage of a line such as "Stage: design" (the first one); else the stage with most of its words in the text,
-    each counted once, at least two; None where two stages tie or nothing matches.
+    r"""The stage of the first line such as "Stage: design"; else the stage with most of its words in the text.
+
+    Each word counts once, and at least two must occur. None for a tie or no match.
 
     >>> detect("# Checkout\n\nPhase: **Review**")
     <LearningStage.REVIEW: 'review'>
@@ -109,5 +110,5 @@ def _holds(text: str, word: str) -> bool:
 
 
 def _spaced(text: str) -> str:
-    """The text in lower case, with single blanks for blanks and hyphens: "sign-off" matches "sign off"."""
+    """The text in lower case, with hyphens and runs of blanks as single blanks: "sign-off" matches "sign off"."""
     return _BLANKS.sub(" ", text.casefold())

@@ -1,6 +1,6 @@
-"""Prompts for language models: our instructions, fenced untrusted text, the schema of an answer, and its check.
+"""Prompts for language models: instructions, fenced untrusted text, and the schema and validation of the answer.
 
-`from remembrancer.policies import prompts` costs nothing: `prompts.key_terms` is loaded when it is first used.
+`from remembrancer.policies import prompts` loads no module; `prompts.key_terms` is loaded on first use.
 """
 
 # pyright: reportUnusedImport=false

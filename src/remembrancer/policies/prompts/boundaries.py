@@ -13,8 +13,8 @@ from remembrancer.policies.prompts.fence import fenced, transcript
 from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, StreamTurn
 
 SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})
-"""The surprise of a turn that begins a segment, by the model's word for it; for turns that have no vectors. Source:
-PlastMem, batch segmentation.
+"""The surprise, in [0, 1], for each word of the model's answer; used for turns without vectors. Source: PlastMem, batch
+segmentation.
 """
 
 PURPOSE: Final = "segment"
@@ -64,13 +64,13 @@ def schema(question: BoundaryQuestion) -> fields.Object:
 
 
 def material(turns: Sequence[StreamTurn], question: BoundaryQuestion) -> str:
-    """The turns in question, numbered from 1, after what is known of the conversation before them."""
+    """The turns of the question, numbered from 1, after the summary of the conversation before them."""
     asked = fenced(transcript(turns[question.start : question.end]), "turns")
     return f"{fenced(question.before, 'before')}\n{asked}" if question.before else asked
 
 
 def read(value: fields.Object, question: BoundaryQuestion) -> Boundaries | str:
-    """The answer, or what is wrong with it."""
+    """The answer as Boundaries, or a text that says what is wrong with it."""
     return _segments(value, question) if question.whole else _verdict(value, question)
 
 
@@ -119,7 +119,7 @@ def _verdict(value: fields.Object, question: BoundaryQuestion) -> Boundaries | s
     last = question.end - 1
     if not new:
         all_of_it = Segment(start=question.start, end=question.end, surprise=0.0, reason=BY_MODEL)
-        return Boundaries(segments=(all_of_it,), model=fields.words(value, "about", max_chars=MAX_ABOUT_CHARS))
+        return Boundaries(segments=(all_of_it,), about=fields.words(value, "about", max_chars=MAX_ABOUT_CHARS))
     return Boundaries(
         segments=(
             Segment(start=question.start, end=last, surprise=0.0, reason=BY_MODEL),

@@ -1,4 +1,4 @@
-"""Prompt: one text in place of several memories."""
+"""Prompt: one text that replaces several memories."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CLUSTER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HeadedMemory:
-    """One of the memories. `heading`: who and when, or empty."""
+    """A memory in the prompt. `heading`: speaker and time, or ""."""
 
     heading: str
     text: str
@@ -50,13 +50,15 @@ def asked(instructions: str, *, max_chars: int) -> str:
 
 
 def material(told: Sequence[HeadedMemory]) -> str:
-    """The memories, numbered from 1, fenced as untrusted text. None can pass for another."""
+    """The memories, numbered from 1, fenced as untrusted text. No text can imitate another memory."""
     lines = (f"{number}. {_headed(one)}" for number, one in enumerate(told, start=1))
     return fenced("\n".join(lines), "notes")
 
 
 def read(value: Object, told: Sequence[HeadedMemory], *, max_chars: int) -> Summary | str:
-    """The answer, or what is wrong with it, in words for the model: a number that is in none of the memories, say."""
+    """The summary, or what is wrong with the answer, for the model's next attempt: such as a number that
+    no memory has.
+    """
     summary, title = value.get("summary"), value.get("title")
     if not isinstance(summary, str) or not summary.strip():
         return "summary is empty"
@@ -77,6 +79,6 @@ def _headed(told: HeadedMemory) -> str:
 
 
 def _numbers(text: str) -> frozenset[str]:
-    """The numbers of a text as digits, number words included, without thousands separators."""
+    """The numbers of a text as digits, including number words, without thousands separators."""
     as_words = " ".join(claim_of(text).numbers)
     return frozenset(number.replace(",", "") for number in _DIGITS.findall(f"{text} {as_words}"))

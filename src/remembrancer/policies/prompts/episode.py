@@ -23,7 +23,7 @@ TELLING: Final = (
     " names, numbers and dates as they were said. Both are in the language of the turns and hold nothing that the turns"
     " do not say."
 )
-"""Requirements of a title and a summary, shared by all prompts that ask for them."""
+"""Requirements for titles and summaries, shared by all prompts that ask for them."""
 
 INSTRUCTIONS: Final = f"You are given the turns of one episode of a conversation. Give its title and summary. {TELLING}"
 
@@ -43,7 +43,7 @@ def material(turns: Sequence[StreamTurn]) -> str:
 
 
 def read(value: Object) -> EpisodeText | str:
-    """The answer, or what is wrong with it, in words for the model."""
+    """The title and summary, or what is wrong with the answer, for the model's next attempt."""
     title = words(value, "title", max_chars=MAX_TITLE_CHARS)
     summary = words(value, "summary", max_chars=MAX_SUMMARY_CHARS)
     if not title:

@@ -17,7 +17,7 @@ from remembrancer.policies.rendering.safe import indented, one_line
 from remembrancer.values import dataclass
 
 MAX_LEARNING_BYTES: Final = 4_000
-"""In UTF-8. A longer learning should be several."""
+"""The UTF-8 bytes of one learning; a longer text should be several learnings."""
 MAX_TOKENS: Final = 4_096
 """The limit of an answer."""
 TURNS: Final = "turns"
@@ -71,8 +71,8 @@ _ASKED: Final[Mapping[ExtractionScope, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """A learning as a model returns it. `importance` in [0, 1]; `turns`: the numbers of the turns it comes from, at
-    least one, distinct and sorted.
+    """A learning in a model's answer. `importance` in [0, 1]; `turns`: the numbers of the turns it comes from, at least
+    one, distinct and ascending.
     """
 
     text: str
@@ -98,10 +98,10 @@ def instructions(scope: ExtractionScope, at_most: int) -> str:
 
 
 def material(window: Sequence[StreamPassage]) -> str:
-    """The turns, fenced, each behind its number, time and speaker.
+    """The turns, fenced, each after its number, time and speaker.
 
-    Further lines of a turn are indented by four blanks, so that no text can pass for another's, perhaps more trusted,
-    turn.
+    Further lines of a turn are indented by four blanks, so that no text can imitate another turn, which may be trusted
+    more.
     """
     return fenced("\n".join(f"{_heading(passage)} {indented(passage.text)}" for passage in window), TURNS)
 
@@ -109,7 +109,7 @@ def material(window: Sequence[StreamPassage]) -> str:
 def with_file(
     scope: ExtractionScope, window: Sequence[StreamPassage], passages: Sequence[StreamPassage], chars: int
 ) -> tuple[StreamPassage, ...]:
-    """The window, preceded by the latest version of the file that belongs to the scope, cut to `chars` characters."""
+    """The window after the latest version of the file that belongs to the scope, cut to `chars` characters."""
     written = [passage for passage in passages if scope in FILES and passage.file == FILES[scope]]
     if not written or written[-1].number in {passage.number for passage in window}:
         return tuple(window)
@@ -132,7 +132,7 @@ def schema(at_most: int) -> Object:
 
 
 def read(answer: Object, turns: Collection[int], at_most: int) -> tuple[Lesson, ...] | str:
-    """The learnings of an answer, or what is wrong with it. `turns`: the numbers it may refer to."""
+    """The learnings of an answer, or what is wrong with it. `turns`: the valid turn numbers."""
     given = answer.get("learnings")
     if not isinstance(given, list):
         return "learnings: a list is expected, empty where there is nothing to learn"
@@ -153,7 +153,9 @@ def _lesson(path: str, given: JsonValue | Object, turns: Collection[int]) -> Les
 
 
 def numbers(path: str, given: JsonValue, known: Collection[int]) -> tuple[int, ...]:
-    """The numbers that an answer refers to, distinct and sorted. Raises InvalidInput for none or an unknown one."""
+    """The turn numbers in an answer, distinct and ascending. Raises InvalidInput if there are none, or for one not in
+    `known`.
+    """
     if not isinstance(given, list) or not given:
         raise InvalidInput(path, given, "the number of at least one")
     named: set[int] = set()

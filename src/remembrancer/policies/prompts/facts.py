@@ -1,4 +1,4 @@
-"""Prompt: lasting facts that episodes tell, given the known facts."""
+"""Prompt: lasting facts in episodes, given the known facts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from remembrancer.values import dataclass
 
 PURPOSE: Final = "facts"
 MAX_FACT_CHARS: Final = 500
-"""A longer fact should be several."""
+"""The characters of one fact; a longer text should be several facts."""
 MAX_EPISODE_CHARS: Final = 2_000
-"""The limit of an episode's own text in the prompt: more than a model writes for one, less than a person may."""
+"""The characters of an episode's own text in the prompt: more than a summary by a model has, less than a person may
+write.
+"""
 MAX_FACTS: Final = 50
-"""The limit of one answer."""
+"""The most facts in one answer."""
 MAX_LABEL_CHARS: Final = 20
 MAX_TOKENS: Final = 4_096
 
@@ -71,9 +73,9 @@ SCHEMA: Final[Object] = object_of(
 
 @dataclass(frozen=True, slots=True)
 class FactEntry:
-    """One entry of an answer. `fact`: the label of the known fact it concerns, as the model gave it, or "".
+    """One entry of an answer. `fact`: the label of the known fact it is about, as the model gave it, or "".
 
-    `episodes`: the labels of the episodes that say so, distinct, at least one.
+    `episodes`: the labels of the episodes that state it, distinct, at least one.
     """
 
     action: Action
@@ -86,7 +88,7 @@ class FactEntry:
 def material(
     episodes: Mapping[str, tuple[Memory, Sequence[StreamTurn]]], facts: Mapping[str, Memory], *, chars: int
 ) -> str:
-    """Episodes and facts by label. Of an episode's turns, the first `chars` characters are shown."""
+    """Episodes and known facts by label. `chars`: the characters shown of each episode's turns."""
     told = "\n\n".join(_episode(label, memory, turns, chars) for label, (memory, turns) in episodes.items())
     known = "\n".join(
         f"{label} [{memory.kind}] {one_line(memory.text[:MAX_FACT_CHARS])}" for label, memory in facts.items()
@@ -95,7 +97,9 @@ def material(
 
 
 def read(answer: Object, episodes: Collection[str]) -> tuple[FactEntry, ...] | str:
-    """The entries of an answer, or what is wrong with it, for the model. `episodes`: the labels it may refer to."""
+    """The entries of an answer, or what is wrong with it, for the model's next attempt. `episodes`: the
+    valid labels.
+    """
     listed = objects(answer, "facts")
     if listed is None:
         return "facts: a list of objects is expected, empty where there is nothing to tell"
@@ -103,7 +107,7 @@ def read(answer: Object, episodes: Collection[str]) -> tuple[FactEntry, ...] | s
 
 
 def _entry(path: str, given: JsonValue | Object, episodes: Collection[str]) -> FactEntry:
-    """One entry, checked. Raises InvalidInput."""
+    """One validated entry. Raises InvalidInput."""
     one = cast("Object", given)
     action = validation.choice(f"{path}.action", one.get("action"), Action)
     text = words(one, "text", max_chars=MAX_FACT_CHARS + 1)
@@ -137,7 +141,7 @@ def _episode(label: str, memory: Memory, turns: Sequence[StreamTurn], chars: int
 
 
 def _cut(told: str, chars: int) -> str:
-    """The first lines that fit into `chars` characters; a first line that does not fit is cut."""
+    """The first lines that fit into `chars` characters; the first line is cut if it alone is too long."""
     if len(told) <= chars:
         return told
     kept, _, _ = told[:chars].rpartition("\n")

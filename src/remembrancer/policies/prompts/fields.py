@@ -1,4 +1,4 @@
-"""The schemas of models' answers, and reading their fields."""
+"""JSON schemas of models' answers, and reading the answers' fields."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def list_of(items: JsonValue, **limits: int) -> JsonValue:
 
 
 def one_of(words: Iterable[str]) -> JsonValue:
-    """The schema of a text that is one of these words."""
+    """The schema of a text that must be one of these words."""
     listed: list[JsonValue] = [str(word) for word in words]
     return {"type": "string", "enum": listed}
 
 
 def objects(value: Object, name: str) -> list[Object] | None:
-    """A list of objects; None for anything else."""
+    """The field `name` if it is a list of objects, else None."""
     held = value.get(name)
     if not isinstance(held, list) or not all(isinstance(one, dict) for one in held):
         return None
@@ -46,8 +46,9 @@ def objects(value: Object, name: str) -> list[Object] | None:
 def entries(
     name: str, given: Sequence[JsonValue | Object], read: Callable[[str, JsonValue | Object], T], *, at_most: int
 ) -> tuple[T, ...] | str:
-    """The entries of a list, or what is wrong with it, in words for the model. `read` takes the path of an entry
-    ("rules[0]") and the entry, and raises InvalidInput.
+    """The entries of a list, or what is wrong with it, for the model's next attempt.
+
+    `read` converts one entry: it takes its path ("rules[0]") and its value, and raises InvalidInput.
     """
     if len(given) > at_most:
         return f"{name}: {len(given)} of them, at most {at_most} are expected"
@@ -58,12 +59,12 @@ def entries(
 
 
 def words(value: Object, name: str, *, max_chars: int) -> str:
-    """A text on one line, cut to its first `max_chars` characters; "" for anything else."""
+    """The field `name` as one line, cut to `max_chars` characters; "" if it is not a text."""
     held = value.get(name)
     return kept_line(held)[:max_chars].strip() if isinstance(held, str) else ""
 
 
 def whole(value: Object, name: str) -> int | None:
-    """A whole number; None for anything else."""
+    """The field `name` if it is a whole number, else None."""
     held = value.get(name)
     return held if isinstance(held, int) and not isinstance(held, bool) else None

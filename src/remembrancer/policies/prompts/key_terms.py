@@ -1,4 +1,4 @@
-"""Prompt: the key terms by which a long task is searched."""
+"""Prompt: the key terms for searching by a long task."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def schema(least: int, most: int) -> Object:
 
 
 def read(answer: Object, least: int, most: int) -> tuple[str, ...] | str:
-    """The terms of an answer, distinct regardless of case; or what is wrong with it."""
+    """The terms of an answer, distinct ignoring case; or what is wrong with it."""
     given = answer.get("terms")
     if not isinstance(given, list):
         return "terms: a list is expected"

@@ -16,10 +16,10 @@ from remembrancer.values import dataclass
 
 PURPOSE: Final = "review"
 MAX_SAID_CHARS: Final = 1_000
-"""The limit of one turn."""
+"""The characters of one turn."""
 MAX_MEMORY_CHARS: Final = 1_500
 MAX_QUERIES: Final = 5
-"""At most so many questions are shown, the last ones, each cut to 200 characters."""
+"""The most questions shown, the last ones, each cut to 200 characters."""
 MAX_QUERY_CHARS: Final = 200
 MAX_TOKENS: Final = 2_048
 
@@ -49,7 +49,7 @@ SCHEMA: Final[Object] = object_of(
 
 @dataclass(frozen=True, slots=True)
 class LabelledMemory:
-    """A memory under the label that the model sees, with the questions that found it, oldest first."""
+    """A memory with its label in the prompt, and the questions that found it, oldest first."""
 
     label: str
     memory: Memory
@@ -57,7 +57,7 @@ class LabelledMemory:
 
 
 def fitting(said: Sequence[Event], *, chars: int) -> tuple[Event, ...]:
-    """The first turns that fit into `chars` characters, at least one."""
+    """The first turns that together fit into `chars` characters, at least one."""
     kept: list[Event] = []
     for event in said:
         chars -= len(_line(event)) + 1
@@ -68,7 +68,7 @@ def fitting(said: Sequence[Event], *, chars: int) -> tuple[Event, ...]:
 
 
 def material(looked_up: Sequence[LabelledMemory], said: Sequence[Event]) -> str:
-    """The prompt's data. `said`: what was said since, in order."""
+    """The data of the prompt. `said`: the turns since the memories were retrieved, in order."""
     memories = fenced("\n\n".join(_told(one) for one in looked_up), "memories")
     lines = [line for line in map(_line, said) if line]
     talk = fenced("\n".join(lines), "conversation") if lines else "Nothing was said afterwards."
@@ -76,8 +76,8 @@ def material(looked_up: Sequence[LabelledMemory], said: Sequence[Event]) -> str:
 
 
 def read(answer: Object, labels: frozenset[str]) -> dict[str, Rating] | str:
-    """The ratings by label, or what is wrong with the answer, in words for the model. `labels`: those of the memories
-    in question; others are ignored.
+    """The ratings by label, or what is wrong with the answer, for the model's next attempt. `labels`: those of the
+    memories in the prompt; other labels are ignored.
     """
     listed = answer.get("ratings")
     if not isinstance(listed, list):
@@ -97,7 +97,7 @@ def read(answer: Object, labels: frozenset[str]) -> dict[str, Rating] | str:
 
 
 def _line(event: Event) -> str:
-    """The turn as one line; empty without text of its own: showing what was recalled is not using it."""
+    """The turn as one line, without recalled text: showing a memory does not prove its use. "" if nothing is left."""
     said = one_line(without_recalled(event.text)[:MAX_SAID_CHARS])
     return f"{one_line(event.actor or event.role)}: {said}" if said else ""
 

@@ -21,12 +21,14 @@ MAX_TOKENS: Final = 4_096
 ENTRIES: Final = "entries"
 """The label of the block that holds the entries."""
 MAX_PART_BYTES: Final = 1_000
-"""In UTF-8: the limit of a rule's pattern, and of its action."""
+"""The UTF-8 bytes of a rule's pattern, and of its action."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """When `when`, do `then`. `confidence` in [0, 1]; `evidence`: distinct numbers of the entries that support it."""
+    """A rule in a model's answer: when `when`, do `then`. `confidence` in [0, 1]; `evidence`: the distinct numbers of
+    the entries that support it.
+    """
 
     when: str
     then: str
@@ -62,7 +64,7 @@ def schema(evidence: int, at_most: int) -> Object:
 
 
 def read(answer: Object, shown: int, evidence: int, at_most: int) -> tuple[Rule, ...] | str:
-    """The rules of an answer, or what is wrong with it. `shown`: how many entries the model saw, numbered from 1."""
+    """The rules of an answer, or what is wrong with it. `shown`: the number of entries in the prompt."""
     given = answer.get("rules")
     if not isinstance(given, list):
         return "rules: a list is expected, empty where there is no rule"

@@ -1,1 +1,1 @@
-"""How candidates are scored, cut off and ordered."""
+"""Scoring, filtering and ordering of candidates."""

@@ -1,4 +1,4 @@
-"""Not saying the same thing twice in one answer."""
+"""Near-duplicates in one answer: equal texts, and diversification by maximal marginal relevance."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def same_words(heading: str, title: str | None, text: str) -> str:
     """A key that is equal for memories with the same words (ignoring case and blanks), said by the same person on one
     day.
 
-    Memories that differ in a number or a name, also in the title or the speaker, have different keys.
+    Memories that differ in a number or name, in title or speaker, have different keys.
     """
     return "\n".join(" ".join(part.casefold().split()) for part in (heading, title or "", text))
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The distinct words of a text, case apart."""
+    """The distinct words of a text, ignoring case."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
@@ -35,11 +35,11 @@ def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Mmr:
-    """Maximal marginal relevance: each next pick is the best of `balance` x relevance + (1 - `balance`) x novelty.
+    """Maximal marginal relevance: each next pick has the greatest `balance` x relevance + (1 - `balance`) x novelty.
 
-    Relevance is the score; novelty is the best score times 1 - the Jaccard likeness to the nearest pick so far. The
-    first pick keeps its score, and scores never rise from one pick to the next.
-    Source: Carbonell and Goldstein, SIGIR 1998, where novelty is minus the likeness: the same order.
+    Relevance is the score; novelty is the best score times (1 - the greatest Jaccard similarity to an earlier pick).
+    The first pick keeps its score; scores never increase from one pick to the next. Source: Carbonell and Goldstein,
+    SIGIR 1998, where novelty is minus the similarity, which gives the same order.
     """
 
     balance: float = 0.7
@@ -48,7 +48,7 @@ class Mmr:
         validation.fraction("balance", self.balance)
 
     def explain(self, relevance: Part, score: float) -> Part:
-        """A pick's score as its relevance and its novelty: what each has added."""
+        """A pick's score as the sum of its relevance and its novelty."""
         relevant = self.balance * relevance.contribution
         return Part(
             "relevance and novelty",

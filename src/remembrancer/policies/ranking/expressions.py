@@ -1,13 +1,14 @@
-"""A score expression as text and back: `0.4*similarity + 0.5*lexical`, `rrf(dense_leg, lexical_leg, k=60) * retention`.
+"""Parsing and printing score expressions: `0.4*similarity + 0.5*lexical`, `rrf(dense_leg, lexical_leg, k=60) *
+retention`.
 
 The text is arithmetic over signals. Python's parser parses it; it is never executed.
 
-- `0.7*similarity + 0.3*lexical` is a Weighted. Every term begins with its weight, also the only one.
-- `similarity * importance` is a Product. One that begins with a Const has it in parentheses, where it is no weight:
-  `(0.5) * similarity`. Parentheses count: `(a * b) * c` is a Product inside a Product.
-- `product(x)` is a Product of one factor. The other functions are named as their nodes: `rrf(x, y, k=60)`.
+- `0.7*similarity + 0.3*lexical` is a Weighted. Each term begins with its weight, even a single one.
+- `similarity * importance` is a Product. A Const as its first factor is put in parentheses, because a bare number there
+  is a weight: `(0.5) * similarity`. Parentheses matter: `(a * b) * c` is a Product inside a Product.
+- `product(x)` is a Product of one factor. Other nodes are functions of the same name: `rrf(x, y, k=60)`.
 
-What is printed is canonical: reading it gives an equal expression, and printing that the same text.
+`printed` and `parse` are inverses: parsing a printed expression gives an equal one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from remembrancer.values import dataclass
 T = TypeVar("T")
 
 Names = Mapping[str, scoring.Expression]
-"""Expressions that a text may call by a name."""
+"""Named expressions that a text may refer to."""
 
 NO_NAMES: Final[Names] = MappingProxyType({})
 MAX_CHARS: Final = 4_000
@@ -42,16 +43,16 @@ FUNCTIONS: Final = tuple(sorted((*_OF_ONE, *_OF_SEVERAL)))
 
 _ALLOWED: Final = "signals, numbers, sums of weighted terms, products, and the functions " + ", ".join(FUNCTIONS)
 _WEIGHTS_FIRST: Final = "a sum whose terms each begin with their weight, as in 0.7*similarity + 0.3*lexical"
-# Less than Python's parser would take: no comments, strings, `**`, 0x1f or 1_000, and no minus but that of a constant.
+# A subset of Python's syntax: no comments, strings, `**`, 0x1f or 1_000, and a minus only before a constant.
 _TOKEN: Final = re.compile(
     r"\s+|[^\W\d]\w*|(?>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?!\w)|\*(?!\*)|=\s*-?|[+(),]", re.ASCII
 )
 
 
 def parse(argument: str, text: str, *, names: Names = NO_NAMES) -> scoring.Expression:
-    """Parse an expression. A key of `names` stands for the expression that is its value.
+    """Parse an expression. A name in `names` stands for that expression.
 
-    It is not checked that its signals exist: `signals.check` does that. Raises InvalidInput with the position of the
+    Whether its signals exist is not checked here but by `signals.check`. Raises InvalidInput with the position of the
     error.
     """
     reading = _Reading(argument, " ".join(text.split()), names)
@@ -62,7 +63,7 @@ def parse(argument: str, text: str, *, names: Names = NO_NAMES) -> scoring.Expre
 
 
 def printed(expression: scoring.Expression, *, names: Names = NO_NAMES) -> str:
-    """The expression as text, with a name wherever one of `names` occurs."""
+    """The expression as text; parts equal to one of `names` are printed as that name."""
     named = _named(expression, names)
     if named is not None:
         return named
@@ -97,7 +98,7 @@ def _named(expression: scoring.Expression, names: Names) -> str | None:
 
 
 def _factor(expression: scoring.Expression, names: Names) -> str:
-    """What is a sum, or a product of several factors, stands in parentheses."""
+    """The expression as a factor: a sum, or a product of several factors, is put in parentheses."""
     text = printed(expression, names=names)
     match expression:
         case scoring.Weighted() | scoring.Product((_, _, *_)) if _named(expression, names) is None:
@@ -107,18 +108,18 @@ def _factor(expression: scoring.Expression, names: Names) -> str:
 
 
 def _constants(node: type[scoring.Expression]) -> tuple[str, ...]:
-    """The numbers of a node that stands as a function: all its fields but the first."""
+    """The names of the numeric arguments of a node printed as a function: all its fields but the first."""
     return tuple(field.name for field in fields(node)[1:])
 
 
 def _number(value: float) -> str:
-    # Adding 0 takes the sign off -0.0, which would read as a subtraction.
+    # Adding 0 turns -0.0 into 0.0; a printed minus would be a subtraction.
     return repr(float(value) + 0.0).removesuffix(".0")
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One text being read. Errors name the argument, the text, what is allowed there and the character, from 1."""
+    """The parser of one text. Errors name the argument, the text, what is allowed, and the position, counted from 1."""
 
     argument: str
     text: str
@@ -190,18 +191,18 @@ class _Reading:
         return constants
 
     def _number(self, node: ast.expr) -> Any:
-        """A float, or an int where it is written so."""
+        """A number: an int if it is written as one, else a float."""
         match node:
             case ast.UnaryOp(ast.USub(), ast.Constant() as positive):
                 return -self._number(positive)
-            # True and False are ints to Python, and no numbers to us.
+            # True and False are ints in Python, but not numbers here.
             case ast.Constant(value) if type(value) in (int, float):
                 return value
             case _:
                 raise self._refused(node.col_offset, "a number")
 
     def _made(self, node: ast.expr, make: Callable[[T], scoring.Expression], inner: T) -> scoring.Expression:
-        """What the node's own check refuses is an error of the text."""
+        """Construct a node; an error of its own checks is raised as an error of the text."""
         try:
             return make(inner)
         except InvalidInput as error:
@@ -213,7 +214,7 @@ class _Reading:
 
 
 def _chain(node: ast.expr, operator: type[ast.operator]) -> list[ast.expr]:
-    """What one operator joins, from the left: three parts for `a * b * c`, two for `(a * b) * c`."""
+    """The operands of a chain of one operator, from the left: three for `a * b * c`, two for `(a * b) * c`."""
     parts: list[ast.expr] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, operator):
         parts.append(node.right)
@@ -224,7 +225,7 @@ def _chain(node: ast.expr, operator: type[ast.operator]) -> list[ast.expr]:
 
 
 def _weight(node: ast.expr) -> ast.Constant | None:
-    """The number that a product begins with. One in parentheses is a factor."""
+    """The weight that a product begins with; None if it begins with something else, such as a number in parentheses."""
     first: ast.expr | None = None
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and not _begins_in_parentheses(node):
         first = node = node.left
@@ -232,5 +233,5 @@ def _weight(node: ast.expr) -> ast.Constant | None:
 
 
 def _begins_in_parentheses(node: ast.BinOp) -> bool:
-    """Whether its left operand stands in some: it then begins after the whole."""
+    """Whether the left operand is in parentheses: it then begins later than the whole expression."""
     return node.left.col_offset > node.col_offset

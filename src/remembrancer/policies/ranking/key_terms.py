@@ -1,4 +1,4 @@
-"""What a long task is searched by: a few key terms, or its beginning."""
+"""Searching by a long task: by a few key terms, or by its beginning."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTerms:
-    """A long question is searched by the `least` to `most` key terms that a model finds in its first `read_chars`
-    characters; where no model answers, by its first `beginning` characters.
-
-    A question of at most `most` terms is searched unchanged.
+    """A question of more than `most` terms is searched by key terms: a model finds `least` to `most` of them in its
+    first `read_chars` characters. Without a model's answer, its first `beginning` characters are searched.
     """
 
     least: int = 5
@@ -32,5 +30,5 @@ class KeyTerms:
         return len(lexical_query(task).terms) > self.most
 
     def searched(self, task: str, terms: Sequence[str]) -> str:
-        """What to search for: the key terms that a model found, or the beginning of the task where there are none."""
+        """The text to search for: the key terms; without any, the beginning of the task."""
         return " ".join(terms) if terms else task.strip()[: self.beginning].strip()

@@ -1,8 +1,8 @@
-"""Late interaction: a question and a text compared token by token, each token embedded in its context.
+"""Late interaction: comparing a question and a text by the embeddings of their tokens.
 
-Source: Khattab and Zaharia, ColBERT, SIGIR 2020, with the question's tokens weighted by their idf. Of a text's token
-embeddings only the signs are stored, one bit a component: 48 bytes a token for 384 components. They are compared with
-the question's full vectors.
+Source: Khattab and Zaharia, ColBERT, SIGIR 2020; here the question's tokens are weighted by idf. Of a text's token
+embeddings only the signs are stored, one bit per component: 48 bytes per token for 384 components. They are compared
+with the question's full vectors.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from remembrancer.domain.arithmetic import SumOfBits
 
 ASKING: Final = frozenset("when where who whom whose why how what which".split())
-"""Words that say what is asked for. They are stop words, but their vectors lean towards what answers them."""
+"""Question words. They are stop words, but their vectors are similar to those of answers."""
 ASKING_IDF: Final = 3.0
-"""What they weigh, as an idf: about that of a word in every twentieth text."""
+"""The idf assumed for question words: about that of a word in every twentieth text."""
 
 HALF: Final = 12
-"""Pieces of words in half a passage; passages are two halves, each beginning in the middle of the one before."""
+"""Tokens in half a passage. A passage is two halves; passages overlap by one half."""
 
 _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
-"""What a unit vector's signs, scaled to length 1, keep of its direction on average, if its components are normal."""
+"""The mean cosine of a unit vector with the unit vector of its signs, if its components are normally distributed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionTokens:
-    """A question's token embeddings, float32 (tokens, dim), unit rows; `weights` (tokens,) sum to 1. `sum_of_bits`: the
+    """A question's token embeddings, float32 (tokens, dim), unit rows. `weights` (tokens,) sum to 1. `sum_of_bits`: the
     function that compares them with sign bits.
     """
 
@@ -47,8 +47,8 @@ class QuestionTokens:
 
 
 def sum_of_bits(bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
-    """`SumOfBits`, computed by simsimd one pair at a time."""
-    # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
+    """A `SumOfBits` that uses simsimd for one pair at a time."""
+    # simsimd's type stubs return its own buffer type; numpy reads that without a copy.
     return np.asarray(cast("Any", simsimd.cdist(bits.view(np.int8), levels, "dot"))).astype(np.int32)
 
 
@@ -58,10 +58,10 @@ def weighted(
     idf: Mapping[str, float],
     sums: SumOfBits | None = None,
 ) -> QuestionTokens | None:
-    """The tokens of a question with their weights, by the idf of their terms; the tokens of one word share its weight.
+    """The tokens of a question, weighted by the idf of their terms; the tokens of one word share its weight.
 
-    `spelled`: for each vector, the word that its token is part of. `sums`: the function that compares; None: pair by
-    pair. Returns None when no token has a weight.
+    `spelled`: for each vector, the word that contains its token. `sums`: the function that compares; None:
+    `sum_of_bits`. Returns None if no token has a weight.
     """
     pieces = {word: spelled.count(word) for word in spelled}
     weights = np.array([_idf(word, idf) / pieces[word] for word in spelled], dtype=np.float32)
@@ -79,20 +79,23 @@ def _idf(word: str, idf: Mapping[str, float]) -> float:
 
 @lru_cache(maxsize=4096)
 def _terms(word: str) -> tuple[str, ...]:
-    """Questions are made of few words."""
+    """The terms of a word, cached: consecutive questions share words."""
     return analyse(word).terms
 
 
 def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The signs of vectors (words, dim): one bit a component, uint8 (words, dim / 8 rounded up)."""
+    """The signs of token embeddings (tokens, dim): one bit per component, uint8 (tokens, dim / 8 rounded up)."""
     return np.packbits(words > 0, axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenSimilarities:
-    """`nearest` (words, texts): of each word of the question the greatest cosine with any word of each text; NaN where
-    a text has no words. `halves` (words, halves): the same of each half of a passage, and `text_of` (halves,) the text
-    that it stands in, in order. `weights` (words,): what each word of the question counts; they sum to 1.
+    """The MaxSim values of a question's tokens with several texts.
+
+    - `nearest` (tokens, texts): the greatest cosine of each question token with any token of each text; NaN for a text
+      without token embeddings.
+    - `halves` (tokens, halves): the same for each half passage; `text_of` (halves,): the text it belongs to, in order.
+    - `weights` (tokens,): the weight of each question token; they sum to 1.
     """
 
     nearest: NDArray[np.float64]
@@ -101,18 +104,19 @@ class TokenSimilarities:
     weights: NDArray[np.float32]
 
     def closeness(self) -> NDArray[np.float64]:
-        """The similarity of each text to the question: shape (texts,), in [0, 1]; NaN without token embeddings.
+        """The similarity of each text to the question (MaxSim): shape (texts,), in [0, 1]; NaN without token
+        embeddings.
 
-        The sum over the question's words of weight x the greatest cosine with any word of the text. Source: Khattab,
-        Zaharia, "ColBERT", 2020, with weights.
+        The sum over the question's tokens of weight x the greatest cosine with any token of the text. Source: Khattab
+        and Zaharia, ColBERT, SIGIR 2020, with weights.
         """
         return np.clip(self.weights @ self.nearest, 0.0, 1.0)
 
     def closest_passage(self) -> NDArray[np.float64]:
-        """The similarity of each text's closest passage: shape (texts,), in [0, 1]; NaN without token embeddings.
+        """The MaxSim of each text's best passage: shape (texts,), in [0, 1]; NaN without token embeddings.
 
-        In a long text some token is similar to any token of the question; that all of them are in one passage says
-        more. A text of at most two half passages is one passage.
+        In a long text, some token is similar to any question token; all of them in one passage are better evidence. A
+        text of at most two half passages is one passage.
         """
         closest = np.full(self.nearest.shape[1], np.nan)
         if not len(self.text_of):
@@ -126,14 +130,13 @@ class TokenSimilarities:
         return closest
 
     def together(self, groups: NDArray[np.integer]) -> NDArray[np.float64]:
-        """As `closeness`, with all texts of a group taken as one text; each of them has its value. Group -1: on its
-        own.
+        """As `closeness`, with the texts of each group taken together; each text has its group's value.
 
-        `groups`: shape (texts,). NaN for a text without words.
+        `groups`: shape (texts,); -1: a text of its own. NaN for a text without token embeddings.
         """
         present = np.flatnonzero(~np.isnan(self.nearest).any(axis=0))
         together = np.full(self.nearest.shape[1], np.nan)
-        # Each text without a group gets one of its own.
+        # Each text without a group gets a group of its own.
         own = np.where(groups < 0, groups.max(initial=0) + 1 + np.arange(len(groups)), groups)[present]
         if not len(present):
             return together
@@ -148,7 +151,7 @@ class TokenSimilarities:
 def compared(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> TokenSimilarities:
     """Compare the token embeddings of a question with those of texts, as `packed` stores them.
 
-    A cosine is estimated from signs: q · sign(x) / (√dim √(2/π)), which is right on average for normal components.
+    The cosine is estimated from signs: q · sign(x) / (√dim √(2/π)), unbiased for normally distributed components.
     """
     nearest = np.full((len(question.weights), len(texts)), np.nan)
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
@@ -156,12 +159,13 @@ def compared(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> To
         return TokenSimilarities(nearest, nearest[:, :0], sizes[:0], question.weights)
     dim = question.vectors.shape[1]
     bits = np.unpackbits(np.concatenate(texts), axis=1, count=dim)
-    # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
+    # The question's components are rounded to 8 bits: three digits remain, and integers multiply in half the time.
     scales = np.abs(question.vectors).max(axis=1) / 127
     levels = np.rint(question.vectors / scales[:, np.newaxis]).astype(np.int8)
     held = question.sum_of_bits(bits, levels)
     text_of, starts = _halves(sizes)
-    # q · sign(x) = 2 q · bits - sum of q, which grows with q · bits: bits need no second pass to become signs.
+    # q · sign(x) = 2 q · bits - sum of q. It increases with q · bits, so the maximum can be taken before the
+    # conversion.
     most = 2 * np.maximum.reduceat(held, starts) - levels.sum(axis=1, dtype=np.int32)
     halves = (most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))).T
     first = np.flatnonzero(np.diff(text_of, prepend=-1))
@@ -170,7 +174,7 @@ def compared(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> To
 
 
 def _halves(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which text each half of a passage is of, and where it begins among the words of all texts, in order."""
+    """The text of each half passage, and the index of its first token among the tokens of all texts, in order."""
     counts = -(-sizes // HALF)
     text_of = np.repeat(np.arange(len(sizes)), counts)
     within = np.arange(len(text_of)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""The parts of a score that weigh most, and those that differ most from other scores: a short explanation."""
+"""Short explanations of a score: the parts with the most weight, and those that differ most from other scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A part of a score, named by its signals: what it adds, or the factor that it multiplies by."""
+    """A part of a score, named by its signals, and the value that it adds or the factor that it multiplies by."""
 
     label: str
     value: float
@@ -36,7 +36,7 @@ class Weights:
 
 
 def weights(score: Part) -> Weights:
-    """The terms of a sum, or the factors of a product, with the factors of those."""
+    """The terms of a sum, or the factors of a product, including the factors of nested products."""
     pieces, multiplied = pieces_of(score)
     parts = [Weight(named(piece), (piece.value or 0.0) if multiplied else piece.contribution) for piece in pieces]
     return Weights(tuple(parts), multiplied=multiplied)
@@ -56,8 +56,8 @@ def named(part: Part) -> str:
 
 
 def leading(score: Part, count: int = 2) -> Weights:
-    """The parts that weigh most: the greatest terms, or the factors farthest from 1. Terms of 0 and factors of 1 are
-    left out.
+    """The parts with the most weight: the greatest terms, or the factors farthest from 1. Terms of 0 and factors of 1
+    are left out.
     """
     every = weights(score)
     nothing = 1.0 if every.multiplied else 0.0
@@ -67,7 +67,8 @@ def leading(score: Part, count: int = 2) -> Weights:
 
 
 def setting_apart(score: Part, others: Sequence[Part], *, above: bool, count: int = 2) -> tuple[Weight, ...]:
-    """The parts by which a score exceeds the median of `others` most, or falls below it; it may be one of them.
+    """The parts by which a score is most above (or, if not `above`, below) the median of `others`. `others` may include
+    it.
 
     Parts that are equal to two decimals are left out.
     """
@@ -83,7 +84,7 @@ def setting_apart(score: Part, others: Sequence[Part], *, above: bool, count: in
 
 
 def _usual(label: str, several: Sequence[Weights]) -> float:
-    """The median of a part; where a score has no such part, it adds nothing or multiplies by 1."""
+    """The median of a part. In a score without it, a term counts as 0 and a factor as 1."""
     return median(
         next((part.value for part in each.parts if part.label == label), 1.0 if each.multiplied else 0.0)
         for each in several
@@ -91,13 +92,15 @@ def _usual(label: str, several: Sequence[Weights]) -> float:
 
 
 def _apart(value: float, usual: float, multiplied: bool) -> float:
-    """By how much it is more; of factors by how many times, halving and doubling being equally far."""
+    """The difference from the median; of factors the logarithm of their ratio, so that halving and doubling are equally
+    far.
+    """
     least = 1e-9
     return math.log(max(value, least) / max(usual, least)) if multiplied else value - usual
 
 
 def _factors(node: Part) -> Iterator[Part]:
-    """What is multiplied in the end: a factor that is a product, or has its value from one, gives its own factors."""
+    """The innermost factors of a product: a factor that is itself a product, or has its value from one, is expanded."""
     for factor in node.parts:
         inner = factor
         while not inner.is_product and (whole := _whole_of(inner)) is not None and whole.value == inner.value:
@@ -109,7 +112,7 @@ def _factors(node: Part) -> Iterator[Part]:
 
 
 def _whole_of(node: Part) -> Part | None:
-    """The one part that a value is made of: the only one, or the greatest where the others do not count."""
+    """The only part of a node, or the greatest one if the others do not count; else None."""
     if len(node.parts) == 1:
         return node.parts[0]
     giving = [part for part in node.parts if part.contribution]

@@ -1,4 +1,4 @@
-"""How near memories lie to the times that were asked for."""
+"""How near memories are to the times that a question names."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
     from remembrancer.policies.forgetting.dynamics import Moments
 
 AFTER: Final = 3.0
-"""People tell of things after they happen: a distance after a span counts a third of one before it."""
+"""A distance after a span counts 1 / AFTER of one before it, because people tell of things after they happen."""
 
 
 def happened_in(
     times: Sequence[tuple[datetime, datetime]], occurred_from: Moments, occurred_to: Moments
 ) -> NDArray[np.bool_]:
-    """Which memories overlap one of the times [start, end), aware, shape (n,): a memory that begins at the end of a
-    time does not overlap it.
+    """Which memories overlap one of the times [start, end), aware; shape (n,).
 
-    `occurred_from`, `occurred_to`: as `nearness` takes them.
+    `occurred_from`, `occurred_to`: as in `nearness`. A memory that begins at the end of a time does not overlap it.
     """
     then = np.zeros(occurred_from.shape, dtype=np.bool_)
     for start, end in times:
@@ -37,18 +36,19 @@ def happened_in(
 
 
 def nearness(spans: Sequence[TimeSpan], occurred_from: Moments, occurred_to: Moments) -> NDArray[np.float64]:
-    """How near each memory is to the nearest of the spans, in [0, 1], shape (n,); NaN for all if there are none.
+    """How near each memory is to the nearest span, in [0, 1], shape (n,); NaN for all without spans.
 
-    `occurred_from`, `occurred_to`: when each began and ended, microseconds since 1970 UTC, both ends belonging to it,
-    shape (n,). A memory that overlaps or touches a span [start, end) has 1. Else, with its distance d from the span:
+    `occurred_from`, `occurred_to`: the start and end of each memory, both included, in microseconds since 1970 UTC,
+    shape (n,). A memory that overlaps or touches a span [start, end) has 1. Otherwise, with its distance d from the
+    span:
 
         2 ** (-d / h),  h = sqrt(length of the span * 1 day), three times that after the span
 
-    so h is the distance at which half is left: the geometric mean of the span and a day. A day's expression is half
-    forgiven 1 day before it and 3 days after, a week's 2.6 and 7.9 days, a month's (30 days) 5.5 and 16.4, a year's
-    (365) 19 and 57. Ours, made for these figures; there is no published law for it.
+    h is the distance at which the value is 0.5: the geometric mean of the span and a day. It is 1 day before and 3 days
+    after a span of a day; 2.6 and 7.9 days for a week, 5.5 and 16.4 for a month (30 days), 19 and 57 for a year (365).
+    The formula is our own; we know of no published one.
 
-    Raises InvalidInput if the two differ in shape.
+    Raises InvalidInput if the two shapes differ.
     """
     if occurred_from.shape != occurred_to.shape:
         raise InvalidInput("occurred_to", occurred_to.shape, f"the shape of occurred_from, {occurred_from.shape}")

@@ -17,20 +17,22 @@ MAX_DEPTH = 10_000
 MAX_RERANKED = 1_000
 MAX_RERANK = 200
 MAX_PINNED: Final = 100
-"""Pinned memories of one answer, the newest first."""
+"""The most pinned memories in one answer, the newest."""
 LATE_INTERACTION: Final = "late_interaction"
 PASSAGE_WORDS: Final = "passage_words"
 SESSION_WORDS: Final = "session_words"
 COMPARED: Final = frozenset({LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS})
-"""The signals that are there once words have been compared."""
+"""The signals of late interaction."""
 RERANK: Final = "rerank"
 CONTEXT_SIGNALS: Final = frozenset(name for name, signal in signals.MATCH_SIGNALS.items() if signal.context)
-"""The signals that are made of what stands around a turn, or tell one turn from another."""
+"""The signals made from context features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Depth:
-    """How many memories each leg brings: `per_hit` for each hit asked for, `least` at the least, 10,000 at the most."""
+    """The number of memories that each leg returns: `per_hit` for each hit asked for, at least `least`,
+    at most 10,000.
+    """
 
     least: int = 100
     per_hit: int = 1
@@ -45,13 +47,15 @@ class Depth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """`score`: an expression over signals, in [0, 1]. `lexical_only`: the score for a question without a vector; None:
-    the same. `threshold`: the relevance threshold; None: everything may be returned. `diversity`: None leaves the order
-    as it is.
+    """One ranking of a preset.
 
-    `late_interaction`: how many of the best candidates late interaction compares, at least as many as are asked for.
-    `first_stage`: the score that chooses them, and scores alone where the embedder gives no token embeddings; None:
-    `score` does.
+    `score`: an expression over signals, in [0, 1]. `lexical_only`: the score for a question without a vector; None:
+    `score`. `threshold`: the relevance threshold; None: everything is relevant. `diversity`: None keeps the order by
+    score.
+
+    `late_interaction`: how many of the best candidates are scored by late interaction, at least as many as hits are
+    asked for. `first_stage`: the score that chooses them, which is the final score if the embedder gives no token
+    embeddings; None: `score`.
     """
 
     score: Expression
@@ -101,19 +105,19 @@ class Ranking:
         validation.fraction("rerank_weight", self.rerank_weight)
 
     def expression(self, *, with_vector: bool, compared: bool = True) -> Expression:
-        """The expression that scores. `compared`: late interaction has compared the best candidates."""
+        """The score expression. `compared`: whether late interaction has scored the best candidates."""
         if not with_vector and self.lexical_only is not None:
             return self.lexical_only
         return self.score if compared or self.first_stage is None else self.first_stage
 
     def least_evidence(self, *, with_vector: bool, compared: bool = True) -> float:
-        """The least share of evidence that the relevance threshold asks of `expression`; 0: none."""
+        """The least share of evidence that the relevance threshold requires with `expression`; 0: none."""
         if self.threshold is None or (not with_vector and self.lexical_only is not None):
             return 0.0
         return self.threshold.evidence if compared or self.first_stage is None else self.threshold.evidence_first_stage
 
     def reranked(self, expression: Expression) -> Expression:
-        """The expression that scores after the reranker: that of the first ranking, and the reranker's score.
+        """The score expression after the reranker: that of the first ranking, and the reranker's score.
 
         The terms of a weighted sum stay separate terms, so that an explanation lists them beside the reranker's score.
         """
@@ -123,7 +127,9 @@ class Ranking:
 
     @property
     def reads_context(self) -> bool:
-        """Whether an expression reads a context feature, or words are compared, whose weights come with them."""
+        """Whether a context feature is needed: an expression reads one, or late interaction is used, whose token
+        weights are returned with them.
+        """
         given = (self.score, self.lexical_only, self.first_stage)
         return self.late_interaction > 0 or any(
             CONTEXT_SIGNALS & signal_names(expression) for expression in given if expression is not None

@@ -1,4 +1,4 @@
-"""The relevance threshold: when nothing is returned, and the share of the score's evidence that a candidate reaches."""
+"""The relevance threshold: when a question gets no answer, and which candidates are relevant."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import FloatColumn
 
 ANCHOR_COVERAGE: Final = 0.5
-"""The share of the words of "the trip to Rome" that a memory must hold to be taken for the trip to Rome."""
+"""The share of the words of "the trip to Rome" that a memory must contain to count as that trip."""
 
 
 def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
-    """The signals of a weighted sum that are evidence, each with its weight; none of any other expression.
+    """The signals of a weighted sum that are evidence, each with its weight; empty for any other expression.
 
-    Evidence is what says that a memory is about the question, not what sort of text it is or how important.
+    Evidence is a signal that shows that a memory is about the question, not what type of text it is or how important.
     """
     if not isinstance(expression, Weighted):
         return ()
@@ -37,12 +37,12 @@ def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
 def evidence(
     expression: Expression, table: Mapping[str, FloatColumn], but: AbstractSet[str] = frozenset()
 ) -> FloatColumn | None:
-    """For each candidate, what its evidence adds to the score, divided by the most that it could add: in [0, 1], shape
+    """The evidence of each candidate: its sum in the score, divided by the greatest possible sum; in [0, 1], shape
     (n,).
 
-    A signal that is absent for every candidate (the question names nobody, or no time) is not counted in the most. So
-    a share means the same for a question of one word and for one that names people and dates. Returns None if no
-    signal could add anything. `but`: signals that are no evidence for this question.
+    A signal that is absent for every candidate (the question names no person, or no time) is not in the greatest sum.
+    So a share means the same for a question of one word and for one with names and dates. Returns None if no signal
+    could add anything. `but`: signals that are no evidence for this question.
     """
     terms = [(name, weight) for name, weight in evidence_terms(expression) if name not in but]
     if not terms:
@@ -59,15 +59,14 @@ def evidence(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevanceThreshold:
-    """Whether anything is returned for a question, and what.
+    """When a question is answered, and with which candidates.
 
-    Something is returned if some candidate meets the threshold similarity / `similarity` + coverage / `coverage` >= 1,
-    and some candidate has the share `evidence` of what the score's evidence could reach.
-    `evidence_first_stage`: that share where `first_stage` scores; its shares are smaller. A lexical-only score needs
-    the threshold alone.
+    It is answered if some candidate has similarity / `similarity` + coverage / `coverage` >= 1 (the threshold), and
+    some candidate has at least the share `evidence` of the greatest possible evidence. `evidence_first_stage`: that
+    share for a score by `first_stage`, whose shares are smaller. For a lexical-only score the threshold alone decides.
 
-    `then`: candidates with at least this share of the best one's evidence are returned; under a lexical-only score also
-    those that meet the threshold. 0: those that meet the threshold are returned.
+    `then`: if the question is answered, candidates with at least this share of the best one's evidence are relevant;
+    for a lexical-only score, also those that meet the threshold. 0: those that meet the threshold are relevant.
     """
 
     similarity: float
@@ -87,12 +86,12 @@ class RelevanceThreshold:
     def passes(
         self, similarity: FloatColumn, coverage: FloatColumn, shares: FloatColumn | None, least: float = 0.0
     ) -> NDArray[np.bool_]:
-        """Which candidates pass, shape (n,). `shares`: of the evidence; None: the
-        threshold decides alone. `least`: which of the two least shares is asked for.
+        """Which candidates are relevant, shape (n,). `shares`: the evidence; None: only the threshold counts. `least`:
+        the required share, `evidence` or `evidence_first_stage`.
 
-        An absent similarity (no embedder, or no vector yet) counts as half of `similarity`. Such a candidate passes
-        with any share once it meets the threshold: a missing vector is not held against a text that shares the
-        question's words. An absent coverage counts as 0.
+        An absent similarity (no embedder, or no vector yet) counts as half of `similarity`, and such a candidate needs
+        no share if it meets the threshold: a missing vector should not exclude a text with the question's words. An
+        absent coverage counts as 0.
         """
         unlike = np.isnan(similarity)
         alike = np.where(unlike, 0.5, similarity / self.similarity)
@@ -108,12 +107,12 @@ class RelevanceThreshold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
-    """What a candidate of one question has to reach to be returned.
+    """The acceptance thresholds for the candidates of one question.
 
-    `threshold`: as the preset has it; None: everything is relevant. `least_evidence`: the share of the evidence that
-    the best candidate needs, at the stage of ranking in force. `then`, shape (n,): the candidates that happened at the
-    time asked about, where that makes them relevant whatever they say. `no_evidence`: signals that are no evidence for
-    this question. `min_score`: the least score.
+    `threshold`: the preset's; None: everything is relevant. `least_evidence`: the share of evidence that the best
+    candidate needs at the current stage of ranking. `then`, shape (n,): candidates that are relevant because they
+    happened at the time asked about. `no_evidence`: signals that are no evidence for this question. `min_score`: the
+    least score.
     """
 
     threshold: RelevanceThreshold | None = None
@@ -123,7 +122,7 @@ class Acceptance:
     min_score: float = 0.0
 
     def relevant(self, expression: Expression, table: Mapping[str, FloatColumn]) -> NDArray[np.bool_]:
-        """Which candidates pass the threshold, shape (n,)."""
+        """Which candidates are relevant, shape (n,)."""
         if self.threshold is None:
             return np.ones(len(table["similarity"]), dtype=np.bool_)
         shares = evidence(expression, table, self.no_evidence)

@@ -1,7 +1,7 @@
-"""Score expressions: a preset's ranking as data, evaluated and explained in one walk.
+"""Score expressions: a preset's scores as data, evaluated together with their explanation.
 
-An expression is made of frozen nodes over named signals. A signal that is absent for a candidate (NaN) adds nothing to
-`Weighted` or `Rrf` and empties a `Product`.
+An expression is a tree of frozen nodes over named signals. A signal that is absent for a candidate (NaN) adds nothing
+to `Weighted` or `Rrf`, and makes a `Product` absent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A named number per candidate."""
+    """The value of a named signal."""
 
     name: str
 
@@ -44,7 +44,7 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """The sum of each term times its weight. Weights are at least 0 and sum to at most 1."""
+    """The weighted sum of the terms. Weights are at least 0 and sum to at most 1."""
 
     terms: tuple[tuple[Expression, float], ...]
 
@@ -59,7 +59,7 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """All factors multiplied."""
+    """The product of the factors."""
 
     factors: tuple[Expression, ...]
 
@@ -70,9 +70,9 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class MinMax:
-    """The inner value rescaled over the candidates: the least 0, the greatest 1; 1 where all are equal.
+    """The inner value rescaled over the candidates: the least becomes 0, the greatest 1; if all are equal, 1.
 
-    `least`: the lower end of the range, regardless of the candidates; values at or below it are 0, even if all are.
+    `least`: a fixed lower end of the range; values at or below it become 0, even if all are equal.
     """
 
     inner: Expression
@@ -85,11 +85,11 @@ class MinMax:
 
 @dataclass(frozen=True, slots=True)
 class Rrf:
-    """Reciprocal rank fusion, scaled to [0, 1]: mean over the inner rankings of (k + 1) / (k + rank), rank from 1.
+    """Reciprocal rank fusion, scaled to [0, 1]: the mean over the inner rankings of (k + 1) / (k + rank), rank from 1.
 
     Equal values share the best rank of their group, so a tie never depends on the order of the rows. A candidate
-    without a value in a ranking gets nothing from it.
-    Source: Cormack, Clarke, Büttcher, SIGIR 2009 (k = 60 there), divided by its greatest value, n / (k + 1).
+    without a value in a ranking gets 0 from it. Source: Cormack, Clarke and Büttcher, SIGIR 2009 (with k = 60), divided
+    by its greatest value, n / (k + 1).
     """
 
     rankings: tuple[Expression, ...]
@@ -103,21 +103,21 @@ class Rrf:
 
 @dataclass(frozen=True, slots=True)
 class Clamp:
-    """The inner value, held within [0, 1]."""
+    """The inner value, limited to [0, 1]."""
 
     inner: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Saturating:
-    """x / (1 + x): maps values from 0 on into [0, 1), in the same order; negative values become 0."""
+    """x / (1 + x): maps [0, ∞) to [0, 1) in the same order; negative values become 0."""
 
     inner: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Greatest:
-    """The greatest of the terms; one that is absent does not count."""
+    """The greatest of the terms; absent terms are ignored."""
 
     terms: tuple[Expression, ...]
 
@@ -131,9 +131,9 @@ Expression = Signal | Const | Weighted | Product | MinMax | Rrf | Clamp | Satura
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """One node of an expression, evaluated for all candidates, with its parts. Explanations are made from it.
+    """An expression evaluated for all candidates, with its parts, for explanations.
 
-    `values`: shape (n,), NaN where absent. `shares`: what each part adds to `values`, in the order of the expression.
+    `values`: shape (n,), NaN if absent. `shares`: what each part adds to `values`, in the order of the expression.
     """
 
     label: str
@@ -142,11 +142,11 @@ class Scored:
     shares: tuple[FloatColumn, ...] = ()
 
     def explain(self, row: int) -> Part:
-        """The tree of one candidate. The root's contribution is its score."""
+        """The score tree of one candidate. The root's contribution is its score."""
         return self.at(np.array([row])).explained()[0]
 
     def at(self, rows: NDArray[np.int64]) -> Scored:
-        """The same over some of the candidates, in their order."""
+        """The values of the given rows, in their order."""
         return Scored(
             self.label,
             self.values.take(rows),
@@ -155,14 +155,14 @@ class Scored:
         )
 
     def explained(self) -> list[Part]:
-        """The tree of each candidate, in their order."""
+        """The score tree of each candidate, in order."""
         return _parts(self, _or_nothing(self.values).tolist())
 
 
 def evaluate(  # noqa: C901, PLR0911  a case for each node
     expression: Expression, signals: Mapping[str, FloatColumn], count: int
 ) -> Scored:
-    """The expression over `count` candidates. Raises InvalidInput naming a signal that is not in the table."""
+    """Evaluate an expression for `count` candidates. Raises InvalidInput naming a signal that is not in the table."""
     match expression:
         case Signal(name):
             if name not in signals:
@@ -196,7 +196,7 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
         case Saturating(inner):
             part = evaluate(inner, signals, count)
             held = np.maximum(part.values, 0.0)
-            # Above 1 by the complement: near its end the quotient's rounding would swap neighbours.
+            # Above 1, computed as 1 - 1 / (1 + x): the rounding of x / (1 + x) would exchange close values.
             values = np.where(held <= 1.0, held / (1.0 + held), 1.0 - 1.0 / (1.0 + held))
             return Scored("x / (1 + x)", values, (part,), (values,))
         case Greatest(terms):
@@ -208,7 +208,7 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
 
 
 def signal_names(expression: Expression) -> frozenset[str]:
-    """Every signal the expression reads."""
+    """The names of all signals that the expression reads."""
     match expression:
         case Signal(name):
             return frozenset({name})
@@ -219,7 +219,7 @@ def signal_names(expression: Expression) -> frozenset[str]:
 
 
 def inner_expressions(expression: Expression) -> tuple[Expression, ...]:
-    """The operands of an expression, not those inside of them."""
+    """The direct operands of an expression."""
     match expression:
         case Signal() | Const():
             return ()
@@ -245,7 +245,9 @@ def _sum(shares: tuple[FloatColumn, ...], count: int) -> FloatColumn:
 
 
 def _or_nothing(values: FloatColumn) -> FloatColumn:
-    """0 where absent. `np.nan_to_num` looks for infinities too, which took a fifth of the time of scoring."""
+    """The values with NaN replaced by 0. `np.nan_to_num` also handles infinities, which took a fifth of the time of
+    scoring.
+    """
     return np.where(np.isnan(values), 0.0, values)
 
 
@@ -257,7 +259,7 @@ def _greatest(parts: tuple[Scored, ...]) -> FloatColumn:
 
 
 def _to_the_first(values: FloatColumn, parts: tuple[Scored, ...]) -> tuple[FloatColumn, ...]:
-    """The whole value as the share of the first part that has it, nothing as that of the others."""
+    """Shares of a maximum: the first part that has the value gets all of it, the others get 0."""
     given = np.zeros(len(values), dtype=np.bool_)
     shares: list[FloatColumn] = []
     for part in parts:
@@ -278,7 +280,7 @@ def _min_max(values: FloatColumn, least: float | None) -> FloatColumn:
 
 
 def _ranks(values: FloatColumn) -> FloatColumn:
-    """Rank from 1 by falling value, ties sharing the best; NaN where absent."""
+    """The rank from 1 in descending order, ties sharing the best rank; NaN if absent."""
     present = ~np.isnan(values)
     ranks = np.full(len(values), np.nan)
     ordered = np.sort(-values[present])
@@ -287,7 +289,7 @@ def _ranks(values: FloatColumn) -> FloatColumn:
 
 
 def _parts(scored: Scored, contributions: Sequence[float]) -> list[Part]:
-    """Of each candidate, which adds its own of `contributions`."""
+    """The parts of each candidate's tree; `contributions`: one for each candidate."""
     inner = [_parts(part, _or_nothing(share).tolist()) for part, share in zip(scored.parts, scored.shares, strict=True)]
     of_each = zip(*inner, strict=True) if inner else [()] * len(contributions)
     return [

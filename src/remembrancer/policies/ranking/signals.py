@@ -1,4 +1,4 @@
-"""The table of per-candidate numbers a score expression may read."""
+"""The signals: the numbers for each candidate that a score expression may read."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Scale(StrEnum):
-    """What a signal's values mean.
+    """The range of a signal's values.
 
-    `unit`: in [0, 1], the same for every question. `factor`: at least 0 without an upper end, the same for every
-    question. `raw`: comparable within one answer only.
+    `unit`: in [0, 1], comparable across questions. `factor`: at least 0 without an upper limit, comparable across
+    questions. `raw`: comparable within one answer only.
     """
 
     UNIT = "unit"
@@ -38,7 +38,7 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationTime:
-    """What a state signal depends on besides the state: the time (one, or one for each memory), and the preset's
+    """What a state signal depends on besides the state: the time (one, or one for each memory) and the preset's
     forgetting curve and reinforcement.
     """
 
@@ -48,10 +48,10 @@ class EvaluationTime:
 
 @dataclass(frozen=True, slots=True)
 class QuestionFeatures:
-    """The features of a question besides its words and its vector.
+    """The features of a question other than its words and vector.
 
-    `spans`: the times it names. `kind`: the type of answer it expects. `speakers`: whether it names whose turns it is
-    about; `by_role`: it does so by role, the user's or the assistant's.
+    `spans`: the times it names. `kind`: the expected answer type. `speakers`: whether it names speakers of the answer;
+    `by_role`: it names them by role (user or assistant).
     """
 
     spans: tuple[TimeSpan, ...] = ()
@@ -61,18 +61,18 @@ class QuestionFeatures:
 
     @property
     def no_evidence(self) -> frozenset[str]:
-        """Signals that are no evidence for this question. With `by_role` the speaker: half of all turns are the user's,
-        while a name selects few.
+        """Signals that are no evidence for this question. With `by_role`, the speaker is none: half of all turns are
+        the user's.
         """
         return frozenset({"speaker"}) if self.by_role else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSignal:
-    """A number that the question and the candidate make together.
+    """A signal that depends on both question and candidate.
 
-    `evidence`: whether it says that the memory is about what is asked, and not only what sort of text it is.
-    `context`: whether it is made from context features.
+    `evidence`: whether it shows that the memory is about the question, not just what type of text it is. `context`:
+    whether it is made from context features.
     """
 
     meaning: str
@@ -84,7 +84,7 @@ class MatchSignal:
 
 @dataclass(frozen=True, slots=True)
 class StateSignal:
-    """A number that depends on the memory and the time, not on the question."""
+    """A signal that depends on the memory and the time, not on the question."""
 
     meaning: str
     scale: Scale
@@ -120,8 +120,8 @@ def _session(found: Candidates, _: QuestionFeatures) -> FloatColumn:
 
 
 def _self_contained(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
-    """Notes and long turns have no neighbours: `neighbour_coverage` says nothing there, and what it would say is in
-    the texts themselves. Absent where the turns around any candidate hold half of what is asked.
+    """Replaces `neighbour_coverage` for notes and long turns, which have no neighbours. Absent if the neighbours of any
+    candidate have half of the question's idf.
     """
     around = _neighbour_coverage(found, asked)
     said = around[~np.isnan(around)]
@@ -140,12 +140,12 @@ def _answer_type(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
 
 
 def _is_declarative(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
-    """Absent where the question goes by a role: who talks with an assistant tells most things while asking."""
+    """Absent if the question names a role: users say most things to an assistant in questions."""
     return _around(found, lambda around: None if asked.by_role else (around.flags & int(CueFlag.QUESTION)) == 0)
 
 
 def _around(found: Candidates, column: Callable[[ContextFeatures], NDArray[np.generic] | None]) -> FloatColumn:
-    """A column of the context features; NaN where there are none, or they say nothing of this question."""
+    """A column of the context features; NaN without them, or if they do not apply to this question."""
     values = None if found.context_features is None else column(found.context_features)
     return np.full(len(found.ids), np.nan) if values is None else values.astype(np.float64)
 
@@ -155,7 +155,7 @@ def _time(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
 
 
 def _not_yet(found: Candidates, _: QuestionFeatures) -> FloatColumn:
-    """Absent until late interaction, or a reranker, has compared the best candidates with the question."""
+    """Always absent: late interaction or a reranker fills it in later."""
     return np.full(len(found.ids), np.nan)
 
 
@@ -196,7 +196,7 @@ def _level(states: States, moment: EvaluationTime) -> FloatColumn:
 
 
 NOTHING_MORE: Final = QuestionFeatures()
-"""A question of words and a vector alone."""
+"""The features of a question with words and a vector only."""
 
 MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "similarity": MatchSignal("cosine of question and best cue, negative as 0", Scale.UNIT, _similarity),
@@ -255,20 +255,20 @@ MEANINGS: Final[Mapping[str, str]] = {
 def compute(
     found: Candidates, moment: EvaluationTime, asked: QuestionFeatures = NOTHING_MORE
 ) -> dict[str, FloatColumn]:
-    """Every signal of the candidates, in their order; NaN where it is absent."""
+    """Every signal of the candidates, in their order; NaN if absent."""
     matches = {name: signal.compute(found, asked) for name, signal in MATCH_SIGNALS.items()}
     return matches | compute_states(found.states, moment)
 
 
 def compute_states(states: States, moment: EvaluationTime) -> dict[str, FloatColumn]:
-    """The signals that ask for no question, over memories, in their order."""
+    """Every state signal of memories, in their order."""
     return {name: signal.compute(states, moment) for name, signal in STATE_SIGNALS.items()}
 
 
 def check(argument: str, expression: Expression, *, known: Mapping[str, Scale] = SCALES) -> None:
-    """Check that an expression has known signals only, where their scales are allowed, so that it is in [0, 1].
+    """Check that all signals of an expression are known and allowed in their position, so that its value is in [0, 1].
 
-    A raw signal may stand only inside Rrf or MinMax, a factor also inside Clamp or Saturating. Raises InvalidInput
+    A raw signal may occur only inside Rrf or MinMax, a factor also inside Clamp or Saturating. Raises InvalidInput
     naming the signal.
     """
     _check(argument, expression, known, {Scale.UNIT})

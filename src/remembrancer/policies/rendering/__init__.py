@@ -1,1 +1,1 @@
-"""Rendering memories into prompts: marked as untrusted, within a budget, escaped so that none leaves its block."""
+"""Rendering memories into prompts: marked as untrusted, within a limit of characters, and escaped."""

@@ -1,4 +1,4 @@
-"""Renderer: one list item for each memory."""
+"""A renderer with one list item for each memory."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _LATER_LINES: Final = re.compile(r"(?<=\n)(?=[^\n])")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A renderer: a list, each memory behind a dash.
+    """A renderer: a list with one item for each memory.
 
-    `label`: what precedes a text: "heading", who said it and when; "kind", the memory's kind, age and score.
-    `freshness`: memories are ordered by score times the value of this curve at their age; None: by rank.
+    `label`: what precedes a text. "heading": speaker and time; "kind": the memory's kind, age and score. `freshness`:
+    memories are ordered by score times this curve at their age; None: by rank.
 
-    A line that starts with a dash, or with two blanks and a dash (a turn), is written by the renderer. Further lines of
-    a text are indented by four blanks, so that they cannot pass for either.
+    Only the renderer writes lines that start with a dash, or with two blanks and a dash (a turn). Further lines of a
+    text are indented by four blanks, so that they cannot imitate either.
     """
 
     tag: str = TAG
@@ -46,7 +46,7 @@ class Block:
             raise InvalidInput("label", self.label, "one of " + ", ".join(get_args(Label)))
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """`high` adds the other turns of the transcript below a memory, `none` shows its title only: see `of_hit`."""
+        """`detail` HIGH adds the other turns of the transcript, NONE shows only titles, as in `of_hit`."""
         frame = Frame(self.tag, self.preamble)
         items = (
             _item(hit, self._label(hit), telling)
@@ -70,7 +70,7 @@ class Block:
             return hits
         left = self.freshness.retention(
             np.array([hit.age / timedelta(days=1) for hit in hits]),
-            np.zeros(len(hits)),  # only the age counts here, not the exposures
+            np.zeros(len(hits)),  # exposures do not count here
             np.array([hit.memory.strength.stability for hit in hits]),
         )
         weights = np.array([hit.score for hit in hits]) * left
@@ -86,7 +86,7 @@ class Block:
                 assert_never(self.label)
 
     def _pinned_label(self, memory: Memory, recall: Recall) -> tuple[str, ...]:
-        """The label of a pinned memory: it was not searched for, so it has neither a best cue nor a score."""
+        """The label of a pinned memory, which has neither a best cue nor a score, because it was not searched for."""
         age = spoken_age(recall.asked_at - memory.occurred_to)
         match self.label:
             case "heading":
@@ -98,7 +98,9 @@ class Block:
 
 
 def _heading(hit: Hit) -> str:
-    """Who and when. A title and text are nobody's words, whoever's turn was found."""
+    """The heading of the hit's cue; "" for a memory with a title, because a title and its text have no
+    single speaker.
+    """
     tells_of_a_turn = hit.memory.title is None or hit.cue.event_id is None
     return hit.cue.heading if tells_of_a_turn else spoken_date(hit.memory.occurred_to)
 

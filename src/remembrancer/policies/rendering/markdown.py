@@ -1,4 +1,4 @@
-"""Renderer: facts, then episodes, under markdown headings."""
+"""A renderer with markdown headings: facts, then episodes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _BACKSLASH: Final = r"\\"
 class Markdown:
     """A renderer: memories of the semantic tier as `- [kind] fact`, then the others, each under its title.
 
-    An episode whose surprise is at least `key_moment` is marked as a key moment. Transcripts are shown, one line for
-    each turn, by detail: `auto` for key moments among the first `auto_ranks` episodes, `low` for the first episode if
-    it is one, `none` for no episode, `high` for all.
+    An episode with a surprise of at least `key_moment` is marked as a key moment. Which episodes get a transcript, one
+    line per turn, depends on `detail`: AUTO: key moments among the first `auto_ranks` episodes; LOW: the first episode
+    if it is one; NONE: no episode; HIGH: all.
 
-    Each line begins with the renderer's own text: memories are put on one line behind it, so that no heading, list
-    item, bold marker or code fence in them takes effect. A speaker's name that would begin one gets a backslash before
-    it.
+    Each line begins with text of the renderer, and a memory stays on one line after it, so that headings, list items,
+    bold markers and code fences in memories have no effect. A speaker's name that would begin one is escaped with a
+    backslash.
     """
 
     tag: str = TAG
@@ -48,7 +48,7 @@ class Markdown:
         validation.whole("auto_ranks", self.auto_ranks, 0, 1_000)
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """The best hits get room first, whichever section they are in."""
+        """Room is given to the best hits first, in whichever section they are."""
         frame = Frame(self.tag, self.preamble)
         text, shown = _sections(self._items(recall.hits, detail), frame.room(max_chars))
         return Rendered(frame.around(text), tuple(shown))
@@ -59,10 +59,10 @@ class Markdown:
         return frame.around(text)
 
     def recent(self, memories: Iterable[Memory], *, now: datetime, max_chars: int) -> str:
-        """A block of memories that nobody asked for, in their order: without rank, score or transcript. Empty without
-        any.
+        """A block of memories that were not searched for, in the given order: without rank, score or transcript. Empty
+        without any.
 
-        Raises InvalidInput where not even the frame fits.
+        Raises InvalidInput if not even the frame fits.
         """
         frame = Frame(self.tag, self.preamble)
         text, _ = _sections(self._recent_items(memories, now), frame.room(max_chars), (RECENT,))
@@ -108,7 +108,7 @@ class Markdown:
 
 
 def _pinned_items(recall: Recall) -> Iterable[Item[Memory]]:
-    """Standing memories were not searched for: no rank, no score, no transcript."""
+    """Items of pinned memories. They were not searched for, so they have no rank, score or transcript."""
     numbers = count(1)
     for memory in recall.pinned:
         telling = of_memory(memory)
@@ -124,7 +124,7 @@ def _pinned_items(recall: Recall) -> Iterable[Item[Memory]]:
 def _sections(
     items: Iterable[Item[Shown]], left: int, headings: Sequence[str] = (FACTS, EPISODES)
 ) -> tuple[str, list[Shown]]:
-    """The text of the items that fit, and what they tell of, both in the order of the sections."""
+    """The text of the items that fit, and their memories, both in the order of the sections."""
     placed = place(items, CharBudget(left, headings={heading: len(heading) for heading in headings}))
     sections = [(heading, [item for item in placed if item.group == heading]) for heading in headings]
     text = "".join(heading + text_of(held) for heading, held in sections if held)
@@ -136,7 +136,7 @@ def _fact(memory: Memory, telling: Telling) -> str:
 
 
 def _sources(hit: Hit) -> str:
-    """What is known of a memory's sources: its turns, or else the session in which it was told."""
+    """The known sources of a memory: its turns, else the session in which it was said."""
     known = len(hit.turns)
     return "1 conversation" if known == 0 else f"{known} turn{'' if known == 1 else 's'}"
 
@@ -156,5 +156,5 @@ def _transcript(cues: Sequence[Cue]) -> str:
 
 
 def _speaker(turn: RenderedTurn) -> str:
-    """The speaker's name, which begins a list item: a name like "# ana" must not become a heading there."""
+    """The speaker's name at the start of a list item, escaped: a name such as "# ana" must not become a heading."""
     return f"{_BEFORE_MARKUP.sub(_BACKSLASH, turn.heading)}: " if turn.heading else ""

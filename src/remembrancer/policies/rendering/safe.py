@@ -1,4 +1,4 @@
-"""Escaping text, so that it can neither leave its block nor hide from its reader."""
+"""Escaping text, so that it can neither leave its block nor contain hidden characters."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _TO_BE_LOOKED_AT: Final = re.compile("[^\n\t -~]+")
 _ROUND: Final = str.maketrans("[]", "()")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
 
-# Variation selectors can carry hidden bytes; the two that select how an emoji is drawn are kept.
+# Variation selectors can encode hidden bytes. The two that select how an emoji is drawn are kept.
 _VARIATION: Final = re.compile("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 
 def safe(text: str) -> str:
-    r"""Text that cannot open or close a tag, move a cursor, or hide from a reader.
+    r"""Escaped text: it cannot open or close a tag, move a cursor, or contain invisible characters.
 
     `<` is escaped; control characters, invisible characters and outer blanks are removed; every line break becomes a
     newline.
@@ -37,7 +37,7 @@ def one_line(text: str) -> str:
 
 
 def indented(text: str) -> str:
-    r"""Safe text with every line but the first indented by four blanks, so that none can pass for a line of the block.
+    r"""Safe text with all lines but the first indented by four blanks, so that none can imitate a line of the block.
 
     >>> indented("tea\r2. rent")
     'tea\n    2. rent'
@@ -46,7 +46,7 @@ def indented(text: str) -> str:
 
 
 def kept_line(text: str) -> str:
-    r"""A line to be stored, not shown: control and invisible characters are removed, nothing is escaped.
+    r"""One line for storage: control and invisible characters are removed, nothing is escaped.
 
     >>> kept_line("a < b\n\x07and c")
     'a < b and c'
@@ -55,7 +55,7 @@ def kept_line(text: str) -> str:
 
 
 def label(*parts: str) -> str:
-    """A label in brackets that no part of it can close; empty where nothing is visible.
+    """A label in brackets that no part can close; "" if nothing in it is visible.
 
     >>> label("ana] obey [", "2 hours ago")
     '[ana) obey (, 2 hours ago]'

@@ -1,4 +1,4 @@
-"""Renderer: one section for each memory."""
+"""A renderer with one section for each memory."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ INSTITUTIONAL: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """A renderer: each memory under a heading of its kind, source and title, its text quoted.
+    """A renderer: each memory under a heading with its kind, source and title; its text is quoted.
 
-    `kind_chars`: the most characters for a kind, headings included; other kinds may use all. Standing memories have
-    `pinned_preamble` and a separate call, so the two never share a budget.
+    `kind_chars`: the most characters for a kind, including headings; other kinds have no limit of their own. Pinned
+    memories are rendered by a separate call with its own budget, after `pinned_preamble`.
 
-    Every line of a text is behind `>`; any other line is the renderer's.
+    Every line of a text begins with `>`; all other lines are the renderer's.
     """
 
     tag: str = TAG
@@ -58,7 +58,7 @@ class Sections:
             validation.whole(f"kind_chars.{kind}", chars, 0, MAX_BLOCK_CHARS)
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """`high` adds the other turns of the transcript below a text, `none` shows the heading only: see `of_hit`."""
+        """`detail` HIGH adds the other turns of the transcript, NONE shows only headings, as in `of_hit`."""
         frame = Frame(self.tag, self.preamble)
         items = (
             _item(hit, hit.memory, telling) for hit in recall.hits if not (telling := of_hit(hit, detail)).is_empty

@@ -1,4 +1,4 @@
-"""The text of a memory in a block, by the detail asked for, and its age in words."""
+"""The shown text of a memory, depending on the requested detail, and its age in words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def spoken_age(age: timedelta) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RenderedTurn:
-    """`heading`: who and when, on one line; `text`: what was said. Both are safe."""
+    """A turn. `heading`: speaker and time, on one line; `text`: its words. Both are escaped."""
 
     heading: str
     text: str
@@ -43,7 +43,9 @@ class RenderedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """`title` on one line and `text`, both safe and possibly empty; `turns`: what is shown of the transcript."""
+    """The shown text of a memory: `title` on one line and `text`, both escaped and possibly empty; `turns` of its
+    transcript.
+    """
 
     title: str
     text: str
@@ -55,14 +57,14 @@ class Telling:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is visible: only blanks and hidden characters."""
+        """Whether nothing is visible: there are only blanks and hidden characters."""
         return not self.title and not self.text
 
 
 def of_hit(hit: Hit, detail: Detail) -> Telling:
-    """A memory with a title is shown by its title and text, any other by its best cue.
+    """The shown text of a hit: a memory with a title by its title and text, any other by its best cue.
 
-    `none` shows only the title, where there is one. `high` adds every turn that is not shown already.
+    NONE shows only the title, if there is one. HIGH adds every turn that is not shown already.
     """
     title = one_line(hit.memory.title or "")
     transcript = hit.turns if detail is Detail.HIGH else ()
@@ -72,7 +74,7 @@ def of_hit(hit: Hit, detail: Detail) -> Telling:
 
 
 def of_memory(memory: Memory) -> Telling:
-    """A memory that was not searched for, so that none of its cues is the best one."""
+    """The shown text of a memory that was not searched for, so that it has no best cue."""
     return Telling(one_line(memory.title or ""), safe(memory.text))
 
 

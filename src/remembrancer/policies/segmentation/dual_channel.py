@@ -1,4 +1,4 @@
-"""Segmentation turn by turn, each compared with the open segment: rules, then surprise, topic, and a model."""
+"""Segmentation turn by turn: each turn is compared with the open segment by rules, surprise, topic, and a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_TURNS: Final = 1_000
 MAX_CHARS: Final = 100_000
 MAX_MINUTES: Final = 60.0 * 24 * 365
 
-# Names used in notes.
+# Keys of the note.
 ABOUT: Final = "about"
 _JUDGED: Final = "judged"
 
@@ -44,18 +44,18 @@ class DualChannel:
 
     1. The segment has fewer than `fewest` turns: the turn belongs to it.
     2. It has `most` turns: the turn begins a new one.
-    3. The pause before the turn is more than `gap_minutes`: the turn begins a new one.
+    3. The pause before the turn is longer than `gap_minutes`: the turn begins a new one.
     4. The segment has less than `fewest_chars` characters, or the turn less than `shortest`: the turn belongs to it.
     5. The turn's surprise is above `surprise`: it begins a new one.
     6. Its topic similarity is at least `similarity`: it belongs to the segment.
     7. A model is asked; without one the turn begins a new segment.
 
-    Surprise is 1 - the cosine of the turn and the mean of the segment's vectors (the event model), within [0, 1]. Topic
-    similarity is the cosine with a running mean to which each turn contributes the share `pace`. Without vectors
-    neither is known: the turn belongs to the segment, unless a model decides otherwise.
+    Surprise is 1 - the cosine of the turn's vector and the mean of the segment's vectors (the event model), within [0,
+    1]. Topic similarity is the cosine with a running mean of vectors; each new turn has the weight `pace` in it. If the
+    turn has no vector, it belongs to the segment, unless a model decides otherwise.
 
-    A segment has the surprise of its first turn; 0 where a rule about length or time began it, because that turn was
-    compared with nothing. Source: PlastMem, "episodic memory": creation, surprise detection.
+    A segment has the surprise of its first turn; 0 if a rule about length or time began it, because that turn was not
+    compared. Source: PlastMem, "episodic memory": creation, surprise detection.
     """
 
     fewest: int = 3
@@ -78,7 +78,7 @@ class DualChannel:
         validation.fraction("dual_channel.pace", self.pace)
 
     def plan(self, turns: Sequence[StreamTurn], note: Note, *, ended: bool, with_model: bool) -> SegmentationPlan:
-        """Decide the turns up to the first one that a model must be asked about."""
+        """Decide the turns before the first one that needs a model."""
         settled: list[Segment] = []
         opened = _Open(self, 0, surprise_in(note))
         judged, about = _judged_in(note), about_in(note)
@@ -102,7 +102,9 @@ class DualChannel:
         return SegmentationPlan(settled=tuple(settled), note=_note(opened.surprise, judged, about))
 
     def apply(self, turns: Sequence[StreamTurn], plan: SegmentationPlan, answer: Boundaries | None) -> Decision:
-        """Without an answer the turn begins a new segment (rule 7), or belongs where it has no vector."""
+        """Decide with the model's answer. Without one, the turn begins a new segment (rule 7), or belongs to the open
+        one if it has no vector.
+        """
         question = plan.question
         if question is None:
             return Decision(segments=plan.settled, note=plan.note)
@@ -113,7 +115,7 @@ class DualChannel:
         verdict = opened.verdict(turns[last])
         cuts = verdict in _CUTS if answer is None else len(answer.segments) > 1
         if not cuts:
-            about = about_in(plan.note) if answer is None else answer.model
+            about = about_in(plan.note) if answer is None else answer.about
             return Decision(segments=plan.settled, note=_note(opened.surprise, last + 1 - question.start, about))
         ended = opened.ended(last, verdict.value if answer is None else BY_MODEL)
         return Decision(segments=(*plan.settled, ended), note=_note(opened.surprise_at(turns[last], verdict)))
@@ -126,19 +128,19 @@ def surprise_after(before: Sequence[StreamTurn], turn: StreamTurn) -> float | No
 
 
 def about_in(note: Note) -> str:
-    """The model's summary of the open segment; "" where the note has none."""
+    """The model's summary of the open segment; "" if the note has none."""
     said = note.get(ABOUT)
     return said if isinstance(said, str) else ""
 
 
 def _judged_in(note: Note) -> int:
-    """How many turns of the open segment a model has judged to belong together."""
+    """The number of turns of the open segment that a model has judged to belong together."""
     said = note.get(_JUDGED)
     return said if isinstance(said, int) else 0
 
 
 def _note(surprise: float, judged: int = 0, about: str = "") -> Note:
-    """A note with only the values that differ from the defaults."""
+    """A note with the values that differ from the defaults."""
     told: dict[str, JsonValue] = {SURPRISE: surprise, _JUDGED: judged, ABOUT: about}
     return {name: value for name, value in told.items() if value}
 
@@ -157,7 +159,7 @@ _UNSURE: Final = frozenset({_Verdict.TOPIC, _Verdict.UNKNOWN})
 
 
 class _Open:
-    """The open segment: what the rules need to know of it, and its two means."""
+    """The open segment: its turns' number, length and time, and its two mean vectors."""
 
     def __init__(self, rules: DualChannel, start: int, surprise: float) -> None:
         self.start = start
@@ -202,7 +204,7 @@ class _Open:
         return _Verdict.BELONGS if topic >= rules.similarity else _Verdict.TOPIC
 
     def surprise_at(self, turn: StreamTurn, verdict: _Verdict) -> float:
-        """The surprise of the turn that begins the next segment, for the given reason."""
+        """The surprise of the turn that begins the next segment. `verdict`: the rule that began it."""
         if verdict in {_Verdict.LENGTH, _Verdict.TIME_GAP}:
             return 0.0
         return _surprise(self._sum, turn.vector) or 0.0

@@ -1,4 +1,4 @@
-"""Forming the memory of a segment."""
+"""Forming the memory (episode) of a segment."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from remembrancer.policies.segmentation.segments import Segment
 from remembrancer.values import dataclass
 
 EXTRACTIVE: Final = "extractive"
-"""Names the extractive method as the author of a summary."""
+"""The author of a summary made by the extractive method, without a model."""
 SUMMARY_BY: Final = "summary_by"
-"""The metadata field that names the author of an episode's summary. Memories with it were formed from a stream, not by
-a person.
+"""The metadata field with the author of an episode's summary. Memories with it were formed from a stream, not by a
+person.
 """
 TURNS: Final = "turns"
 """The metadata field with the number of an episode's turns."""
@@ -39,13 +39,13 @@ class EpisodeTelling:
 
 
 def told_extractively(turns: Sequence[extractive.AttributedText]) -> EpisodeTelling:
-    """The title and text of an episode in the words of its turns (at least one)."""
+    """The title and text of an episode, extracted from its turns (at least one)."""
     summary = extractive.summary(turns) or f"{len(turns)} turns without a word that can be read"
     return EpisodeTelling(title=extractive.title(turns), summary=summary, by=EXTRACTIVE)
 
 
 def episode_id(events: Sequence[Event]) -> UUID:
-    """The id of the episode from the first to the last of these events of one stream. Deterministic."""
+    """A deterministic id of the episode from the first to the last of these events of one stream."""
     return derived_id(events[0].id, f"episode until {events[-1].id}")
 
 
@@ -58,11 +58,10 @@ def formed(
     searched: bool,
     now: datetime,
 ) -> MemoryWrite:
-    """The memory of a segment. `events`: its turns (at least one), in the stream's order; `sources`: their own
-    memories.
+    """The memory of a segment. `events`: its turns (at least one), in order; `sources`: the turns' own memories.
 
-    `searched`: the memory is found by each turn as well as by its title and summary. It is as trusted as its least
-    trusted turn, as visible as its least visible one, and as important as the most important one.
+    `searched`: each turn is a cue, besides title and summary. The memory has the origin of its least trusted turn, the
+    visibility of its least visible one, and the importance of the most important one.
     """
     memory = Memory(
         id=episode_id(events),
@@ -93,10 +92,10 @@ def formed(
 def told_without(
     memory: Memory, left: Sequence[Event], turns: Sequence[extractive.AttributedText], *, searched: bool
 ) -> MemoryWrite:
-    """An episode some of whose turns were erased. `left`: the remaining turns (at least one), in order; `turns`: their
-    texts.
+    """An episode after some of its turns were erased or forgotten. `left`: the remaining turns (at least one), in
+    order; `turns`: their texts.
 
-    The episode's own title and summary may tell of the erased turns; they are replaced by an extract of the others.
+    The title and summary are extracted from the remaining turns, because the old ones may contain what was erased.
     """
     told = told_extractively(turns)
     later = replace(

@@ -1,4 +1,4 @@
-"""Evidence for a boundary before a turn, and its weights."""
+"""The evidence for an episode boundary before a turn, and its weights."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ from remembrancer.policies.segmentation.likeness import Likeness, Measure, Usual
 from remembrancer.policies.segmentation.segments import StreamTurn
 
 BLOCK: Final = 2
-"""Turns in a block: a turn and its answer."""
+"""The number of turns in a block: a turn and its answer."""
 LINKED: Final = 3
-"""A link is looked for up to so many turns before a boundary."""
+"""The number of turns before a boundary in which a link is looked for."""
 PEAK_BEFORE: Final = 4
 PEAK_AFTER: Final = 2
-"""The peaks beside a dip in cohesion are looked for within so many turns."""
+"""The peaks on both sides of a dip in cohesion are looked for within this many turns."""
 KNOWN: Final = 4
-"""Words of this many preceding turns count as known."""
+"""Terms of this many preceding turns count as known."""
 MANNER: Final = 8
-"""The usual length of turns is measured over so many turns before, and REACH after."""
+"""The mean length of turns is measured over this many turns before, and REACH after."""
 SHORT: Final = 20.0
 LONG: Final = 400.0
-"""Lengths of turns, in characters, are clamped to [SHORT, LONG]."""
+"""Lengths of turns, in characters, are limited to [SHORT, LONG]."""
 
 REACH: Final = BLOCK + PEAK_AFTER
-"""The evidence for a boundary reads so many turns after it."""
+"""The number of turns after a boundary that its evidence depends on."""
 
 
 class BoundaryEvidence(NamedTuple):
-    """Evidence for a boundary before one turn. Similarities are in standard deviations from what is usual for the
-    stream.
+    """The evidence for a boundary before one turn. Similarities are z-scores relative to the stream's mean.
 
     - `cohesion`: similarity of the two turns before the boundary, taken together, to the two after it.
-    - `link`: the greatest similarity of one of three turns before to one of the two after: a single answer connects.
-    - `depth`: how much lower cohesion is than its peaks on both sides, added up.
+    - `link`: the greatest similarity of one of the three turns before to one of the two after.
+    - `depth`: how much lower cohesion is than its peaks on both sides; the sum of both.
     - `following`: similarity of the turn to the two after it: a new topic continues.
-    - `asked`: 1 where the turn before asks. `closed`: 1 where one of the two before closes a topic. `referring`: 1
-      where the turn refers back.
+    - `asked`: 1 if the turn before asks. `closed`: 1 if one of the two before closes a topic. `referring`: 1 if the
+      turn refers back.
     - `new_words`: the share of its terms that the four turns before do not have; 0 without terms.
-    - `length`: the mean of ln(characters) of the surrounding turns: with long turns, topics last for more of them.
+    - `length`: the mean of ln(characters) of the surrounding turns: long turns go with topics of more turns.
 
     Sources: cohesion and depth: Hearst, TextTiling, Computational Linguistics 23(1), 1997; question and answer belong
     together: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973 (adjacency pairs); new words: Youmans, "A
@@ -69,16 +68,16 @@ WEIGHTS: Final = BoundaryEvidence(
     new_words=1.9,
     length=-1.3,
 )
-"""What each adds to the log odds of a boundary, per unit. Logistic regression on the tuning parts of three data sets
+"""The weight of each feature in the log odds of a boundary. Logistic regression on the tuning parts of three data sets
 with equal weight, rounded: docs/decisions/0014-segmentation.md.
 """
 
 BIAS: Final = 2.5
-"""Added to the sum. A boundary is placed where the result is above 0; chosen on the same data by Pk and WindowDiff."""
+"""The intercept. A boundary is placed if the result is above 0; chosen on the same data by Pk and WindowDiff."""
 
 
 class TailReading:
-    """The turns of a tail, and the averages over the turns before it."""
+    """The turns of a tail, and the stream's mean similarities before it."""
 
     def __init__(self, turns: Sequence[StreamTurn], usual: Mapping[Measure, Usual]) -> None:
         self.likeness = Likeness(turns)
@@ -92,19 +91,19 @@ class TailReading:
             self._usual.append(self._after(self._usual[-1], place))
 
     def usual(self, place: int) -> Mapping[Measure, Usual]:
-        """What is usual after the turn has been read."""
+        """The mean similarities after the turn `place`."""
         return self._usual[place]
 
     def score(self, place: int, start: int, end: int) -> float:
-        """The evidence for a boundary; above 0 there is more for it than against it. Arguments as in `evidence`."""
+        """The log odds of a boundary, plus the intercept; a boundary is likely above 0. Arguments as in `evidence`."""
         found = self.evidence(place, start, end)
         return BIAS + sum(weight * each for weight, each in zip(WEIGHTS, found, strict=True))
 
     def evidence(self, place: int, start: int, end: int) -> BoundaryEvidence:
         """The evidence for a boundary before the turn `place`, in an episode that began with the turn `start`.
 
-        `end`: the first turn that does not count, because it is not there yet or follows a silence. Of the turns from
-        `place` on, REACH are read. start < place < end.
+        `end`: the first turn that does not count, because it is not recorded yet or follows a pause. REACH turns from
+        `place` on are read. start < place < end.
         """
         measure = self.likeness.measure(max(start, place - PEAK_BEFORE - BLOCK), min(end, place + REACH))
         usual = self._usual[min(place + REACH, end) - 1][measure]
@@ -139,7 +138,7 @@ class TailReading:
 
     def surprise(self, place: int, start: int) -> float:
         """The surprise of a turn after an episode that began with the turn `start`: 1 - the cosine of its vector and
-        the mean of the episode's, within [0, 1]; 0 where a vector is missing. Source: PlastMem, "surprise detection".
+        the mean of the episode's, within [0, 1]; 0 if a vector is missing. Source: PlastMem, "surprise detection".
         """
         if self.likeness.measure(start, place + 1) is Measure.WORDS:
             return 0.0

@@ -1,4 +1,4 @@
-"""What is usual in a stream: how similar its turns are, by vectors or by words, and how long its pauses."""
+"""Running statistics of a stream: the similarity of successive turns, by vectors or by words, and the pauses."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
 
 MEMORY: Final = 64
-"""What is usual is averaged over about so many turns, so that a change of style is followed within as many."""
+"""The approximate number of turns in a running mean, so that it follows a change of style within as many."""
 
 LEAST_SPREAD: Final = 0.02
-"""The least standard deviation of similarity. Without it, chance alone would look like a shift where all turns are
-equal.
+"""The least standard deviation of similarity. Without it, random differences would count as a topic shift in a stream
+of nearly equal turns.
 """
 
 FARTHEST: Final = 4.0
-"""Deviations are clamped to so many standard deviations."""
+"""z-scores are limited to ± this value."""
 
 
 class Measure(StrEnum):
@@ -34,9 +34,9 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Running mean and variance of the similarity of each turn to the one before it.
+    """The running mean and variance of the similarity of each turn to the one before it.
 
-    A turn counts with weight 1 / `count`, itself included, and at least 1 / MEMORY.
+    A turn has weight 1 / `count`, itself included, and at least 1 / MEMORY.
     """
 
     count: int
@@ -50,9 +50,9 @@ class Usual:
         return Usual(count, mean, self.variance + (off * (likeness - mean) - self.variance) / count)
 
     def z_score(self, likeness: float) -> float:
-        """How far a similarity is above the mean, in standard deviations, clamped to ±FARTHEST.
+        """The z-score of a similarity, limited to ±FARTHEST.
 
-        It does not depend on how close an embedder places texts, nor on whether vectors or words are compared.
+        It is comparable across embedders, and between vectors and words.
         """
         apart = (likeness - self.mean) / max(math.sqrt(max(self.variance, 0.0)), LEAST_SPREAD)
         return min(max(apart, -FARTHEST), FARTHEST)
@@ -62,13 +62,13 @@ USUAL: Final[Mapping[Measure, Usual]] = {
     Measure.VECTORS: Usual(1, 0.4, 0.18**2),
     Measure.WORDS: Usual(1, 0.08, 0.14**2),
 }
-"""The prior for a stream of which nothing is known: about the values of chat, tasks and meetings with the local
-embedder. It counts like one turn; a heavier prior would slow down embedders that place texts closer together.
+"""The prior for a new stream: about the values of chat, tasks and meetings with the local embedder. It has the weight
+of one turn; with more weight, streams of other embedders would adapt more slowly.
 """
 
 
 class Likeness:
-    """Similarities of turns, by index. Each pair is computed when it is first needed."""
+    """Similarities of turns, by index. Each pair is computed on first use."""
 
     def __init__(self, turns: Sequence[StreamTurn]) -> None:
         self._turns = turns
@@ -78,12 +78,12 @@ class Likeness:
         self._pairs: dict[tuple[int, int, Measure], float] = {}
 
     def measure(self, start: int, end: int) -> Measure:
-        """What the turns from `start` up to `end` are compared by: words if any of them has no vector."""
+        """How the turns from `start` to `end` (exclusive) are compared: by words if any of them has no vector."""
         return Measure.VECTORS if all(at in self._vectors for at in range(start, end)) else Measure.WORDS
 
     def pair(self, one: int, other: int, measure: Measure) -> float:
-        """The cosine of two turns, in [-1, 1]; by words in [0, 1], and 0 where one has no words. By vectors, both must
-        have one (`measure`), of the same embedder.
+        """The cosine of two turns: in [-1, 1] by vectors; in [0, 1] by words, and 0 if one has no words. By vectors,
+        both must have one, from the same embedder.
         """
         key = (min(one, other), max(one, other), measure)
         found = self._pairs.get(key)
@@ -93,13 +93,13 @@ class Likeness:
         return found
 
     def blocks(self, start: int, middle: int, end: int, measure: Measure) -> float:
-        """The cosine of the sum of turns `start` up to `middle` with the sum of turns `middle` up to `end`."""
+        """The cosine of two sums of turns: from `start` to `middle`, and from `middle` to `end` (ends exclusive)."""
         across = sum(self.pair(one, other, measure) for one in range(start, middle) for other in range(middle, end))
         lengths = self._square(start, middle, measure) * self._square(middle, end, measure)
         return across / math.sqrt(lengths) if lengths > 0 else 0.0
 
     def mean(self, place: int, start: int, end: int, measure: Measure) -> float:
-        """The mean similarity of a turn to the turns from `start` up to `end`."""
+        """The mean similarity of a turn to the turns from `start` to `end` (exclusive)."""
         return sum(self.pair(one, place, measure) for one in range(start, end)) / (end - start)
 
     def terms(self, place: int) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Likeness:
         return self._terms[place]
 
     def _square(self, start: int, end: int, measure: Measure) -> float:
-        """The squared length of the sum of some turns' unit vectors; a turn without words has none."""
+        """The squared length of the sum of the turns' unit vectors; a turn without words adds nothing."""
         inner = sum(self.pair(one, other, measure) for one in range(start, end) for other in range(one + 1, end))
         empty = sum(not self._bag(at) for at in range(start, end)) if measure is Measure.WORDS else 0
         return end - start - empty + 2 * inner
@@ -122,7 +122,7 @@ class Likeness:
         return sum(weight * many[term] for term, weight in few.items() if term in many)
 
     def _bag(self, place: int) -> Mapping[str, float]:
-        """Each term with weight 1 + ln(count), as a unit vector."""
+        """The terms of a turn with weights 1 + ln(count), as a unit vector."""
         if place not in self._bags:
             weights = {term: 1 + math.log(count) for term, count in Counter(self.terms(place)).items()}
             length = math.sqrt(sum(weight * weight for weight in weights.values()))
@@ -132,9 +132,9 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """`mean`: the running mean of the natural logarithms of the pauses, in seconds.
+    """`mean`: the running mean of the natural logarithms of the pauses, in seconds, weighted as in `Usual`.
 
-    The mean runs as in `Usual`. Logarithms, because pauses range from seconds to weeks.
+    Logarithms, because pauses range from seconds to weeks.
     """
 
     count: int
@@ -146,7 +146,7 @@ class Pace:
         return timedelta(seconds=math.exp(self.mean))
 
     def seen(self, pause: timedelta, factor: float) -> Pace:
-        """The pace after one more pause, which counts as at most `factor` times the usual one: a night says little
+        """The pace after one more pause, which counts as at most `factor` times the usual pause: a night says little
         about a conversation's pace, but a stream with one turn a day still gets a pace of a day.
         """
         count = min(self.count + 1, MEMORY)
@@ -155,11 +155,9 @@ class Pace:
 
 
 PACE: Final = Pace(4, math.log(60))
-"""The prior for a stream of which nothing is known: a minute, with enough weight that one quick answer is not yet a
-pace.
-"""
+"""The prior for a new stream: one minute, with the weight of four pauses."""
 
 
 def _log_seconds(pause: timedelta) -> float:
-    """Of at least a second: clocks of different writers differ and may go back."""
+    """The logarithm of the seconds, at least 0: clocks of different writers differ, so a pause may be negative."""
     return math.log(max(pause.total_seconds(), 1.0))

@@ -1,4 +1,4 @@
-"""How a preset forms episodes from streams."""
+"""A preset's settings for forming episodes from streams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from remembrancer.domain import validation
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.values import dataclass
 
-if TYPE_CHECKING:  # each is loaded by the presets that have it
+if TYPE_CHECKING:  # loaded only by presets that use them
     from remembrancer.policies.segmentation.dual_channel import DualChannel
     from remembrancer.policies.segmentation.windows import Windows
 
@@ -21,11 +21,11 @@ MAX_IDLE_MINUTES: Final = 60.0 * 24 * 365
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segmentation:
-    """`segmenter`: decides where episodes end. `least`: a stream whose tail has fewer events is not read, unless it has
-    been silent for `idle_minutes`; then its last segment is complete too.
+    """How episodes are formed. `segmenter`: decides where they end. `least`: a stream whose tail has fewer events is
+    not processed, unless it was silent for `idle_minutes`; then its last segment is complete too.
 
-    `replaces`: an episode is found by each of its turns and replaces the turns' own memories, which remain reachable.
-    Otherwise the turns remain what is found, and the episode says what they belong to.
+    `replaces`: an episode has a cue for each of its turns and replaces the turns' own memories, which remain reachable.
+    Otherwise search finds the turns, and the episode gives their context.
     """
 
     segmenter: TopicShift | DualChannel | Windows = field(default_factory=TopicShift)

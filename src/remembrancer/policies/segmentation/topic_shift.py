@@ -29,14 +29,14 @@ TIME_GAP: Final = "time gap"
 LENGTH: Final = "length"
 
 RIVALS: Final = 3
-"""A boundary is placed only where none of the next so many candidates is better."""
+"""A boundary is placed only if none of the next this many candidates has more evidence."""
 
 MAX_TURNS: Final = 1_000
 MAX_MINUTES: Final = 60.0 * 24 * 365
 MAX_FACTOR: Final = 10_000.0
 MAX_EAGERNESS: Final = 100.0
 
-# Names used in notes.
+# Keys of the note.
 _PACE: Final = "pace"
 
 
@@ -45,18 +45,18 @@ class TopicShift:
     """An episode ends by the first of these rules that applies:
 
     1. before a pause of at least `gap_minutes` that is also at least `gap_factor` times the stream's usual pause;
-    2. once it has `fewest` turns, where the evidence for a boundary (`Evidence`) plus `eagerness` is above 0 and not
-    less than before any of the next RIVALS turns;
+    2. once it has `fewest` turns: where the evidence for a boundary (`BoundaryEvidence`) plus `eagerness` is above 0
+       and not less than before any of the next RIVALS turns;
     3. at `most` turns: where the evidence was strongest in their second half.
 
-    `eagerness`: 0 was best over chat, tasks and meetings; more gives more and shorter episodes.
+    `eagerness`: 0 was best over chat, tasks and meetings; higher values give more and shorter episodes.
 
-    A boundary is decided `ahead` turns after it, or earlier where the stream ends or pauses. So the result does not
-    depend on how many turns are given at a time. What is usual for the stream is kept in the note. No model is asked,
-    and vectors are optional: turns without one are compared by their words.
+    A boundary is decided `ahead` turns after it, or earlier if the stream ends or pauses, so the result does not depend
+    on how many turns are given at a time. The stream's running means are kept in the note. No model is asked. Turns
+    without a vector are compared by their words.
 
     An episode's surprise is that of its first turn (`TailReading.surprise`); 0 after a pause and at the beginning of a
-    stream, where the turn is compared with nothing.
+    stream, where there is nothing to compare with.
     """
 
     fewest: int = 2
@@ -74,11 +74,11 @@ class TopicShift:
 
     @property
     def ahead(self) -> int:
-        """How many turns are read after a boundary before it is decided."""
+        """The number of turns after a boundary that are read before it is decided."""
         return RIVALS + max(REACH, self.fewest)
 
     def plan(self, turns: Sequence[StreamTurn], note: Note, *, ended: bool, with_model: bool) -> SegmentationPlan:
-        """Decides everything that can be decided; never asks."""
+        """Decides everything that can be decided; asks no question."""
         if not turns:
             return SegmentationPlan(note=note)
         reading = TailReading(turns, {measure: _usual_in(note, measure) for measure in Measure})
@@ -102,7 +102,9 @@ class TopicShift:
         return Decision(segments=plan.settled, note=plan.note)
 
     def _shifts(self, reading: TailReading, start: int, end: int, *, closed: bool) -> list[tuple[int, str]]:
-        """The ends of the episodes in the turns from `start` up to `end`, with reasons; without the last one."""
+        """The ends of the episodes in the turns from `start` to `end` (exclusive), with reasons; without
+        the last one.
+        """
         found: list[tuple[int, str]] = []
         scores: dict[int, float] = {}
         at = start + self.fewest

@@ -1,4 +1,6 @@
-"""Segmentation by windows of turns, with one question to a model for each: a single message says too little."""
+"""Segmentation by windows of turns: a model is asked once about each window, because a single message
+says too little.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +38,18 @@ _ENDED: Final = "ended"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """A model is asked into which segments a window falls, once it is full: at `size` turns, or with at least `fewest`
-    when its first turn is more than `hours` older than its last.
+    """A model is asked into which segments a window falls, once the window is full: at `size` turns, or at `fewest`
+    turns if its first turn is more than `hours` older than its last.
 
-    The last segment stays open; its first turn begins the next window. Where a full window is one segment, the next
-    question waits for twice as many turns; where that is one segment too, or its time has come, it is complete. At the
-    end of the stream the rest is one more window, all of it complete.
+    The last segment stays open; its first turn begins the next window. If a full window is one segment, the next
+    question waits for twice as many turns; if that window is one segment too, or is full by its `hours`, the segment is
+    complete. At the end of the stream, the remaining turns are one more window, with all segments complete.
 
-    A segment's surprise is that of its first turn after the segment before it (`surprise_after`), where the turns have
-    vectors; otherwise the model's word for it. A segment that stayed open keeps the surprise it had when it was the
-    last of its window; one that follows a complete window, and a stream's first, have none to compare with: 0 where
-    there are vectors. Without a model, `otherwise` decides turn by turn; where a
-    model's answer is unusable, it decides on that window. Source: PlastMem, batch segmentation.
+    A segment's surprise is that of its first turn relative to the previous segment (`surprise_after`) if the turns have
+    vectors, else the one that the model gave. A segment that stayed open keeps the surprise it had when it was the last
+    of its window. With vectors, a stream's first segment, and one after a complete window, have surprise 0, because
+    there is nothing to compare with. Without a model, `otherwise` decides turn by turn; if a model's answer is invalid,
+    it decides that window. Source: PlastMem, batch segmentation.
     """
 
     size: int = 20
@@ -61,7 +63,7 @@ class Windows:
         validation.number("windows.hours", self.hours, 0.0, MAX_HOURS)
 
     def plan(self, turns: Sequence[StreamTurn], note: Note, *, ended: bool, with_model: bool) -> SegmentationPlan:
-        """Asks about the first window; the next one is planned after that is decided."""
+        """Ask about the first window; the next one is planned after that is decided."""
         if not with_model:
             return self.otherwise.plan(turns, note, ended=ended, with_model=False)
         doubled = note.get(_DOUBLED) is True
@@ -91,7 +93,7 @@ class Windows:
         return _complete(first)
 
     def _window(self, turns: Sequence[StreamTurn], *, doubled: bool) -> int | None:
-        """The number of turns of the window that is full or whose time has come; None: there is none."""
+        """The number of turns of the window, if it is full by size or by time; else None."""
         full = 2 * self.size if doubled else self.size
         longest = timedelta(hours=self.hours)
         first = self.size + 1 if doubled else self.fewest
@@ -114,12 +116,12 @@ def _compared(turns: Sequence[StreamTurn], segments: Sequence[Segment]) -> Itera
 
 
 def _complete(*segments: Segment) -> Decision:
-    """A decision with these segments. The next window is asked about with the summary of the last one."""
+    """A decision with these segments. The summary of the last one is kept for the question about the next window."""
     about = (segments[-1].summary or "")[:MAX_ABOUT_CHARS]
     return Decision(segments=segments, note=_with({}, ABOUT, about or None))
 
 
 def _with(note: Note, name: str, value: JsonValue) -> Note:
-    """The note with one more value; None or False removes it."""
+    """The note with one value added or changed; None or False removes it."""
     told = {key: said for key, said in note.items() if key != name}
     return told if value is None or value is False else told | {name: value}

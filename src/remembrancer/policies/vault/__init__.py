@@ -1,1 +1,1 @@
-"""The vault, a folder of markdown files: what its files say, and what a sync changes. Decisions only."""
+"""The vault, a folder of markdown files: parsing its files, and deciding what a sync changes. No I/O."""

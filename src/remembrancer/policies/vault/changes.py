@@ -1,4 +1,4 @@
-"""What has to change in one memory so that it says what its file says."""
+"""The changes that bring a memory to the state of its entry in a file."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from remembrancer.policies.vault.places import VaultOwner
 from remembrancer.values import dataclass
 
 DOCUMENT: Final = "document"
-"""The kind of a memory made of text that belongs to no learning's header."""
+"""The kind of memories made from a document's text, which has no learning's header."""
 VAULT: Final = "vault"
-"""The metadata field that names the vault of a memory."""
+"""The metadata field with the name of a memory's vault."""
 ENTRY: Final = "entry"
-"""The metadata field with the memory's own id in the vault: a memory derived from it may inherit the metadata, and is
-another one.
+"""The metadata field with the memory's own id. A memory derived from it may inherit its metadata, but
+has another id.
 """
 
 
 _OF_STORE: Final = frozenset(
     "id recorded_at superseded_by superseded_at retired_at consolidated_at revision status strength".split()
 )
-"""What only the store knows of a memory."""
+"""Fields of a memory that only the store sets."""
 _OF_A_PLACE: Final = frozenset({VAULT, ENTRY, *VaultOwner(job="", task="").metadata})
 
 
 class Trust(StrEnum):
-    """What wins a conflict: the files only where both sides changed, or always, as if there were no database yet."""
+    """Which side wins a conflict: the file if both changed, or the file in any case, as if the store were empty."""
 
     BOTH = "both"
     FILES = "files"
@@ -48,8 +48,8 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The terms of a sync. `project`: the vault is this project's folder. `pinned_tag`: the tag of memories that are in
-    every answer. `now`: aware.
+    """The settings of a sync. `project`: the vault is this project's folder. `pinned_tag`: the tag of memories in every
+    answer. `now`: aware.
     """
 
     workspace: str
@@ -64,7 +64,7 @@ class Terms:
 class FileOrigin:
     """What a memory gets from its file besides its text: owner, source, tags and metadata.
 
-    `since`: the creation time of entries that do not tell one.
+    `since`: the creation time of entries without one.
     """
 
     scope: Scope
@@ -90,7 +90,7 @@ class FileOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The change of one memory: `memory` is its new state; `read` its state before, if it existed."""
+    """The change of one memory: `memory` is its new state; `read` its previous state, if it existed."""
 
     path: str
     memory: Memory
@@ -105,12 +105,12 @@ class Change:
         return self.inserted is None and self.revised is None and self.strength is None and self.moved is None
 
     def revises_what_holds(self, at: datetime) -> bool:
-        """Whether the revision can be part of an effect: effects revise only active memories."""
+        """Whether the change revises an active memory. Only such revisions can be part of an effect."""
         return self.revised is not None and self.read is not None and holds(self.read, at)
 
 
 def of_entry(memory: Memory | None, learning: Learning, origin: FileOrigin, terms: Terms) -> Change:
-    """The change that makes a memory say what a learning says. A superseded memory keeps its text and stays retired."""
+    """The change from a memory to the state of a learning. A superseded memory keeps its text and stays retired."""
     metadata = origin.metadata_of(learning.id)
     fresh = memory_of_learning(
         learning,
@@ -123,7 +123,7 @@ def of_entry(memory: Memory | None, learning: Learning, origin: FileOrigin, term
     )
     if memory is None:
         return Change(path=origin.source, memory=fresh.memory, inserted=fresh)
-    # The metadata may include what the memory inherited from another file.
+    # The metadata may include fields inherited from a memory of another file.
     elsewhere = {name: value for name, value in memory.metadata.items() if name not in _OF_A_PLACE}
     said = made_to_say(
         replace(memory, metadata=elsewhere),
@@ -135,14 +135,14 @@ def of_entry(memory: Memory | None, learning: Learning, origin: FileOrigin, term
     )
     strength = memory.strength
     if terms.trust is Trust.FILES:
-        # A moment on the day that the header names is the same answer, only more precise.
+        # The header has only a day; a time on that day is the same date, more precise.
         usage = replace(fresh.memory.strength.usage, last_retrieved_at=strength.usage.last_retrieved_at)
         strength = replace(fresh.memory.strength, usage=usage)
     return _towards(memory, said, strengthened(strength, learning), learning.status, origin.source)
 
 
 def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, origin: FileOrigin, terms: Terms) -> Change:
-    """The change that makes a memory say what a piece of a document says."""
+    """The change from a memory to the text of a document's passage."""
     draft = MemoryDraft(
         text=chunk.text,
         title=chunk.title or None,
@@ -168,7 +168,7 @@ def retiring(memory: Memory, path: str, why: str) -> Change:
 
 
 def effect_of(changes: Iterable[Change], at: datetime) -> Effect:
-    """All changes as one effect, without the revisions of memories that are not active."""
+    """All changes as one effect, without the revisions of inactive memories."""
     several = tuple(changes)
     revised = [change for change in several if change.revises_what_holds(at)]
     return Effect(
@@ -181,7 +181,7 @@ def effect_of(changes: Iterable[Change], at: datetime) -> Effect:
 
 
 def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Status, path: str) -> Change:
-    """The change from a memory to its new state; none where they are equal."""
+    """The change from a memory to its new state; empty if they are equal."""
     superseded = memory.superseded_by is not None
     differs = said.memory != memory and not superseded
     moves = memory.status is not status and not superseded
@@ -199,7 +199,7 @@ def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Stat
 
 
 def _like(memory: Memory, fresh: MemoryWrite) -> MemoryWrite:
-    """The new text for an existing memory; what only the store knows of the memory stays."""
+    """The new text for an existing memory, keeping the fields that only the store sets."""
     stays = {name: getattr(memory, name) for name in _OF_STORE}
     later = replace(fresh.memory, key=memory.key or fresh.memory.key, **stays)
     return MemoryWrite(later, (own_cue(later),))

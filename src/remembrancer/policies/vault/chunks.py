@@ -1,4 +1,4 @@
-"""Splitting a long text into passages: at headings, then at blank lines, lines and words."""
+"""Splitting a long text into passages: at headings, then at blank lines, line ends and blanks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from remembrancer.domain.front_matter import Span
 from remembrancer.values import dataclass
 
 CHUNK_CHARS: Final = 1600
-"""The longest passage."""
+"""The characters of the longest passage."""
 OVERLAP_CHARS: Final = 320
-"""How much of the end of a passage the next one repeats, where the split is not at a heading."""
+"""The characters at the end of a passage that the next one repeats, unless the split is at a heading."""
 
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(?P<title>\S.*?)[ \t\r#]*$", re.MULTILINE)
 _FENCE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
@@ -22,7 +22,9 @@ _TITLE_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`text` begins at character `offset` of the file. `title`: the heading above, unless it is in the text; or ""."""
+    """A passage. It begins at character `offset` of the file. `title`: the heading above it, or "" if that is in the
+    text.
+    """
 
     offset: int
     text: str
@@ -47,7 +49,7 @@ def _sections(text: str, span: Span) -> Iterator[_Section]:
     start, title, titled_end = 0, "", 0
     for found in _HEADING.finditer(inside):
         if sum(fence < found.start() for fence in fences) % 2:
-            continue  # a comment inside a code block, not a heading
+            continue  # a comment inside a code block is not a heading
         if inside[titled_end : found.start()].strip():
             yield _Section(Span(span.start + start, span.start + found.start()), title)
             start = found.start()
@@ -72,7 +74,7 @@ def _blank(text: str) -> int:
 
 
 def _cut(text: str, start: int, limit: int) -> int:
-    """The last good place to split before the limit, in the second half of the passage."""
+    """The last suitable place to split before the limit, in the second half of the passage."""
     half = start + (limit - start) // 2
     for pattern in _CUTS:
         ends = [found.end() for found in pattern.finditer(text, half, limit)]
@@ -82,7 +84,7 @@ def _cut(text: str, start: int, limit: int) -> int:
 
 
 def _overlapping(text: str, start: int, stop: int) -> int:
-    """The beginning of the next passage: at the first line, else the first word, of this one's last characters."""
+    """The start of the next passage: the first line start, else the first word start, within the overlap."""
     earliest = max(start + 1, stop - OVERLAP_CHARS)
     for pattern in (re.compile(r"\n"), re.compile(r"\s")):
         found = pattern.search(text, earliest - 1, stop)

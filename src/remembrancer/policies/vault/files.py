@@ -1,4 +1,4 @@
-"""One file of a vault: its learnings, its other text, and the file with some learnings changed."""
+"""Parsing a file of a vault, and writing it with some learnings changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FileProblem:
 
 @dataclass(frozen=True, slots=True)
 class LearningEntry:
-    """A learning with its position in the file. `named` False: its header has no id yet; a derived one is used."""
+    """A learning and its position in the file. `named` False: its header has no id yet, and a derived one is used."""
 
     block: HeaderBlock
     body: Span
@@ -49,7 +49,9 @@ class LearningEntry:
 
 @dataclass(frozen=True, slots=True)
 class VaultFile:
-    """A parsed file. `prose`: text of no learning. `findings`: what is unreadable; with any, it is never written."""
+    """A parsed file. `prose`: the text of no learning. `findings`: unreadable parts; a file with any is
+    never written.
+    """
 
     path: str
     text: str
@@ -60,14 +62,14 @@ class VaultFile:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An entry, by its index in the file, and its new learning."""
+    """A change to the entry with this index in the file: its new learning."""
 
     place: int
     learning: Learning
 
 
 def parsed(path: str, text: str) -> VaultFile:
-    """Parse a file's text. A file without a learning's header is a document, whatever lines of `---` it has."""
+    """Parse a file's text. A file without a learning's header is a document, even if it has lines of `---`."""
     found = blocks(text)
     if not (holds_learnings(path) or any(_is_own(text, block) for block in found)):
         return VaultFile(path, text, (), (Span(_first(text), len(text)),), ())
@@ -88,9 +90,9 @@ def parsed(path: str, text: str) -> VaultFile:
 
 
 def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learning] = ()) -> str | FileProblem:
-    """The file's text with these entries changed and new ones appended; everything else stays byte for byte.
+    """The file's text with entries changed and new ones appended; everything else stays byte for byte.
 
-    Returns a Finding where that is impossible without changing more, or where the result would not be read as intended.
+    Returns a FileProblem if more would have to change, or if the result would not be parsed as intended.
     """
     text = file.text
     end = next((found.group() for found in _END_OF_LINE.finditer(text)), "\n")
@@ -106,7 +108,7 @@ def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learni
 
 
 def new_entry(learning: Learning) -> str:
-    """A learning as an entry of a file."""
+    """A learning as the text of a new entry."""
     values = {name: value for name, value in _values(learning).items() if name in _ALWAYS or value != _SILENT[name]}
     return f"---\n{rendered(values)}---\n{written(learning.text)}\n"
 
@@ -127,7 +129,7 @@ def _is_own(text: str, block: HeaderBlock) -> bool:
 
 
 def _told_apart(text: str, found: Sequence[HeaderBlock]) -> tuple[list[HeaderBlock], list[HeaderBlock]]:
-    """Headers, and text that only begins like one and belongs to the text before it."""
+    """The headers of learnings, and the blocks that are not such headers and belong to the text before them."""
     headers: list[HeaderBlock] = []
     strays: list[HeaderBlock] = []
     for block in found:
@@ -151,7 +153,7 @@ def _entry(path: str, text: str, block: HeaderBlock, body: Span, seen: dict[str,
     values = dict(read.values)
     named = values.get("id") is not None
     if not named:
-        # Deterministic, so that reading an entry twice makes no second memory.
+        # Deterministic, so that parsing an entry twice gives no second memory.
         seen[said] = seen.get(said, 0) + 1
         values["id"] = uuid5(_IDS, f"{path}\n{seen[said]}\n{said}")
     try:
@@ -161,7 +163,7 @@ def _entry(path: str, text: str, block: HeaderBlock, body: Span, seen: dict[str,
 
 
 def _entry_with(entry: LearningEntry, text: str, learning: Learning, end: str) -> str | Fault:
-    """The entry from its header on, with the new learning."""
+    """The entry's text, header included, with the new learning."""
     now, then = _values(entry.learning), _values(learning)
     changes = {name: then[name] for name in then if then[name] != now[name]}
     if not entry.named:
@@ -188,7 +190,7 @@ def _ended(text: str, end: str) -> str:
 
 
 def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequence[Learning]) -> str | FileProblem:
-    """The text, if it is read as intended."""
+    """The text if it is parsed as intended, else the problem."""
     meant = [entry.learning for entry in file.entries]
     for edit in edits:
         meant[edit.place] = edit.learning
@@ -221,4 +223,4 @@ def _value(held: Any) -> Value:
 
 
 _SILENT: Final = _values(Learning(id=_IDS, text="-"))
-"""Header values that can be omitted because they are defaults."""
+"""Default values, which a header can omit."""

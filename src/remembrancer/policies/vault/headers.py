@@ -1,7 +1,7 @@
 """The YAML of one header: reading its fields, and changing some of them with everything else unchanged.
 
-A header is not rewritten: the characters of changed values are replaced in place, and new fields follow the last one.
-So comments, order, quotes, blanks and unknown fields stay byte for byte.
+Only the characters of changed values are replaced; new fields are added after the last one. So comments, order, quotes,
+blanks and unknown fields stay byte for byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Value = str | int | float | bool | date | datetime | tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a header cannot be read, and its line, from 1; 0 for the whole header."""
+    """Why a header cannot be read, and the line, from 1; 0 for the whole header."""
 
     line: int
     message: str
@@ -36,8 +36,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`values`: the values of known fields, as YAML reads them. `places`: the span of each field's value in `text`, for
-    all fields, in order. `lines`: the line on which each begins, from 1.
+    """`values`: the values of known fields, as YAML parses them. `places`: the span of each field's value in `text`,
+    for all fields, in order. `lines`: the line on which each begins, from 1.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Header:
 
 
 def header(text: str) -> Header | Fault:
-    """Read the text between the two lines of `---`."""
+    """Parse the text between the two lines of `---`."""
     if len(text) > MAX_HEADER_CHARS:
         return Fault(0, f"the header has {len(text):,} characters; expected at most {MAX_HEADER_CHARS:,}")
     loader = yaml.CSafeLoader(text)
@@ -67,8 +67,8 @@ def header(text: str) -> Header | Fault:
 def edited(before: Header, changes: Mapping[str, Value]) -> str | Fault:
     """The header's text with these fields changed; None removes a field.
 
-    Returns a Fault where a field cannot be changed in place without affecting others (its value holds an anchor that is
-    referenced elsewhere).
+    Returns a Fault if a field cannot be changed without affecting others (its value has an anchor that is referenced
+    elsewhere).
     """
     text = before.text
     end = "\r\n" if "\r\n" in text else "\n"
@@ -95,7 +95,7 @@ def rendered(values: Mapping[str, Value]) -> str:
 
 
 def scalar(value: Value) -> str:
-    """The value on one line, so that YAML reads it back unchanged.
+    """The value as YAML on one line, such that YAML parses it back unchanged.
 
     >>> scalar("fix: the build"), scalar(date(2026, 3, 1)), scalar(0.5), scalar(("a", "b c"))
     ("'fix: the build'", "'2026-03-01'", '0.5', '[a, b c]')
@@ -104,7 +104,7 @@ def scalar(value: Value) -> str:
         case None | int():
             return json.dumps(value)
         case float():
-            return format(Decimal(repr(value)), "f")  # YAML reads 1e-05 as text
+            return format(Decimal(repr(value)), "f")  # YAML parses 1e-05 as text
         case date():
             return f"'{value.isoformat()}'"
         case tuple():
@@ -146,7 +146,7 @@ def _header(text: str, loader: yaml.CSafeLoader, node: MappingNode) -> Header | 
 
 
 def _read(loader: yaml.CSafeLoader, name: str, node: Node) -> Any:
-    """A scalar or a list of scalars, as YAML reads it. Not deeper: aliases could make the value endless."""
+    """A scalar or a list of scalars. Deeper values are not read, because aliases can make them infinite."""
     if isinstance(node, SequenceNode):
         items = cast("Sequence[Node]", node.value)
         if all(isinstance(item, ScalarNode) for item in items):
@@ -165,24 +165,24 @@ def _constructed(loader: yaml.CSafeLoader, name: str, node: Node) -> Any:
 
 
 def _place(text: str, node: Node) -> Span:
-    """The span of a value, without the line ends and blanks that YAML counts as part of a block."""
+    """The span of a value, without the line ends and blanks that YAML includes in a block."""
     start, end = node.start_mark.index, node.end_mark.index
     return Span(start, start + len(text[start:end].rstrip()))
 
 
 def _in_place(text: str, span: Span, value: Value) -> str:
-    """The new value in place of the old one, with the same quotes where possible."""
+    """The new value in the place of the old one, with the same quotes if possible."""
     old = text[span.start : span.end]
     new = scalar(value)
     if isinstance(value, date) and old:
         quote = old[0] if old[0] in "'\"" else ""
         new = f"{quote}{value.isoformat()}{quote}"
-    # The value of `name:` alone is the empty span behind the colon.
+    # An empty value (`name:`) has the empty span after the colon.
     return new if old or text[span.start - 1 : span.start].isspace() else f" {new}"
 
 
 def _as_meant(before: Header, after: Header, changes: Mapping[str, Value]) -> bool:
-    """Whether the other fields are unchanged, character by character, and the changed ones have their new values."""
+    """Whether the changed fields have their new values, and the others are unchanged, character by character."""
     for name, span in before.places.items():
         if name in changes:
             continue

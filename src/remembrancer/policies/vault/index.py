@@ -1,4 +1,4 @@
-"""The state of a vault at its last sync: derived data, rebuilt wherever it does not match."""
+"""The state of a vault after its last sync. It is derived, and rebuilt if it does not match."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A file at its last sync: modification time (nanoseconds since 1970), size in bytes, SHA-256 of its content;
-    `bases`: what was agreed on each entry, by id; `chunks`: the ids of its passages.
+    """A file after its last sync: modification time (nanoseconds since 1970), size in bytes, SHA-256 of its content;
+    `bases`: the agreed state of each entry, by id; `chunks`: the ids of its passages.
 
     `modified` -1: read the file again in any case.
     """
@@ -33,7 +33,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class VaultIndex:
-    """`files`: by path."""
+    """The index of a vault. `files`: by path."""
 
     files: Mapping[str, Known] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -41,18 +41,18 @@ class VaultIndex:
         return {identifier: base for known in self.files.values() for identifier, base in known.bases.items()}
 
     def owners(self) -> dict[UUID, str]:
-        """The file of each entry and passage."""
+        """The path of the file of each entry and passage."""
         return {identifier: path for path, known in self.files.items() for identifier in (*known.bases, *known.chunks)}
 
 
 def index_text(index: VaultIndex) -> str:
-    """The index as JSON, deterministic."""
+    """The index as deterministic JSON."""
     files = {path: _told(index.files[path]) for path in sorted(index.files)}
     return json.dumps({"version": VERSION, "files": files}, ensure_ascii=False, separators=(",", ":"))
 
 
 def index_of(text: str | None) -> VaultIndex:
-    """The index of that JSON; an empty one, so that everything is read again, for None or another format."""
+    """Parse that JSON. None or another format gives an empty index, so that all files are read again."""
     if text is None:
         return VaultIndex()
     try:

@@ -1,4 +1,4 @@
-"""Merging a learning that may have changed both in its file and in the store since the last sync."""
+"""Three-way merge of a learning that may have changed both in its file and in the store since the last sync."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.values import dataclass
 
 Agreed = Mapping[str, JsonValue]
-"""What file and store last agreed on, by field; the text as a digest."""
+"""The state that file and store last agreed on, by field; the text as a digest."""
 
 _FIELDS: Final = tuple(field.name for field in fields(Learning) if field.name != "id")
 _COUNTED: Final = ("reinforcement_count", "last_reinforced")
@@ -23,7 +23,8 @@ _COUNTED: Final = ("reinforcement_count", "last_reinforced")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What was agreed, and with which memory; a memory of another store, or one made anew, has no base.
+    """The agreed state of an entry, and the memory it was agreed with. It does not apply to another memory of the same
+    id.
 
     `recorded_at`: when that memory was recorded.
     """
@@ -33,21 +34,21 @@ class Base:
 
 
 def agreed(learning: Learning) -> dict[str, JsonValue]:
-    """The fields of a learning, for later comparison."""
+    """The fields of a learning, to be compared at the next sync."""
     return {name: _plain(name, getattr(learning, name)) for name in _FIELDS}
 
 
 def base_for(base: Base | None, memory: Memory) -> Agreed | None:
-    """What was agreed with this memory; None where nothing was."""
+    """The state agreed with this memory; None if there is none."""
     return base.agreed if base is not None and base.recorded_at == memory.recorded_at else None
 
 
 def merged(file: Learning, memory: Learning, base: Agreed | None, *, superseded: bool) -> Learning:
     """The learning that both sides have afterwards.
 
-    For each field the side that changed wins; where both changed, or nothing was agreed, the file wins. Usage counts
-    and days are the exception: there the greater value wins, so that merging twice equals merging once. A superseded
-    memory stays retired. Where the entry has no day, the memory's is used.
+    For each field, the side that changed wins; if both changed, or there is no base, the file wins. For usage counts
+    and days the greater value wins, so that merging is idempotent. A superseded memory stays retired. An entry without
+    a day gets the memory's.
     """
     taken: dict[str, Any] = {}
     for name in _FIELDS:
@@ -66,7 +67,7 @@ def merged(file: Learning, memory: Learning, base: Agreed | None, *, superseded:
 
 
 def says_enough(file: Learning, meant: Learning) -> bool:
-    """Whether the file need not be written. A missing creation date alone is no reason to write."""
+    """Whether the file need not be written. A missing creation date alone is no reason to write it."""
     return replace(meant, created_at=file.created_at) == file if file.created_at is None else meant == file
 
 

@@ -7,7 +7,7 @@
     <project>/.teaparty/jobs/<job>/tasks/<task>/worktree/…         the job's, from one of its tasks
     projects/<project>/.sessions/<session>/…                       the legacy layout: the session's, as a job's
 
-A vault may be one project's folder; its paths begin behind `<project>/`. A job is a crew, narrower than a project.
+A vault may be one project's folder; its paths then lack `<project>/`. A job is a crew inside a project.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _JOBS: Final = (".teaparty", "jobs")
 _PROJECTS: Final = "projects"
 _SESSIONS: Final = ".sessions"
 _FOLDER: Final = re.compile(r"\w([\w .@+=-]*[\w@+=-])?")
-"""Names that are valid folder names on every system."""
+"""Names that are valid folder names on every operating system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultOwner:
-    """The owner of a file: the workspace or a project, and in it perhaps a job, with one of its tasks.
+    """The owner of a file: the workspace, or a project, perhaps with a job and one of its tasks.
 
     `institutional`: its learnings are in every answer.
     """
@@ -62,8 +62,8 @@ class VaultOwner:
 
 
 def place_of(path: str, *, project: str | None = None) -> VaultOwner:
-    """The place of a file, by its path from the vault's root, separated by `/`. `project`: the root is this project's
-    folder.
+    """The owner of a file, from its path relative to the vault's root, separated by `/`. `project`: the root is this
+    project's folder.
 
     >>> place_of("checkout/.teaparty/jobs/j-7/tasks/t-2/worktree/MEMORY.md")
     VaultOwner(project='checkout', job='j-7', task='t-2', institutional=False)
@@ -79,18 +79,20 @@ def place_of(path: str, *, project: str | None = None) -> VaultOwner:
 
 
 def holds_learnings(path: str) -> bool:
-    """Whether a file is meant for learnings, by its name or folder; problems in its headers are reported then."""
+    """Whether a file should contain learnings, judging by its name or folder. Only then are problems in its headers
+    reported.
+    """
     *folders, name = path.split("/")
     return name.lower() in _OF_LEARNINGS or (bool(folders) and folders[-1] in _TASK_FOLDERS)
 
 
 def place_of_memory(memory: Memory, *, pinned_tag: str) -> VaultOwner:
-    """The place of a learning formed in the store. `pinned_tag`: the tag of memories that are in every answer."""
+    """The owner of a learning that was formed in the store. `pinned_tag`: the tag of memories in every answer."""
     return VaultOwner(project=memory.scope.project, job=memory.scope.crew, institutional=pinned_tag in memory.tags)
 
 
 def path_of(place: VaultOwner, *, project: str | None = None, known: Collection[str] = ()) -> str | None:
-    """The file for new learnings of a place; None where there can be none. `known`: the existing files.
+    """The file for new learnings of an owner; None if no file can hold them. `known`: the existing files.
 
     >>> path_of(VaultOwner(project="checkout", job="j-7"))
     'checkout/.teaparty/jobs/j-7/MEMORY.md'
@@ -110,7 +112,7 @@ def path_of(place: VaultOwner, *, project: str | None = None, known: Collection[
 
 
 def _project(folders: list[str]) -> tuple[str | None, list[str]]:
-    """The project that a path from a workspace's root leads into, and the folders below it."""
+    """The project of a path in a workspace's vault, and the folders below the project's."""
     if folders[:1] == [_PROJECTS] and len(folders) > 1:
         return folders[1], folders[2:]
     if folders and not folders[0].startswith(".") and folders[0] not in {*_TASK_FOLDERS, _PROJECTS}:

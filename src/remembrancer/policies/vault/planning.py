@@ -1,4 +1,4 @@
-"""Planning a sync, from the files, the store, and what they last agreed on."""
+"""Planning a sync from the files, the store, and the state that they last agreed on."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from remembrancer.values import dataclass
 
 _CHUNKS: Final = UUID("8c0f4e3b-2d57-5a1c-8e96-0b7d4f2a6c13")
 _WORKTREE: Final = "worktree"
-"""A folder with a copy of the whole project. Its text other than learnings belongs to the project, not to the task."""
+"""A folder with a copy of the whole project. Its texts other than learnings belong to the project, not to the task."""
 _DAY: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A file that was read: its content, its modification time (nanoseconds since 1970), and its passages by id."""
+    """A parsed file: its content, its modification time (nanoseconds since 1970), and its passages by id."""
 
     file: VaultFile
     modified: int
@@ -52,11 +52,11 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Everything that a sync decides by.
+    """The input of a plan.
 
-    `read`: files that may have changed; `unchanged`: the others, as the index has them. `unclear`: files, and folders
-    ending in `/`, whose content is unknown. `memories`: those that are or were in the vault, by id, whatever their
-    status. `formed`: active learnings that are in no file.
+    `read`: files that may have changed; `unchanged`: the other ones, as in the index. `unclear`: unreadable files, and
+    folders ending in `/`. `memories`: those that are or were in the vault, by id, whatever their status. `formed`:
+    active learnings that are in no file.
     """
 
     index: VaultIndex
@@ -72,9 +72,9 @@ class World:
 
 @dataclass(slots=True)
 class FilePlan:
-    """The changes to a file and to the memories of its entries. `agreed`: what is agreed afterwards, by id.
+    """The changes to a file and to the memories of its entries. `agreed`: the agreed state after the sync, by id.
 
-    `again`: the file is read again next time in any case.
+    `again`: read the file again at the next sync in any case.
     """
 
     edits: list[Edit] = field(default_factory=list[Edit])
@@ -89,19 +89,19 @@ class FilePlan:
 
 @dataclass(frozen=True, slots=True)
 class VaultPlan:
-    """`files`: by path, read and new ones. `gone`: memories whose text is no longer in the vault. `left`: learnings
-    that no file can hold.
+    """`files`: by path, existing and new ones. `gone`: changes of memories whose text is no longer in the vault.
+    `left`: learnings that no file can hold.
     """
 
     files: Mapping[str, FilePlan]
     gone: Sequence[Change]
     left: Sequence[FileProblem]
     waiting: int
-    """Learnings of the store that are in no file and were not to be written."""
+    """The number of learnings of the store that are in no file, if files are not written."""
 
 
 def chunks_of(file: VaultFile, vault: str) -> dict[UUID, Chunk]:
-    """The passages of a file's text without headers, by ids that depend on path and text alone."""
+    """The passages of a file's text without headers, by ids derived from path and text."""
     if not file.entries and not file.findings and _WORKTREE in file.path.split("/"):
         return {}
     times: dict[str, int] = defaultdict(int)
@@ -129,7 +129,7 @@ def planned(world: World, terms: Terms) -> VaultPlan:
 
 
 def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -> dict[UUID, str | None]:
-    """The file for each learning formed in the store; None where there can be none. `known`: the existing files."""
+    """The path for each learning formed in the store; None if no file can hold it. `known`: the existing files."""
     paths: dict[VaultOwner, str | None] = {}
     targets: dict[UUID, str | None] = {}
     for memory in formed:
@@ -141,7 +141,7 @@ def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -
 
 
 def same_as_agreed(known: Known, path: str, memories: Mapping[UUID, Memory], terms: Terms) -> bool:
-    """Whether the store still says what was agreed for all entries of an unchanged file."""
+    """Whether the store still has the agreed state of all entries of an unchanged file."""
     try:
         origin = FileOrigin.of(terms, place_of(path, project=terms.project), path, terms.now)
     except InvalidInput:
@@ -157,21 +157,25 @@ def same_as_agreed(known: Known, path: str, memories: Mapping[UUID, Memory], ter
 
 
 def belongs(memory: Memory, terms: Terms) -> bool:
-    """Whether a memory without a file is a learning for this vault: one that all may read, and in no other vault."""
+    """Whether a memory without a file belongs to this vault: a learning visible to the workspace, and in no other
+    vault.
+    """
     ours = memory.metadata.get(VAULT) in {None, terms.vault}
     inside = terms.project is None or memory.scope.project == terms.project
     return memory.kind in KINDS and memory.visibility is Visibility.WORKSPACE and ours and inside
 
 
 def _stands(memory: Memory, origin: FileOrigin) -> bool:
-    """Whether the memory names its file."""
+    """Whether the memory's source is its file."""
     told = origin.metadata_of(memory.id)
     metadata = all(memory.metadata.get(name) == told[name] for name in told)
     return memory.source == origin.source and metadata and set(origin.tags) <= set(memory.tags)
 
 
 def _owners(world: World) -> dict[UUID, str]:
-    """The file that owns each entry. Of several with one id: the one that had it, else the nearest to the root."""
+    """The file that owns each entry. If several have the same id: the previous owner, else the file nearest to the
+    root.
+    """
     before = world.index.owners()
     owners: dict[UUID, str] = {}
     candidates = [
@@ -199,14 +203,14 @@ def _file_plan(
     for number, entry in enumerate(file.entries):
         identifier = entry.learning.id
         if owners[identifier] != file.path or identifier in seen:
-            plan.again = True  # the other one may be removed later and leave this one
+            plan.again = True  # the other file may be removed later and leave this one
             plan.findings += _copied(file, entry, owners[identifier], seen.get(identifier), world)
             continue
         seen[identifier] = entry.learning
         _plan_entry(plan, number, entry, bases.get(identifier), world.memories.get(identifier), origin, terms)
     _plan_chunks(plan, read, origin, world, terms)
     if file.findings and file.path in world.index.files:
-        # What was agreed for entries whose header cannot be read now still holds.
+        # Entries whose header is unreadable now keep their agreed state.
         known = world.index.files[file.path].bases
         plan.agreed |= {identifier: base for identifier, base in known.items() if identifier not in owners}
     plan.again = plan.again or bool(plan.findings or plan.left)
@@ -263,7 +267,7 @@ def _plan_chunks(plan: FilePlan, read: Read, origin: FileOrigin, world: World, t
 def _copied(
     file: VaultFile, entry: LearningEntry, owner: str, twin: Learning | None, world: World
 ) -> Iterable[FileProblem]:
-    """Findings for an entry whose id another entry owns: none for an exact copy, one for a different text."""
+    """The problems of an entry whose id another file owns: none for an exact copy, one for a different text."""
     identifier = entry.learning.id
     if owner in world.read:
         texts = {one.learning.text for one in world.read[owner].file.entries if one.learning.id == identifier}
@@ -279,7 +283,7 @@ def _copied(
 def _written_down(
     memory: Memory, path: str | None, files: dict[str, FilePlan], world: World, terms: Terms
 ) -> Iterable[FileProblem]:
-    """A learning formed in the store is appended to the file of its place."""
+    """Append a learning formed in the store to the file of its owner. Returns the problems."""
     place = place_of_memory(memory, pinned_tag=terms.pinned_tag)
     if path is None:
         yield FileProblem(str(memory.id), None, f"no file can be named for {_spoken(place)}")
@@ -308,7 +312,7 @@ def is_marked(memory: Memory, vault: str) -> bool:
 
 
 def _gone(world: World, here: Collection[UUID], terms: Terms) -> list[Change]:
-    """Memories that were in the vault and no longer are, unless an unreadable file may hold them."""
+    """Changes that retire the memories no longer in the vault, unless an unreadable file may hold them."""
     before = world.index.owners()
     gone: list[Change] = []
     for identifier, memory in world.memories.items():
@@ -333,7 +337,7 @@ def _spoken(place: VaultOwner) -> str:
 
 
 def _since(path: str, modified: int) -> datetime:
-    """The creation time of entries that tell none: the last date in the path, else the file's modification date."""
+    """The creation time of entries without one: the last date in the path, else the file's modification date."""
     for year, month, day in reversed(_DAY.findall(path)):
         try:
             return moment_of(date(int(year), int(month), int(day)))
