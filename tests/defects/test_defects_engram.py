@@ -75,10 +75,10 @@ def test_a_recall_keeps_a_memory_alive(rem: Remembrancer, clock: FixedClock) -> 
     clock.advance(60 * DAY)
 
     def activation() -> float | None:
-        return rem.recall("deploy key")[0].explanation.signals["retention"]
+        return rem.recall("deploy key", mark=False)[0].explanation.signals["retention"]
 
     assert activation() == pytest.approx(0.1653, abs=1e-4)
-    rem.mark([told.id], "retrieved")
+    assert [hit.memory.id for hit in rem.recall("deploy key")] == [told.id]
     assert activation() == 1.0
     clock.advance(10 * DAY)
     assert activation() == pytest.approx(0.7613, abs=1e-4)  # exp(-0.03 x 10 / 1.1)

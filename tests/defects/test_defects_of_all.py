@@ -178,7 +178,7 @@ def test_recall_counts_nothing_and_a_mark_counts_only_what_was_shown(rem: Rememb
     """[1.11] [3.6] All that was over-fetched, 20 rows and more, was counted as referenced, shown or not."""
     told = [rem.remember(f"deploy note {number} about the checkout service") for number in range(30)]
     rem.jobs.index_now()
-    answer = rem.recall("deploy note about checkout", limit=10)
+    answer = rem.recall("deploy note about checkout", limit=10, mark=False)
     assert {rem.get(one.id).strength.usage for one in told} == {Usage()}
     block = answer.block(max_chars=600)
     assert 0 < len(block.hits) < len(answer)
@@ -326,7 +326,7 @@ def test_other_tenants_neither_appear_nor_crowd_out_nor_move_a_score(
     shared = fill(open_memory(preset, db=str(tmp_path / "shared.db")))
 
     def told(rem: Remembrancer) -> list[tuple[str, float]]:
-        return [(hit.memory.text, hit.score) for hit in rem.recall("deploy checkout", limit=3)]
+        return [(hit.memory.text, hit.score) for hit in rem.recall("deploy checkout", limit=3, mark=False)]
 
     assert len(told(shared)) == 3
     assert told(shared) == told(alone)

@@ -188,3 +188,33 @@ def test_a_rendered_answer_begins_with_what_stands_in_every_one(cli: Cli) -> Non
 def test_what_shapes_a_block_is_refused_where_there_is_none(cli: Cli, option: tuple[str, str]) -> None:
     ran = cli("recall", "deploy", *option)
     assert (ran.code, "--render" in ran.err) == (2, True)
+
+
+def use(cli: Cli, memory: str) -> dict[str, int]:
+    usage = cli.done("show", memory, "--json").json["memory"]["strength"]["usage"]
+    return {counted: usage[counted] for counted in ("retrieved", "shown", "used")}
+
+
+def test_under_engram_a_recall_counts_what_it_printed(cli: Cli, ids: dict[str, str]) -> None:
+    cli.done("recall", "how much memory does checkout need?", "--preset", "engram", "--limit", "1")
+    assert use(cli, ids["memory"]) == {"retrieved": 1, "shown": 1, "used": 0}
+    assert use(cli, ids["lunch"]) == {"retrieved": 0, "shown": 0, "used": 0}
+
+
+def test_a_recall_that_is_asked_not_to_counts_nothing(cli: Cli, ids: dict[str, str]) -> None:
+    cli.done("recall", "how much memory does checkout need?", "--preset", "engram", "--no-mark")
+    assert use(cli, ids["memory"]) == {"retrieved": 0, "shown": 0, "used": 0}
+
+
+def test_under_the_default_preset_a_recall_counts_where_it_is_asked_to(cli: Cli, ids: dict[str, str]) -> None:
+    cli.done("recall", "how much memory does checkout need?")
+    assert use(cli, ids["memory"]) == {"retrieved": 0, "shown": 0, "used": 0}
+    cli.done("recall", "how much memory does checkout need?", "--mark")
+    assert use(cli, ids["memory"]) == {"retrieved": 1, "shown": 1, "used": 0}
+
+
+def test_a_recall_counts_only_the_hits_that_its_block_has_room_for_as_shown(cli: Cli, ids: dict[str, str]) -> None:
+    cli.done("recall", "checkout", "--preset", "engram", "--render", "--max-chars", "300")
+    counts = [use(cli, ids[name]) for name in ("memory", "deploy")]
+    assert [count["retrieved"] for count in counts] == [1, 1]
+    assert sum(count["shown"] for count in counts) == 1

@@ -128,3 +128,16 @@ def test_forget_retires_and_undo_brings_back(cli: Cli) -> None:
     assert cli.done("recall", "checkout", "--json").json["hits"] == []
     assert cli.done("forget", memory, "--undo", "--json").json["status"] == "active"
     assert len(cli.done("recall", "checkout", "--json").json["hits"]) == 1
+
+
+def test_mark_counts_use_and_prints_it(cli: Cli) -> None:
+    ids = [cli.done("remember", text, "--json").json["id"] for text in ("Rabbit", "Kafka")]
+    assert cli.done("mark", *ids).out.count("1 × used") == 2
+    [marked] = cli.done("mark", ids[0], "--as", "shown", "--query", "which queue?", "--json").json["memories"]
+    assert (marked["strength"]["usage"]["used"], marked["strength"]["usage"]["shown"]) == (1, 1)
+
+
+def test_mark_with_an_unknown_id_counts_none(cli: Cli) -> None:
+    known = cli.done("remember", "Rabbit", "--json").json["id"]
+    assert cli("mark", known, "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f").code == 2
+    assert cli.done("show", known, "--json").json["memory"]["strength"]["usage"]["used"] == 0

@@ -152,6 +152,13 @@ def whole(argument: str, value: object, low: int, high: int) -> int:
     return value
 
 
+def truth(argument: str, value: object) -> bool:
+    """Raises InvalidInput where `value` is no bool."""
+    if not isinstance(value, bool):
+        raise InvalidInput(argument, value, "True or False")
+    return value
+
+
 def duration(argument: str, value: object, longest: timedelta) -> timedelta:
     """A length of time greater than 0 and at most `longest`."""
     if not isinstance(value, timedelta) or not timedelta() < value <= longest:

@@ -143,7 +143,7 @@ class _MemoryRanker:
 
     async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _MemoryAnswer:
         self._clock.now = asked_at
-        recall = await self._memory.recall(question, limit=self._system.depth(limit))
+        recall = await self._memory.recall(question, limit=self._system.depth(limit), mark=False)
         self._system.degraded.update(recall.degraded)
         turns = [(turn, hit.score) for hit in recall if (turn := self._remembered.turn(hit)) is not None]
         return _MemoryAnswer(

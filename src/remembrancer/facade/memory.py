@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -28,7 +29,7 @@ from remembrancer.domain.scope import Reach, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Caller, Clock, Context
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
 from remembrancer.facade.journal import AsyncJournalApi
@@ -375,9 +376,10 @@ class AsyncRemembrancer(View):
         walk_depth: int | None = None,
         min_score: float = 0.0,
         explain: bool = False,
+        mark: bool | None = None,
         **filters: Unpack[Filters],
     ) -> Recall:
-        """The memories that answer a question, best first; empty if none does. Writes nothing.
+        """The memories that answer a question, best first; empty if none does.
 
         `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far the
         caller sees; None: as its role may. `ranking`: one of the preset's rankings; None: its default. `walk_depth`: 1
@@ -389,9 +391,17 @@ class AsyncRemembrancer(View):
         at that time). Raises InvalidInput.
 
         Every hit has an explanation of its score, computed when it is first read.
+
+        The recall itself writes nothing. `mark`: afterwards, count its hits as retrieved; None: where the preset's
+        `marks_recalled` says so. A hit that was erased in between leaves them all uncounted.
         """
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
-        return await engine.recall.recall(self._ctx, self._reader(reach, asking=True), question)
+        marks = self._ctx.preset.marks_recalled if mark is None else validation.truth("mark", mark)
+        found = await engine.recall.recall(self._ctx, self._reader(reach, asking=True), question)
+        if marks and found.hits:
+            with suppress(NotFound):
+                await self.mark(found, Exposure.RETRIEVED)
+        return found
 
     async def why_not(
         self,

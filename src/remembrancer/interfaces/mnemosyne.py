@@ -95,9 +95,8 @@ class Mnemosyne:
             source=source,
             since=_bound("from_date", from_date),
             until=_bound("to_date", to_date, days=1),
+            mark=True,
         )
-        if found:
-            memory.mark(found, "retrieved")
         return [_result(hit, found.asked_at) for hit in found]
 
     def sleep(self, dry_run: bool = False) -> SleepReport:

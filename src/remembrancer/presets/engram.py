@@ -45,5 +45,6 @@ ENGRAM: Final = Preset(
     fading=Fading(strength=Signal("retention"), below=0.3),
     feedback=FeedbackSteps(helpful=0.15, unhelpful=-0.2, harmful=-0.2, strikes=Strikes(negatives=3, below=0.15)),
     clusters=Clusters(),
+    marks_recalled=True,
     renderer=Block(),
 )

@@ -27,5 +27,6 @@ MNEMOSYNE: Final = Preset(
     dynamics=Dynamics(curve=Exponential(days=7), since=Since.OCCURRED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.1),
     sleep=Sleep(),
+    marks_recalled=True,
     renderer=Block(),
 )

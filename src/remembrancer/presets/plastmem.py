@@ -34,5 +34,6 @@ PLASTMEM: Final = Preset(
     segmentation=Segmentation(segmenter=Windows(otherwise=DualChannel()), replaces=True, least=5, idle_minutes=120),
     review=Reviewing(counted=Exposure.RETRIEVED),
     facts=Facts(),
+    marks_recalled=True,
     renderer=Markdown(),
 )

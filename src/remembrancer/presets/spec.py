@@ -119,6 +119,7 @@ class Preset:
     - `sleep`: consolidation of working memory. `clusters`, `compaction`: memories merged into one. `promotion`:
       learnings shared more widely. `retention`: events archived. `schedule`: the interval of each of these.
     - `pinned_tag`: memories with this tag are in every answer, apart from the hits.
+    - `marks_recalled`: a recall counts its hits as retrieved, unless its caller says otherwise.
     - `nudge_after`: how many events of an agent without a `memory.updated` lead to a reminder.
     """
 
@@ -149,6 +150,7 @@ class Preset:
     retention: Retention | None = None
     schedule: Schedule = field(default_factory=Schedule)
     pinned_tag: str | None = None
+    marks_recalled: bool = False
     nudge_after: int = 60
     renderer: Renderer
 

@@ -48,6 +48,7 @@ COMMANDS: Final = {
         "observe": ("write.observe", "Record something that was said or happened."),
         "ingest": ("ingest.ingest", "Import files of conversations."),
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
+        "mark": ("write.mark", "Count that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
         "link": ("write.link", "Relate one memory to another."),

@@ -52,13 +52,16 @@ def recall(
     render: Annotated[bool, "Print a block for a prompt instead."] = False,
     max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
     detail: Annotated[str, "How much of the transcripts it includes: auto, low, none or high."] = "auto",
+    mark: Annotated[
+        bool | None, "--mark/--no-mark", "Count what is returned and printed as used. Default: as the preset says."
+    ] = None,
 ) -> None:
     """Find the memories that answer a question.
 
     Best first; none if nothing passes the relevance threshold. With --explain each hit shows the parts of its score,
     all signals, its rank in each search and the matched terms. With --render it prints a block for a prompt, marked as
-    untrusted, after a block of the memories that the preset pins to every answer. Reads only: nothing is counted as
-    used.
+    untrusted, after a block of the memories that the preset pins to every answer. With --mark, and by default under a
+    preset whose recall counts, its hits are counted as retrieved, and those it prints as shown; else it only reads.
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """
@@ -66,13 +69,15 @@ def recall(
         raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
     asked = arguments(question)
     with call.opened(create=False) as memory:
-        answer = memory.recall(query, explain=True, **asked)
+        answer = memory.recall(query, explain=True, mark=mark, **asked)
+        block = answer.block(max_chars=max_chars, detail=detail) if render else None
+        if memory.presets.in_use.marks_recalled if mark is None else mark:
+            memory.mark(answer if block is None else block.hits, "shown", query=query)
     call.degraded(answer.degraded)
-    if not render:
+    if block is None:
         call.answer(RecallOut.of(answer), partial(_recalled, explain=explain))
         return
-    pinned = answer.render_pinned(max_chars=max_chars)
-    rendered = answer.render(max_chars=max_chars, detail=detail)
+    pinned, rendered = answer.render_pinned(max_chars=max_chars), block.text
     if call.as_json:
         shape = RecallOut.of(answer, rendered=rendered, rendered_pinned=pinned)
         call.answer(shape, partial(_recalled, explain=explain))

@@ -1,11 +1,13 @@
-"""Commands that add or change memories: remember, observe, feedback, update, forget, link, supersede, invalidate."""
+"""Commands that add or change memories: remember, observe, feedback, mark, update, forget, link, supersede, and
+invalidate.
+"""
 
 from __future__ import annotations
 
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
@@ -16,6 +18,7 @@ from remembrancer.interfaces.cli.drawing import (
     Renderables,
     Shorter,
     facts,
+    indented,
     memory_line,
     optional_minute,
     strength_facts,
@@ -25,8 +28,11 @@ from remembrancer.interfaces.cli.options import TIMES, Id, NoIndex, arguments
 from remembrancer.interfaces.cli.recording import SkippedRecords, drafts_of_lines, record
 from remembrancer.interfaces.text import counted
 from remembrancer.interfaces.wire.files import ObservedOut
-from remembrancer.interfaces.wire.memories import FeedbackOut, MemoryOut, RelationOut
+from remembrancer.interfaces.wire.memories import FeedbackOut, MemoriesOut, MemoryOut, RelationOut
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from remembrancer import Remembrancer
 
 STDIN: Final = Path("stdin")
 
@@ -166,6 +172,28 @@ def feedback(
     )
 
 
+def mark(
+    call: Invocation,
+    *,
+    memory_ids: Annotated[list[str], "ID", "The ids of memories, as every list prints them."],
+    exposure: Annotated[str, "--as", "What to count: retrieved, shown or used."] = "used",
+    query: Annotated[str, "The question that they answered, for later reviews."] = "",
+) -> None:
+    """Count that memories were used.
+
+    The preset says which of the three keeps a memory alive: used under default, retrieved under engram, shown under
+    crewship. An unknown id counts none. Prints each memory with its counts.
+
+    Example: remembrancer mark 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --as used
+    """
+
+    def marked(memory: Remembrancer) -> MemoriesOut:
+        memory.mark(memory_ids, exposure, query=query)
+        return MemoriesOut.of([memory.get(one) for one in memory_ids])
+
+    call.tell(marked, _counted)
+
+
 def forget(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Make it active again."] = False) -> None:
     """Retire a memory, or restore it.
 
@@ -266,6 +294,13 @@ def _strengthened(answer: FeedbackOut) -> Renderables:
     if answer.status != "active":
         yield Text(f"It is {answer.status}; `remembrancer show {answer.id}` says why.", style="yellow")
     yield facts(strength_facts(answer.strength))
+
+
+def _counted(marked: MemoriesOut) -> Renderables:
+    """Each memory with how often it was used."""
+    for memory in marked.memories:
+        yield from _changed(memory)
+        yield indented(facts(pair for pair in strength_facts(memory.strength) if pair[0] == "use"), 2)
 
 
 def _changed(memory: MemoryOut) -> Renderables:

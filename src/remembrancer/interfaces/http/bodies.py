@@ -207,13 +207,17 @@ class RecallIn(Body):
     )
     min_score: Fraction = Field(default=0.0, description="No hit below this score.")
     explain: Flag = Field(default=False, description="Also list the query terms that occur in each hit.")
+    mark: Flag | None = Field(
+        default=None,
+        description="Count the hits as retrieved; null: where the preset says so and the key may write.",
+    )
     render: Flag = False
     max_chars: Annotated[int, Field(strict=True, ge=1, le=MAX_BLOCK_CHARS)] = BLOCK_CHARS
     detail: Detail = Field(default=Detail.AUTO, description="How much of the transcripts the block includes.")
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of `recall`."""
-        apart = {"query", "render", "max_chars", "detail"}
+        apart = {"query", "mark", "render", "max_chars", "detail"}
         return {name: value for name, value in self.given().items() if name not in apart}
 
 

@@ -89,7 +89,7 @@ async def serve(
         async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
             return memory
 
-        server = memory_server(memory_of, counts_use=counts_use)
+        server = memory_server(memory_of, counts_use=counts_use or memory.presets.in_use.marks_recalled)
         async with _working(memory) if works else nullcontext():
             if address is None:
                 await _over_stdio(server)

@@ -62,11 +62,11 @@ class Tools:
             kinds=kinds,
             tags=tags or (),
             session=session,
+            mark=self.counts_use,
             **self._times(since=since, until=until),
         )
         block = found.block(max_chars=max_chars)
         if self.counts_use:
-            await memory.mark(found, Exposure.RETRIEVED)
             await memory.mark(block.hits, Exposure.SHOWN, query=found.query)
         return answer(recalled_text(found, block, max_chars), RecalledOut.of(found, block))
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from requests_made import Answer, Client, with_client
+from served import QUIET
+
+from remembrancer.domain.api_key import Right
 
 KEPT: list[dict[str, Any]] = [
     {"text": "Checkout needs 2 GiB", "kind": "fact", "tags": ["checkout"], "source": "runbook", "metadata": {"n": 1}},
@@ -27,6 +31,32 @@ def test_what_answers_comes_with_the_parts_of_its_score() -> None:
     assert told["hits"][0]["explanation"]["matched"]
     assert told["degraded"].keys() == {"dense"}
     assert told["rendered"] is None
+
+
+def test_a_recall_that_marks_counts_its_hits_and_any_other_reads_only() -> None:
+    async def steps(http: Client) -> list[int]:
+        counts: list[int] = []
+        first, _ = await kept(http)
+        for body in ({}, {"mark": True}, {"mark": False}):
+            await http.done("POST", "/v1/recall", {"query": "how much does checkout need?", **body})
+            counts.append((await http.memory.get(first)).strength.usage.retrieved)
+        return counts
+
+    assert with_client(steps) == [0, 1, 1]
+
+
+def test_under_a_preset_whose_recall_counts_a_key_that_may_only_read_counts_nothing() -> None:
+    async def steps(http: Client) -> tuple[int, int, int]:
+        first, _ = await kept(http)
+        body, reads = {"query": "how much does checkout need?"}, await http.key(Right.READ)
+        writes = await http.key(Right.WRITE)
+        await http.done("POST", "/v1/recall", body, headers=reads)
+        before = (await http.memory.get(first)).strength.usage.retrieved
+        refused = await http("POST", "/v1/recall", {**body, "mark": True}, headers=reads)
+        await http.done("POST", "/v1/recall", body, headers=writes)
+        return before, refused.status, (await http.memory.get(first)).strength.usage.retrieved
+
+    assert with_client(steps, settings=replace(QUIET, preset="engram")) == (0, 403, 1)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ async def _answer(visit: Visit, question: str, asked: QueryFields) -> dict[str, 
         "ranking": asked.text("ranking"),
         "walk_depth": 1 if asked.flag("walk") else 0,
     }
-    recall = RecallOut.of(await visit.memory.recall(question, explain=True, **filters))
+    recall = RecallOut.of(await visit.memory.recall(question, explain=True, mark=False, **filters))
     scores = [hit.explanation.parts for hit in recall.hits]
     best = max((hit.score for hit in recall.hits), default=1.0)
     told: dict[str, Any] = {

@@ -231,6 +231,7 @@ async def _ask(
         kinds=None if category is None else [category.value],
         session=conversation.scope.session,
         reach=Reach.SESSION,
+        mark=False,
     )
 
 

@@ -7,8 +7,9 @@ from http import HTTPStatus
 
 from fastapi import Request
 
-from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
+from remembrancer.domain.api_key import Right
+from remembrancer.errors import InvalidInput, PermissionDenied
+from remembrancer.interfaces.http.access import Authenticated, ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import CompareIn, ExposuresIn, RecallIn
 from remembrancer.interfaces.http.telemetry import observe_recall
 from remembrancer.interfaces.http.v1 import MISSING, router_of
@@ -33,14 +34,18 @@ router = router_of("recall")
 
 
 @router.post("/v1/recall", summary="Recall memories")
-async def recall(request: Request, memory: ReadableMemory, body: RecallIn) -> RecallOut:
+async def recall(request: Request, memory: ReadableMemory, principal: Authenticated, body: RecallIn) -> RecallOut:
     """The memories that answer a question, best first; none if nothing passes the relevance threshold. Every hit has
     the parts of its score.
 
     With `render` the response also has a prompt block of the hits, marked as untrusted, and one of the pinned memories.
-    Reads only: report what was shown or used to `/v1/exposures`.
+    Unless `mark` or the preset says that the hits count as retrieved, this only reads: report what was shown or used to
+    `/v1/exposures`.
     """
-    answer = await memory.recall(body.query, **body.arguments())
+    writes = principal.right.allows(Right.WRITE)
+    if body.mark and not writes:
+        raise PermissionDenied(f"mark: only a key that may {Right.WRITE.value} can count a recall")
+    answer = await memory.recall(body.query, mark=body.mark if writes else False, **body.arguments())
     observe_recall(request.app, answer)
     if not body.render:
         return RecallOut.of(answer)
