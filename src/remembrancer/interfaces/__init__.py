@@ -1,1 +1,1 @@
-"""How people and programs outside Python reach the memory. What they are told has one shape: `wire`."""
+"""The ways to use a memory from outside of Python. Their answers share the JSON shapes in `wire`."""

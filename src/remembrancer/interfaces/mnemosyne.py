@@ -26,7 +26,9 @@ MAX_CONTENT_CHARS: Final = 500
 
 
 class Mnemosyne:
-    """One bank. Rows belong to `session_id`; those with scope `global`, the default, are found from every session."""
+    """A memory with Mnemosyne's interface. Rows belong to `session_id`; those with scope `global`, the default, are
+    found from every session.
+    """
 
     def __init__(self, memory: Remembrancer, *, session_id: str = "default") -> None:
         """`memory` is not closed by this object."""
@@ -61,7 +63,7 @@ class Mnemosyne:
         scope: str = "global",
         session_id: str | None = None,
     ) -> str:
-        """Keep a text in working memory and return its id. `scope`: global or session."""
+        """Keep a text in working memory, and return its id. `scope`: global or session."""
         if scope not in SCOPES:
             raise InvalidInput("scope", scope, "one of " + ", ".join(SCOPES))
         kept = self._of(session_id).remember(
@@ -101,7 +103,7 @@ class Mnemosyne:
 
     def sleep(self, dry_run: bool = False) -> SleepReport:
         """Promote what has been in working memory for half of its lifetime, in every session. A dry run only reports
-        it.
+        what would be promoted.
         """
         return self._memory.sleep(dry_run)
 
@@ -137,7 +139,7 @@ def _result(hit: Hit, at: datetime) -> dict[str, Any]:
 
 
 def _bound(argument: str, value: date | datetime | str | None, *, days: int = 0) -> datetime | None:
-    """The exact time; of a day the beginning, or with `days` that of a later one."""
+    """An exact time as it is; for a day its beginning, plus `days` days."""
     day = _day(argument, value)
     if day is None:
         return _moment(argument, value)

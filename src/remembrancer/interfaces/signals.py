@@ -1,4 +1,4 @@
-"""Ending a program that serves: by SIGINT (Ctrl+C) or SIGTERM."""
+"""Stop a serving program on SIGINT (Ctrl+C) or SIGTERM."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def on_stop_signal(stop: Callable[[], None]) -> Generator[None, None, None]:
-    """Call `stop` in the running event loop for each such signal, instead of what the signal does otherwise."""
+    """Within the context, each of these signals calls `stop` in the running event loop instead of its default
+    action.
+    """
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop)

@@ -1,4 +1,4 @@
-"""Words that a person reads, on any surface: other people's text made harmless, times, counts and sizes."""
+"""Texts for people, in every interface: texts by others without harmful characters, times, counts and sizes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def shown(text: str) -> str:
-    r"""Other people's text without escape sequences, control characters and other characters that cannot be seen.
+    r"""A text without escape sequences, control characters and other invisible characters.
 
-    Line ends and tabs stay, and the joiners that Persian words and emoji are written with.
+    Line ends and tabs stay, and so do the joiners in Persian words and emoji.
 
     >>> shown("\x1b[31mred\x1b[0m\x07")
     'red'
     """
-    if text.replace("\n", "").replace("\t", "").isprintable():  # true of nearly every text, and much faster
+    if (
+        text.replace("\n", "").replace("\t", "").isprintable()
+    ):  # nearly every text takes this path, which is much faster
         return text
     return "".join(
         character
@@ -34,7 +36,7 @@ def shown(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`shown`, with every run of white space as one space."""
+    """Like `shown`, on one line: every run of white space becomes one space."""
     return " ".join(shown(text).split())
 
 

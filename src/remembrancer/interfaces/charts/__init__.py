@@ -1,1 +1,1 @@
-"""Charts as SVG without scripts: figures for dashboard pages, and standalone documents."""
+"""Charts as SVG without scripts: figures for the pages of the dashboard, and standalone documents."""

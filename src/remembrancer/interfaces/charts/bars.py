@@ -38,11 +38,13 @@ def day_bars(counts: Mapping[date, int], *, since: date, until: date, noun: str 
     days = (until - since).days + 1
     title = f"{counted(total, noun)} in {'a day' if days == 1 else f'{days:,} days'}"
     when = f"on {_day(first)}" if each == 1 else f"in the {each} days from {_day(first)}"
-    told = f"Most {when}: {most:,}. A bar is {'a day' if each == 1 else f'{each} days'}, in UTC."
+    description = f"Most {when}: {most:,}. A bar is {'a day' if each == 1 else f'{each} days'}, in UTC."
     top = max(round_above(most), 1.0)
     marks = _levels(top) + time_axis(_midnight(since), _end(bars[-1][0], each), top=TOP, down=TOP + HEIGHT)
     marks += joined(_bar(index, len(bars), bar, top, noun) for index, bar in enumerate(bars) if bar[2])
-    return figure("bars", title=title, told=told, pictures=[Picture(marks=marks, height=TOP + HEIGHT + AXIS)])
+    return figure(
+        "bars", title=title, description=description, pictures=[Picture(marks=marks, height=TOP + HEIGHT + AXIS)]
+    )
 
 
 def bars_table(counts: Mapping[date, int], *, since: date, until: date, noun: str = "event") -> Markup:
@@ -95,7 +97,7 @@ def _bar(index: int, of: int, bar: tuple[date, date, int], top: float, noun: str
 
 
 def _levels(top: float) -> Markup:
-    """Rules at the top of the axis and half-way, where these are whole numbers."""
+    """Rules at the top of the axis and half-way up, if these are whole numbers."""
     marks = NOTHING
     for share in (1.0, 0.5):
         value = top * share

@@ -44,9 +44,9 @@ def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
         _drawn(comparison, BESIDE, WIDE_COLUMN, ContainerWidths.WIDE),
         _drawn(comparison, 0.0, NARROW_COLUMN, ContainerWidths.NARROW),
     ]
-    told = f"\u201c{fitted(comparison.query, 500.0)}\u201d. {_alike(comparison)}".rstrip()
+    description = f"\u201c{fitted(comparison.query, 500.0)}\u201d. {_alike(comparison)}".rstrip()
     below = _memories(comparison, query) + _degraded(comparison)
-    return figure("comparison", title=_finding(comparison), told=told, pictures=pictures, below=below)
+    return figure("comparison", title=_finding(comparison), description=description, pictures=pictures, below=below)
 
 
 def comparison_table(comparison: ComparisonOut) -> Markup:
@@ -65,7 +65,7 @@ def comparison_document(comparison: ComparisonOut) -> str:
     title = f"What each preset returns for \u201c{comparison.query}\u201d"
     if not comparison.memories:
         return document("comparison", title, "No preset returns anything.", [])
-    told = (
+    description = (
         f"{_finding(comparison)}. {_alike(comparison)} As of {minute(comparison.asked_at)} UTC. Bars: the parts of the"
         " score; a full bar is the best score of the preset."
     )
@@ -79,11 +79,15 @@ def comparison_document(comparison: ComparisonOut) -> str:
     rows = joined(_listed(number, one, bests) for number, one in enumerate(comparison.memories))
     table = Picture(marks=rows, height=LISTED_ROW * len(comparison.memories), width=chart.width)
     shown = (place.parts for one in comparison.memories for place in one.places if place.returned)
-    return document("comparison", title, told, [chart, table], bare_legend(part for part in shown if part is not None))
+    return document(
+        "comparison", title, description, [chart, table], bare_legend(part for part in shown if part is not None)
+    )
 
 
 def _listed(number: int, one: ComparedOut, bests: Sequence[float]) -> Markup:
-    """The row of one memory; its cells are aligned with the columns of the chart. `bests`: each preset's best score."""
+    """The list row of one memory, whose cells are aligned with the columns of the chart. `bests`: the best score under
+    each preset.
+    """
     top, right = number * LISTED_ROW, LISTED + LISTED_COLUMN * len(bests)
     marks = element("line", x1=0.0, x2=right + LISTED, y1=top, y2=top, class_="chart-grid")
     marks += _disc(number, DISC + 2.0, top + 24.0)
@@ -177,10 +181,10 @@ def _discs(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
         rank = _rank(place)
         if not rank:
             continue
-        told = f"{_titled(one, 480.0)}: rank {rank} under {place.preset}"
-        told += f", score {place.score:.2f}" if place.score is not None else ""
+        tooltip = f"{_titled(one, 480.0)}: rank {rank} under {place.preset}"
+        tooltip += f", score {place.score:.2f}" if place.score is not None else ""
         ring = element("circle", cx=x, cy=_down(rank), r=DISC + 4.0, class_=f"chart-ring {_hue(number)}")
-        title = element("title", told + (", only there" if only else ""))
+        title = element("title", tooltip + (", only there" if only else ""))
         marks += element("g", title, ring if only else None, _disc(number, x, _down(rank)))
     return marks
 
@@ -192,7 +196,7 @@ def _disc(number: int, x: float, y: float) -> Markup:
 
 
 def _beside(one: ComparedOut, xs: Sequence[float], room: float) -> Markup:
-    """The title to the left of the first column and to the right of the last, if that preset returns the memory."""
+    """The title to the left of the first column and to the right of the last, if those presets return the memory."""
     ranks, marks = _ranks(one), NOTHING
     away = DISC + 12.0
     for rank, x, anchor in ((ranks[0], xs[0] - away, "end"), (ranks[-1], xs[-1] + away, "start")):

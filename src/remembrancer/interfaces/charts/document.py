@@ -29,16 +29,17 @@ LegendEntries = Iterable[tuple[Markup, str]]
 """A legend: marks of 18 by 14 pixels, each with its label."""
 
 
-def document(name: str, title: str, told: str, pictures: Sequence[Picture], legend: LegendEntries = ()) -> str:
-    """An SVG document: the title on one line, `told` on up to three, the pictures below each other, then the legend.
+def document(name: str, title: str, description: str, pictures: Sequence[Picture], legend: LegendEntries = ()) -> str:
+    """An SVG document: the title on one line, `description` on up to three, the pictures below each other, then the
+    legend.
 
-    `name` and `told` are those of `figure`. A picture without a width is drawn 1,000 pixels wide. Attributes such as
-    `var(--chart-blue)` are replaced by the colour.
+    `name` and `description` are those of `figure`. A picture without a width is drawn 1,000 pixels wide. Attributes
+    such as `var(--chart-blue)` are replaced by the colour.
     """
     width = max((picture.width or ACROSS for picture in pictures), default=ACROSS)
     down = MARGIN + _TITLE / 2
     marks = [element("text", fitted(title, width, _TITLE), y=down, font_size=_TITLE, class_="chart-strong")]
-    for line in wrapped(told, width, 3):
+    for line in wrapped(description, width, 3):
         down += _LINE
         marks.append(element("text", line, y=down, font_size=FONT, class_="chart-note"))
     down += _LINE
@@ -91,10 +92,10 @@ def _legend(entries: LegendEntries, width: float, top: float) -> tuple[Markup, f
 
 @cache
 def _colours() -> dict[str, str]:
-    """The colours for light ground, by the names of their variables in the style sheet."""
+    """The colours of the light theme, by the names of their variables in the style sheet."""
     block = re.search(r":root \{([^}]*)\}", _styles())
-    told = dict(re.findall(r"(--[\w-]+): ([^;]+);", "" if block is None else block[1]))
-    return {name: re.sub(r"var\(--\w+, (#\w+)\)", r"\1", value) for name, value in told.items()}
+    colours = dict(re.findall(r"(--[\w-]+): ([^;]+);", "" if block is None else block[1]))
+    return {name: re.sub(r"var\(--\w+, (#\w+)\)", r"\1", value) for name, value in colours.items()}
 
 
 @cache

@@ -62,34 +62,36 @@ class Drawing:
 
     picture: Picture
     legend: Sequence[tuple[Markup, str]] = ()
-    told: str = ""
+    description: str = ""
 
 
 def documents(shown: Iterable[views.ReportView | SegmentationView]) -> dict[str, str]:
-    """Documents by file name. A `silence` view also gives a `roc` document, if thresholds were swept."""
+    """Documents by file name. A view named `silence` (abstention) also gives a `roc` document, if thresholds were
+    swept.
+    """
     drawn: dict[str, str] = {}
     for view in shown:
         table = segmentation_sheet(view) if isinstance(view, MethodMetrics | MethodDifferences) else sheet(view)
         drawn[view.name] = _titled_as(table, _drawn(view))
         if isinstance(view, views.Abstention) and any(
-            told.by_threshold for kinds in view.results.values() for told in kinds.values()
+            result.by_threshold for kinds in view.results.values() for result in kinds.values()
         ):
             title = view.title.replace(views.ABSTENTION_TITLE, "What a least score lets through")
             roc = _operating(view)
-            drawn[view.name.replace("silence", "roc")] = _document(title, roc.told, roc)
+            drawn[view.name.replace("silence", "roc")] = _document(title, roc.description, roc)
     return drawn
 
 
 def _titled_as(table: Sheet, drawing: Drawing) -> str:
     """A document with the title of a table of the same view; final parentheses move below the title."""
     parts = re.fullmatch(r"(.+) \((.+)\)", table.title)
-    title, told = (table.title, "") if parts is None else (parts[1], f"{parts[2][0].upper()}{parts[2][1:]}. ")
+    title, description = (table.title, "") if parts is None else (parts[1], f"{parts[2][0].upper()}{parts[2][1:]}. ")
     # Only in a table is the interval below its mean.
-    return _document(title, told.replace(" below", "") + drawing.told, drawing)
+    return _document(title, description.replace(" below", "") + drawing.description, drawing)
 
 
-def _document(title: str, told: str, drawing: Drawing) -> str:
-    return document("evaluation", title, told, [drawing.picture], drawing.legend)
+def _document(title: str, description: str, drawing: Drawing) -> str:
+    return document("evaluation", title, description, [drawing.picture], drawing.legend)
 
 
 def _drawn(view: views.ReportView | SegmentationView) -> Drawing:  # noqa: C901, PLR0911, PLR0912 - a case for each
@@ -125,7 +127,7 @@ def _drawn(view: views.ReportView | SegmentationView) -> Drawing:  # noqa: C901,
             assert_never(view)
 
 
-def _grouped(labels: Sequence[str], bars: Mapping[str, Sequence[Cell]], told: str = "") -> Drawing:
+def _grouped(labels: Sequence[str], bars: Mapping[str, Sequence[Cell]], description: str = "") -> Drawing:
     """A group of bars for each label: one bar for each system, from 0 to 1, with its interval."""
     panel = Panel(x=(-0.5, len(labels) - 0.5))
     marks, wide = panel.levels(), 0.8 / len(bars)
@@ -136,17 +138,17 @@ def _grouped(labels: Sequence[str], bars: Mapping[str, Sequence[Cell]], told: st
             marks += _whisker(panel, begin + wide * 0.46, interval, "ink")
     marks += panel.names(list(enumerate(labels)))
     legend = [(sample(hue, bar=True), _name(system)) for (system, _), hue in _coloured(bars)]
-    return Drawing(panel.picture(marks), legend, told)
+    return Drawing(panel.picture(marks), legend, description)
 
 
 def differing(panel: Panel, row: float, value: float, interval: Interval, hue: str, *, sure: bool) -> Markup:
-    """A dot with its interval in a row of a panel; hollow if the value is not significant."""
+    """A dot with its interval in a row of a panel; hollow if the difference is not significant."""
     marks = panel.line([(interval.low, row), (interval.high, row)], hue)
     return marks + panel.dot((value, row), hue, hollow=not sure)
 
 
 def _coloured(systems: Mapping[str, T]) -> list[tuple[tuple[str, T], str]]:
-    """((name, value), hue) of each system."""
+    """Each (name, value) with the hue of the system."""
     return [(item, SYSTEMS[number % len(SYSTEMS)]) for number, item in enumerate(systems.items())]
 
 
@@ -155,7 +157,7 @@ def _name(system: str) -> str:
 
 
 def reaching(values: Iterable[float]) -> Point:
-    """The ends of an axis that holds 0 and all values, with a margin of 6 %."""
+    """The ends of an axis that contains 0 and all values, with a margin of 6 %."""
     low, high = min(several := [0.0, *values]), max(several)
     room = (high - low or 1.0) * 0.06
     return low - room, high + room
@@ -170,7 +172,7 @@ def _cell(means: Means, metric: str) -> Cell:
 
 
 def _categories(view: views.Categories) -> Drawing:
-    """Recall of every system by category, unanswerable questions that name turns included."""
+    """Recall of every system by category, including unanswerable questions whose `evidence` names turns."""
     first, room = next(iter(view.means.values())), 900.0 / len(view.labels)
     labels = [f"{fitted(label, room, SMALL)}\nn={of.questions}" for label, of in zip(view.labels, first, strict=True)]
     bars = {system: [_cell(one, CATEGORY_METRIC) for one in means] for system, means in view.means.items()}
@@ -178,7 +180,9 @@ def _categories(view: views.Categories) -> Drawing:
 
 
 def _blocks(view: views.EvidenceInBlocks) -> Drawing:
-    """The share of the evidence inside a block, by its length; dashed, the share of questions with all of it."""
+    """The share of the evidence inside a block, by the block's length; dashed, the share of questions with all their
+    evidence inside.
+    """
     panel = Panel(x=(-0.2, len(BUDGETS) - 0.8))
     marks, legend = panel.levels("share of evidence"), list[tuple[Markup, str]]()
     for (system, block), hue in _coloured(view.means):
@@ -199,7 +203,7 @@ def _blocks(view: views.EvidenceInBlocks) -> Drawing:
 
 
 def _every_metric(view: views.EveryMetric) -> Drawing:
-    """A _coloured table: a row for each category, a column for each metric."""
+    """A coloured table: a row for each category, a column for each metric."""
     panel = row_panel(len(view.labels), (-0.5, len(METRICS) - 0.5))
     marks = panel.rows([f"{_name(label)} n={of.questions}" for label, of in zip(view.labels, view.means, strict=True)])
     for row, means in enumerate(view.means):
@@ -208,7 +212,7 @@ def _every_metric(view: views.EveryMetric) -> Drawing:
             marks += panel.bar((column - 0.5, row - 0.5), (column + 0.5, row + 0.5), "blue", 0.6 * value)
             marks += panel.words((column, row), f"{value:.3f}", (0.0, 4.0), "middle", "")
     marks += panel.names(list(enumerate(METRICS)))
-    return Drawing(panel.picture(marks), told="Means by category and together; darker is higher, from 0 to 1.")
+    return Drawing(panel.picture(marks), description="Means by category and together; darker is higher, from 0 to 1.")
 
 
 def _causes(view: views.Causes) -> Drawing:
@@ -233,45 +237,45 @@ def _reliable(view: views.Calibration) -> Drawing:
     marks = panel.levels("share that answers") + panel.uprights("score of the first turn")
     marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DASHED)
     legend = [(sample("faint", dash=DASHED), "score = share")]
-    for told, hue, words in (
+    for curve, hue, words in (
         (view.every, "orange", "all questions"),
         (view.answerable, "blue", "answerable questions"),
     ):
-        if told is not None:
-            marks += panel.line([(one.mean_score, one.share) for one in told.bins], hue)
-            for one in told.bins:
+        if curve is not None:
+            marks += panel.line([(one.mean_score, one.share) for one in curve.bins], hue)
+            for one in curve.bins:
                 at = (one.mean_score, one.share)
                 marks += _whisker(panel, at[0], one.interval, hue) + panel.dot(at, hue)
-                if told is view.answerable:
+                if curve is view.answerable:
                     marks += panel.words(at, f"{one.answers:,}", (7.0, -7.0))
             legend.append((sample(hue, dot=True), words))
     return Drawing(panel.picture(marks), legend, "Numbers: answers; bars: 95 % intervals (Wilson).")
 
 
 def _silent(view: views.Abstention) -> Drawing:
-    """How often unanswerable questions get no result, and the AUC of the best score, by system and kind."""
-    rows = [(system, kind, told) for system, kinds in view.results.items() for kind, told in kinds.items()]
+    """How often unanswerable questions get no result, and the AUC of the best score, by system and kind of question."""
+    rows = [(system, kind, result) for system, kinds in view.results.items() for kind, result in kinds.items()]
     hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
     panel = row_panel(len(rows), UNIT, right=540.0)
     separating = row_panel(len(rows), UNIT, left=660.0)
     marks = panel.uprights("nothing returned (mark: to answerable)") + separating.uprights("AUC of the best score")
     marks += separating.line([(0.5, -0.5), (0.5, len(rows) - 0.5)], "faint", DASHED)
-    for row, (_, kind, told) in enumerate(rows):
-        share = told.counts.sensitivity or 0.0
-        wrong = told.counts.silent_on_answerable / told.counts.answerable
-        beside = f"{told.counts.silent_on_unanswerable:,} of {told.questions:,}"
+    for row, (_, kind, result) in enumerate(rows):
+        share = result.counts.sensitivity or 0.0
+        wrong = result.counts.silent_on_answerable / result.counts.answerable
+        beside = f"{result.counts.silent_on_unanswerable:,} of {result.questions:,}"
         marks += panel.bar((0.0, row - 0.3), (share, row + 0.3), hues[kind], 0.75)
         marks += panel.line([(wrong, row - 0.35), (wrong, row + 0.35)], "vermillion")
         marks += panel.words((max(share, wrong), row), beside, (8.0, 4.0))
-        if told.separation is not None:
-            one = told.separation
+        if result.separation is not None:
+            one = result.separation
             marks += differing(separating, row, one.auc, one.interval, hues[kind], sure=True)
     marks += panel.rows([f"{_name(system)}: {kind}" for system, kind, _ in rows])
-    return Drawing(panel.picture(marks), told="AUC: area under the ROC curve, 95 % interval.")
+    return Drawing(panel.picture(marks), description="AUC: area under the ROC curve, 95 % interval.")
 
 
 def _by_threshold(view: views.AbstentionByThreshold) -> Drawing:
-    """Precision, recall and F1 of returning nothing below a threshold, by that threshold."""
+    """Precision, recall and F1 of abstention, by the threshold below which nothing is returned."""
     panel = Panel(x=UNIT)
     marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()
     first = next(iter(view.results.values())).by_threshold
@@ -291,33 +295,35 @@ def _by_threshold(view: views.AbstentionByThreshold) -> Drawing:
 
 
 def _operating(view: views.Abstention) -> Drawing:
-    """ROC curves of the best score: answerable questions that get an answer, against unanswerable ones that do."""
+    """ROC curves of the best score: the share of answerable questions that get an answer, against the share of
+    unanswerable ones that do.
+    """
     panel = Panel(x=UNIT)
     marks = panel.levels("share of the answerable ones that get an answer")
     marks += panel.uprights("share of the questions that nothing answers that get an answer")
     marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DOTTED)
     legend = list[tuple[Markup, str]]()
     for (system, kinds), hue in _coloured(view.results):
-        for (kind, told), dash in zip(kinds.items(), DASHES, strict=False):
+        for (kind, result), dash in zip(kinds.items(), DASHES, strict=False):
             points = [
                 (1 - (one.sensitivity or 0.0), 1 - one.silent_on_answerable / one.answerable)
-                for one in told.by_threshold
+                for one in result.by_threshold
             ]
             marks += panel.line(points, hue, dash) + joined(panel.dot(point, hue, radius=2.0) for point in points)
-            auc = "" if told.separation is None else f", AUC {told.separation.auc:.3f}"
+            auc = "" if result.separation is None else f", AUC {result.separation.auc:.3f}"
             if points:
                 legend.append((sample(hue, dash=dash), f"{_name(system)}: {kind}{auc}"))
-    told = "A point for each least score, in steps of 0.01. Dotted: a score without information."
-    return Drawing(panel.picture(marks), legend, told)
+    description = "A point for each least score, in steps of 0.01. Dotted: a score without information."
+    return Drawing(panel.picture(marks), legend, description)
 
 
 def _differences(view: views.Differences) -> Drawing:
     """The difference between two systems in each metric; hollow if the corrected p is 0.05 or more."""
-    told = view.paired
-    clustered = told.conversations >= ENOUGH_CONVERSATIONS
+    paired = view.paired
+    clustered = paired.conversations >= ENOUGH_CONVERSATIONS
     rows = [
         (one, one.cluster_interval if clustered and one.cluster_interval is not None else one.interval)
-        for one in told.differences
+        for one in paired.differences
     ]
     edges = reaching(edge for one, interval in rows for edge in (one.difference, interval.low, interval.high))
     panel = row_panel(len(rows), edges, left=150.0)
@@ -325,8 +331,8 @@ def _differences(view: views.Differences) -> Drawing:
     for row, (one, interval) in enumerate(rows):
         hue = "blue" if one.difference >= 0 else "vermillion"
         marks += differing(panel, row, one.difference, interval, hue, sure=one.p_holm < 0.05)
-    marks += panel.rows([one.metric for one in told.differences])
-    return Drawing(panel.picture(marks), told="Hollow: p (Holm) 0.05 or more.")
+    marks += panel.rows([one.metric for one in paired.differences])
+    return Drawing(panel.picture(marks), description="Hollow: p (Holm) 0.05 or more.")
 
 
 def _changed(view: views.ChangedMost) -> Drawing:
@@ -358,7 +364,7 @@ def _times(view: views.Times) -> Drawing:
         for value, hollow, raised in ((one.p50, False, 18.0), (one.p95, True, -9.0)):
             marks += panel.dot((value, row), "blue", hollow=hollow)
             marks += panel.words((value, row), f"{value:.3g}", (0.0, raised), "middle")
-    return Drawing(panel.picture(marks), told="Filled: the median. Hollow: one in twenty takes longer.")
+    return Drawing(panel.picture(marks), description="Filled: the median. Hollow: one in twenty takes longer.")
 
 
 def _reached(one: SetReport) -> Drawing:

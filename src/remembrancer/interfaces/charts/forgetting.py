@@ -58,19 +58,24 @@ def forgetting_curve(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
     strength = StrengthCurve.of(curve)
     if strength is None:
         return empty("forgetting", title, f"{ahead} There is no curve to draw.")
-    picture, told, drawn = _drawn(strength, reviews)
-    return figure("forgetting", title=title, told=f"{ahead} {told}", pictures=[picture], below=_legend(drawn))
+    picture, description, drawn = _drawn(strength, reviews)
+    return figure(
+        "forgetting", title=title, description=f"{ahead} {description}", pictures=[picture], below=_legend(drawn)
+    )
 
 
 def forgetting_document(curve: CurveOut) -> str:
     """An SVG document: the memory's title and text, the forecast in words, and the curve without reviews."""
     strength = StrengthCurve.of(curve)
-    pictures, told = list[Picture](), "There is no curve to draw."
+    pictures, description = list[Picture](), "There is no curve to draw."
     if strength is not None:
-        picture, told, _ = _drawn(strength, ())
+        picture, description, _ = _drawn(strength, ())
         pictures.append(picture)
     return document(
-        "forgetting", titled(curve.forecast.memory), f"{forecast_text(curve.forecast, curve.now)} {told}", pictures
+        "forgetting",
+        titled(curve.forecast.memory),
+        f"{forecast_text(curve.forecast, curve.now)} {description}",
+        pictures,
     )
 
 
@@ -85,8 +90,8 @@ def forgetting_table(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
         )
         for each in reviews
     ]
-    told = [[f"{minute(at)} UTC", words] for at, words in sorted(rows)]
-    return table("Strength and reviews in numbers", ["When", "What"], told) if told else NOTHING
+    listed = [[f"{minute(at)} UTC", words] for at, words in sorted(rows)]
+    return table("Strength and reviews in numbers", ["When", "What"], listed) if listed else NOTHING
 
 
 def _drawn(strength: StrengthCurve, reviews: Sequence[ReviewOut]) -> tuple[Picture, str, list[ReviewOut]]:
@@ -108,7 +113,7 @@ def _drawn(strength: StrengthCurve, reviews: Sequence[ReviewOut]) -> tuple[Pictu
         marks += _falls(falls, limit, day_text(strength.crossing))
     marks += joined(_review(each, strength, since, until) for each in drawn)
     picture = Picture(marks=marks, height=TOP + HEIGHT + AXIS + (STRIP if drawn else 0.0))
-    return picture, _told(since, until, len(seen), len(seen) - len(drawn), told_from=begin), drawn
+    return picture, _description(since, until, len(seen), len(seen) - len(drawn), known_from=begin), drawn
 
 
 def _levels(top: float, limit: float) -> Markup:
@@ -157,8 +162,8 @@ def _review(review: ReviewOut, strength: StrengthCurve, since: datetime, until: 
     stem = NOTHING
     if review.at >= strength.points[0][0]:
         stem = upright(share, _down(strength.at(review.at), strength.top), TOP + HEIGHT, "chart-stem")
-    told = f"{minute(review.at)} UTC: {review.rating}, by {review.by}; stability {review.stability_before:.2f}"
-    mark = element("g", element("title", f"{told} to {review.stability:.2f} days"), _glyph(review.rating))
+    description = f"{minute(review.at)} UTC: {review.rating}, by {review.by}; stability {review.stability_before:.2f}"
+    mark = element("g", element("title", f"{description} to {review.stability:.2f} days"), _glyph(review.rating))
     return stem + element("svg", mark, x=percent(share), y=down, overflow="visible")
 
 
@@ -177,13 +182,13 @@ def _legend(reviews: Sequence[ReviewOut]) -> Markup:
     return key(entries, label="Reviews")
 
 
-def _told(since: datetime, until: datetime, reviews: int, earlier: int, *, told_from: datetime) -> str:
-    told = f"{day_text(since)} to {day_text(until)}; dashed: what is ahead."
-    if since < told_from:
-        told += f" Its strength can be told since {day_text(told_from)}, when it was last used or reviewed."
+def _description(since: datetime, until: datetime, reviews: int, earlier: int, *, known_from: datetime) -> str:
+    description = f"{day_text(since)} to {day_text(until)}; dashed: the forecast."
+    if since < known_from:
+        description += f" Its strength is known from {day_text(known_from)} on, when it was last used or reviewed."
     if reviews:
-        told += f" {counted(reviews, 'review')}{f', {earlier} of them before' if earlier else ''}."
-    return told
+        description += f" {counted(reviews, 'review')}{f', {earlier} of them before' if earlier else ''}."
+    return description
 
 
 def _down(value: float, top: float) -> float:

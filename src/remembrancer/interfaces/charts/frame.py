@@ -40,23 +40,29 @@ class Picture:
 
 
 def figure(
-    name: str, *, title: str, told: str, pictures: Sequence[Picture], below: Markup = NOTHING, linked: bool = False
+    name: str,
+    *,
+    title: str,
+    description: str,
+    pictures: Sequence[Picture],
+    below: Markup = NOTHING,
+    linked: bool = False,
 ) -> Markup:
-    """A figure of the class `chart-NAME` with a caption: the title, and below it the description `told`.
+    """A figure of the class `chart-NAME` with a caption: the title, and below it the `description`.
 
     The caption labels the pictures for screen readers. `linked`: the pictures contain links, so they get the role
     "group": the contents of an "img" cannot be reached.
     """
     content = joined(picture.marks for picture in pictures)
     # Derived from the content, so that several charts on one page have different ids.
-    parts = "\x1f".join((name, title, told, content, below)).encode("utf-8", "replace")
+    parts = "\x1f".join((name, title, description, content, below)).encode("utf-8", "replace")
     identity = f"chart-{blake2b(parts, digest_size=6).hexdigest()}"
     caption = element(
         "figcaption",
         element("span", title, class_="chart-title", id=f"{identity}-title"),
-        element("span", told, class_="chart-told", id=f"{identity}-told") if told else None,
+        element("span", description, class_="chart-told", id=f"{identity}-told") if description else None,
     )
-    named = f"{identity}-title {identity}-told" if told else f"{identity}-title"
+    named = f"{identity}-title {identity}-told" if description else f"{identity}-title"
     role = "group" if linked else "img"
     return element(
         "figure",
@@ -77,12 +83,12 @@ def ornament(name: str, picture: Picture) -> Markup:
     return _root(picture, class_=f"chart-{name}", aria_hidden="true")
 
 
-def empty(name: str, title: str, told: str) -> Markup:
+def empty(name: str, title: str, description: str) -> Markup:
     """A note in place of a chart without data."""
     return element(
         "div",
         element("p", title, class_="chart-title"),
-        element("p", told, class_="chart-told") if told else None,
+        element("p", description, class_="chart-told") if description else None,
         class_=f"chart chart-empty chart-{name}",
     )
 

@@ -82,11 +82,11 @@ def relation_graph(
     index = {node.id: place for place, node in enumerate(shown)}
     inner = [edge for edge in edges if edge.source in index and edge.target in index and edge.source != edge.target]
     title = f"{counted(len(shown), 'memory')}, {counted(len(inner), 'relation')}"
-    told = _told(shown, inner, len({node.id for node in nodes}), len(edges) - len(inner))
+    description = _description(shown, inner, len({node.id for node in nodes}), len(edges) - len(inner))
     pairs = [(index[edge.source], index[edge.target]) for edge in inner]
     graph = _Graph(shown, inner, pairs, arranged(len(shown), pairs), focus, query)
     pictures = [_drawn(graph, WIDE, ContainerWidths.WIDE), _drawn(graph, NARROW, ContainerWidths.NARROW)]
-    return figure("graph", title=title, told=told, pictures=pictures, below=_legend(inner), linked=True)
+    return figure("graph", title=title, description=description, pictures=pictures, below=_legend(inner), linked=True)
 
 
 def _chosen(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], focus: UUID | None) -> list[GraphNode]:
@@ -123,13 +123,15 @@ def _edges(graph: _Graph, points: Sequence[Point], sizes: Sequence[float]) -> It
     for edge, (source, target) in zip(edges, pairs, strict=True):
         both = tuple(sorted((source, target)))
         met[both] += 1
-        # Parallel edges bend evenly to both sides of the straight line, whichever way each of them points.
+        # Parallel edges bend evenly to both sides of the straight line, whatever the direction of each.
         bend = (met[both] - (several[both] + 1) / 2) * _BEND * (1 if source < target else -1)
-        told = f"{nodes[source].title} {_WORDS[edge.kind]} {nodes[target].title} ({_weight(edge):.2f})"
-        yield _edge(edge, told, (points[source], points[target]), (sizes[source], sizes[target]), bend)
+        tooltip = f"{nodes[source].title} {_WORDS[edge.kind]} {nodes[target].title} ({_weight(edge):.2f})"
+        yield _edge(edge, tooltip, (points[source], points[target]), (sizes[source], sizes[target]), bend)
 
 
-def _edge(edge: RelationOut, told: str, ends: tuple[Point, Point], sizes: tuple[float, float], bend: float) -> Markup:
+def _edge(
+    edge: RelationOut, tooltip: str, ends: tuple[Point, Point], sizes: tuple[float, float], bend: float
+) -> Markup:
     """A curve from the rim of one node to the rim of the other, with an arrow head."""
     (x0, y0), (x1, y1) = ends
     long = math.dist(*ends) or 1.0
@@ -143,7 +145,7 @@ def _edge(edge: RelationOut, told: str, ends: tuple[Point, Point], sizes: tuple[
     path = f"M{_place(begin)} Q{_place(middle)} {_place(stop)}"
     kind = _class(edge.kind)
     line = element("path", d=path, class_=f"chart-edge {kind}", stroke_width=width)
-    return element("g", element("title", told), line, _head(edge.kind, tip, middle))
+    return element("g", element("title", tooltip), line, _head(edge.kind, tip, middle))
 
 
 def _head(kind: RelationKind, tip: Point, before: Point) -> Markup:
@@ -237,18 +239,18 @@ def _sample(kind: RelationKind) -> Markup:
     return swatch(line + _head(kind, tip, begin), width=40.0)
 
 
-def _told(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], known: int, outside: int) -> str:
+def _description(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], known: int, outside: int) -> str:
     joined_ones = {end for edge in edges for end in (edge.source, edge.target)}
     alone = sum(node.id not in joined_ones for node in nodes)
     kinds = Counter(edge.kind for edge in edges)
-    told = [f"{count} {_WORDS[kind]}" for kind in RelationKind if (count := kinds[kind])]
+    parts = [f"{count} {_WORDS[kind]}" for kind in RelationKind if (count := kinds[kind])]
     if alone:
-        told.append(f"{alone} joined to nothing here")
+        parts.append(f"{alone} joined to nothing here")
     if known > len(nodes):
-        told.append(f"the {len(nodes)} most connected of {known:,}")
+        parts.append(f"the {len(nodes)} most connected of {known:,}")
     if outside:
-        told.append(f"{counted(outside, 'relation')} to what is not drawn")
-    return (", ".join(told) + ".") if told else ""
+        parts.append(f"{counted(outside, 'relation')} to what is not drawn")
+    return (", ".join(parts) + ".") if parts else ""
 
 
 def _class(kind: RelationKind) -> str:

@@ -34,7 +34,7 @@ _BANDS: Final = ((Band.GREEN, GREEN_FROM, 100.0), (Band.YELLOW, YELLOW_FROM, GRE
 _WEEK: Final = timedelta(days=7)
 _GAUGE: Final = (220.0, 128.0)
 _RADIUS: Final = 90.0
-_NONE_TOLD: Final = "A snapshot of it is taken once a day, when the memory is maintained."
+_NO_SNAPSHOT: Final = "A snapshot of it is taken once a day, when the memory is maintained."
 
 TimedValues = Sequence[tuple[datetime, float]]
 
@@ -47,19 +47,19 @@ def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
     days = _by_day(history)
     scored = [(each.day, score) for each in days if (score := finite(each.score)) is not None]
     if not scored:
-        return empty("health", "No health to draw yet", _NONE_TOLD)
+        return empty("health", "No health to draw yet", _NO_SNAPSHOT)
     until = max(now.astimezone(UTC), _noon(days[-1].day))
     since = min(_noon(days[0].day), until - LEAST)
     title = _finding(scored)
-    told = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: "
-    told += "one day." if len(scored) == 1 else f"{len(scored)} days."
-    told += " Where the line is broken, none was taken."
+    description = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: "
+    description += "one day." if len(scored) == 1 else f"{len(scored)} days."
+    description += " Where the line is broken, none was taken."
     smalls = element("div", joined(_small(metric, days, since, until) for metric in Metric), class_="chart-smalls")
     marks = _ground(TOP, HEIGHT) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
     points = [(_noon(day), score) for day, score in scored]
     marks += _curve(points, since, until, TOP, HEIGHT, filled=False) + _last(points[-1], since, until)
     pictures = [Picture(marks=marks, height=TOP + HEIGHT + AXIS)]
-    return figure("health", title=title, told=told, pictures=pictures, below=smalls)
+    return figure("health", title=title, description=description, pictures=pictures, below=smalls)
 
 
 def health_table(history: Sequence[HealthOut]) -> Markup:
@@ -71,8 +71,8 @@ def health_table(history: Sequence[HealthOut]) -> Markup:
     rows = (
         [
             each.day.isoformat(),
-            _told(each.score),
-            *(_told(each.metrics[metric].value) if metric in each.metrics else "no data" for metric in Metric),
+            _value_text(each.score),
+            *(_value_text(each.metrics[metric].value) if metric in each.metrics else "no data" for metric in Metric),
         ]
         for each in reversed(days)
     )
@@ -83,9 +83,11 @@ def health_gauge(latest: HealthOut | None) -> Markup:
     """A figure with the newest score on a half-circle scale from 0 to 100."""
     if latest is None or (score := finite(latest.score)) is None:
         title = "No health yet" if latest is None else "Health: no data"
-        return empty("gauge", title, _NONE_TOLD if latest is None else "There was nothing to measure.")
-    told = latest.advice or (f"Weakest: {latest.weakest}." if latest.weakest else "")
-    told = told[:1].upper() + told[1:] + ("" if not told or told.endswith(".") else ".")
+        return empty("gauge", title, _NO_SNAPSHOT if latest is None else "There was nothing to measure.")
+    description = latest.advice or (f"Weakest: {latest.weakest}." if latest.weakest else "")
+    description = (
+        description[:1].upper() + description[1:] + ("" if not description or description.endswith(".") else ".")
+    )
     width, height = _GAUGE
     middle, base = width / 2, height - 24.0
     arcs = joined(
@@ -101,7 +103,7 @@ def health_gauge(latest: HealthOut | None) -> Markup:
         x = middle + (-_RADIUS if share == 0 else _RADIUS)
         marks += element("text", words, x=x, y=base + 18.0, class_="chart-note", text_anchor="middle", font_size=SMALL)
     picture = Picture(marks=marks, width=width, height=height)
-    return figure("gauge", title=f"Health {score:.0f}, {called}", told=told, pictures=[picture])
+    return figure("gauge", title=f"Health {score:.0f}, {called}", description=description, pictures=[picture])
 
 
 def _by_day(history: Sequence[HealthOut]) -> list[HealthOut]:
@@ -115,7 +117,9 @@ def _noon(day: date) -> datetime:
 
 
 def _finding(scored: Sequence[tuple[date, float]]) -> str:
-    """The newest score, its band, and the change since a week ago or, failing that, since the first score."""
+    """The newest score, its band, and the change since a week ago, or since the first score if there is none
+    from then.
+    """
     day, score = scored[-1]
     title = f"Health {score:.0f}, {band(score)}"
     if len(scored) == 1:
@@ -174,7 +178,7 @@ def _small(metric: Metric, days: Sequence[HealthOut], since: datetime, until: da
     """One metric: its name, its newest value with its band, and a small chart."""
     newest = days[-1].metrics.get(metric)
     value = finite(newest.value) if newest is not None else None
-    told = f"{value:.0f} {band(value)}" if value is not None else "no data"
+    reading = f"{value:.0f} {band(value)}" if value is not None else "no data"
     points = [
         (_noon(each.day), found)
         for each in days
@@ -192,7 +196,7 @@ def _small(metric: Metric, days: Sequence[HealthOut], since: datetime, until: da
     return element(
         "div",
         element("span", metric.capitalize(), class_="chart-name"),
-        element("span", told, class_="chart-value"),
+        element("span", reading, class_="chart-value"),
         ornament("small", Picture(marks=marks, height=SMALL_HEIGHT + 4.0)),
         element("span", reason, class_="chart-told") if reason else None,
         class_="chart-small-one",
@@ -215,5 +219,5 @@ def _on_circle(middle: float, base: float, value: float, radius: float) -> tuple
     return middle + radius * math.cos(angle), base - radius * math.sin(angle)
 
 
-def _told(value: float | None) -> str:
+def _value_text(value: float | None) -> str:
     return "no data" if finite(value) is None else f"{value:.1f}"

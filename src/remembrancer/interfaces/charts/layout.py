@@ -173,7 +173,7 @@ def _turned(places: Points) -> Points:
 
 
 def _fitting(places: Points, room: Plane) -> Points:
-    """Rotated by 90° if the width is narrow, and scaled down if it is still too wide."""
+    """Rotated by 90° if the available width is narrow, and scaled down if still too wide."""
     across, down = np.ptp(places, axis=0)
     if across > room.width - 2 * room.beside and down < across and room.width < 3 * room.edge + 2 * room.beside:
         places = places[:, ::-1]

@@ -1,6 +1,6 @@
 """Axes and marks of plots, as SVG for a document.
 
-A `hue` is the name of a colour in the style sheet: one of HUES, or "ink", "faint", "rule", "ground" and so on.
+A `hue` is the name of a colour in the style sheet: one of HUES, or "ink", "faint", "rule", "ground" and others.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def along(value: float, low: float, high: float) -> float:
 
 
 def through(at: datetime, since: datetime, until: datetime) -> float:
-    """The position of a moment between two others, in [0, 1], as `along`."""
+    """The position of a time between two others, in [0, 1], computed like `along`."""
     if not since < until:
         return 0.5
     return min(max((at - since) / (until - since), 0.0), 1.0)
@@ -188,7 +188,7 @@ def _days(since: datetime, step: int) -> Iterator[Tick]:
 
 
 def _firsts(since: datetime, years: int, months: int) -> Iterator[Tick]:
-    """The 1st of every so many months in every so many years."""
+    """The first day of every `months`-th month in every `years`-th year."""
     for year in range(max(since.year // years * years, 1), MAXYEAR + 1, years):
         for month in range(1, 13, months):
             at = datetime(year, month, 1, tzinfo=UTC)

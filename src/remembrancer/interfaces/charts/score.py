@@ -78,8 +78,8 @@ def score_bar(parts: PartOut, *, scale: float) -> Markup:
 
 def score_legend(parts: Iterable[PartOut]) -> Markup:
     """The legend of several bars; empty if no part of them is a term."""
-    told, chained = _colours_of(parts)
-    entries = [(_patch(colour), name) for name, colour in told.items()]
+    colours, chained = _colours_of(parts)
+    entries = [(_patch(colour), name) for name, colour in colours.items()]
     legend = key(entries, label="Parts of a score") if entries else NOTHING
     words = "Factors are multiplied: a full meter takes nothing away."
     return legend + (element("p", words, class_="chart-told") if chained else NOTHING)
@@ -110,12 +110,12 @@ def bare_legend(parts: Iterable[PartOut]) -> list[tuple[Markup, str]]:
 
 def _colours_of(parts: Iterable[PartOut]) -> tuple[dict[str, str], bool]:
     """The CSS classes of each term by its name, and whether any of the scores is a product."""
-    told, chained = dict[str, str](), False
+    colours, chained = dict[str, str](), False
     for each in parts:
         nodes, multiplied = leading.pieces_of(_part(each))
         chained = chained or multiplied
-        told.update({piece.name: piece.colour for piece in _pieces(nodes) if not multiplied})
-    return told, chained
+        colours.update({piece.name: piece.colour for piece in _pieces(nodes) if not multiplied})
+    return colours, chained
 
 
 def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
@@ -125,8 +125,8 @@ def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
         marks += _segment(piece, share, begin, length) + _nested(piece, begin, length)
     deep = any(_additive(piece.node) for piece in pieces)
     picture = Picture(marks=marks, height=BAR + NESTED + 2 if deep else BAR)
-    told = ", ".join(f"{piece.name} {_told(piece.adds)}" for piece in pieces if piece.adds)
-    label = f"Score {score:.2f}" + (f": {told}" if told else "")
+    description = ", ".join(f"{piece.name} {_value_text(piece.adds)}" for piece in pieces if piece.adds)
+    label = f"Score {score:.2f}" + (f": {description}" if description else "")
     return element(
         "div", small_picture("score-bar", label, picture), _labels(pieces, score), class_="chart chart-score"
     )
@@ -147,12 +147,12 @@ def _segments(pieces: Sequence[_Piece], full: float) -> Iterator[tuple[_Piece, f
 
 def _segment(piece: _Piece, share: float, begin: float, length: float) -> Markup:
     meaning = MEANINGS.get(piece.node.label, "")
-    told = f"{piece.name}: adds {_told(piece.adds)}, {share:.0%} of the score"
-    told += f"; its value is {_told(piece.value)}" + (f": {meaning}" if meaning else "")
+    description = f"{piece.name}: adds {_value_text(piece.adds)}, {share:.0%} of the score"
+    description += f"; its value is {_value_text(piece.value)}" + (f": {meaning}" if meaning else "")
     # The edge of each part, in the colour of the ground, makes a gap between neighbours.
     return element(
         "rect",
-        element("title", told),
+        element("title", description),
         x=percent(begin),
         width=percent(length),
         y="0",
@@ -167,7 +167,7 @@ def _nested(piece: _Piece, begin: float, length: float) -> Markup:
         return NOTHING
     marks = NOTHING
     for each, _, start, wide in _segments(_pieces(piece.node.parts), length):
-        title = element("title", f"{each.name}: {_told(each.adds)} of {piece.name}")
+        title = element("title", f"{each.name}: {_value_text(each.adds)} of {piece.name}")
         across = {"x": percent(begin + start), "width": percent(wide)}
         marks += element("rect", title, **across, y=BAR + 2, height=NESTED, class_=f"chart-part {each.colour}")
     return marks
@@ -177,12 +177,12 @@ def _labels(pieces: Sequence[_Piece], score: float) -> Markup:
     """Labels of the parts that contribute most, in the order of the bar, and one label for all others."""
     adding = [piece for piece in pieces if piece.adds]
     greatest = sorted(adding, key=lambda piece: -abs(piece.adds))[:LABELLED]
-    told = [piece for piece in adding if piece in greatest and abs(piece.adds) >= _LEAST * abs(score)]
-    entries = [(_patch(piece.colour), f"{piece.name} {_told(piece.adds)}") for piece in told]
-    rest = [piece for piece in adding if piece not in told]
+    labelled = [piece for piece in adding if piece in greatest and abs(piece.adds) >= _LEAST * abs(score)]
+    entries = [(_patch(piece.colour), f"{piece.name} {_value_text(piece.adds)}") for piece in labelled]
+    rest = [piece for piece in adding if piece not in labelled]
     if rest:
         which = rest[0].name if len(rest) == 1 else f"{len(rest)} others"
-        entries.append((NOTHING, f"{which} {_told(sum(piece.adds for piece in rest))}"))
+        entries.append((NOTHING, f"{which} {_value_text(sum(piece.adds for piece in rest))}"))
     return (
         key(entries, label="Parts of the score")
         if entries
@@ -193,7 +193,9 @@ def _labels(pieces: Sequence[_Piece], score: float) -> Markup:
 def _chain(pieces: Sequence[_Piece], score: float) -> Markup:
     full = max([1.0, *(piece.value for piece in pieces if piece.value is not None)])
     steps = joined(_factor(piece, full, first=number == 0) for number, piece in enumerate(pieces))
-    end = element("li", element("span", "score", class_="chart-name"), _value_text(_told(score)), class_="chart-end")
+    end = element(
+        "li", element("span", "score", class_="chart-name"), _value_label(_value_text(score)), class_="chart-end"
+    )
     chain = element("ol", steps, end, class_="chart-chain", aria_label="Factors of the score")
     return element("div", chain, class_="chart chart-score")
 
@@ -211,13 +213,13 @@ def _factor(piece: _Piece, full: float, *, first: bool) -> Markup:
     return element(
         "li",
         element("span", piece.name if first else f"× {piece.name}", class_="chart-name", title=meaning or None),
-        _value_text(_told(piece.value)),
+        _value_label(_value_text(piece.value)),
         ornament("meter", Picture(marks=marks, height=METER)),
     )
 
 
-def _value_text(told: str) -> Markup:
-    return element("span", told, class_="chart-value")
+def _value_label(text: str) -> Markup:
+    return element("span", text, class_="chart-value")
 
 
 def _pieces(nodes: Sequence[Part]) -> list[_Piece]:
@@ -225,7 +227,7 @@ def _pieces(nodes: Sequence[Part]) -> list[_Piece]:
 
 
 def _colour(node: Part) -> str:
-    """The CSS classes for the first signal in a part. A signal has the same colour in every score."""
+    """The CSS classes for the first signal in a part. The same signal has the same colour in every score."""
     if node.label == PRODUCT:
         return _PRODUCT
     leaf = node
@@ -242,8 +244,8 @@ def _hue(signal: str) -> str:
 
 
 def _words(node: Part) -> str:
-    told = " × ".join(map(leading.named, node.parts)) if node.is_product else leading.named(node)
-    return told.replace("_", " ")
+    words = " × ".join(map(leading.named, node.parts)) if node.is_product else leading.named(node)
+    return words.replace("_", " ")
 
 
 def _additive(node: Part) -> bool:
@@ -270,5 +272,5 @@ def _number(value: float) -> float:
     return finite(value) or 0.0
 
 
-def _told(value: float | None) -> str:
+def _value_text(value: float | None) -> str:
     return "absent" if value is None else f"{value:.2f}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StrengthCurve:
-    """Two or more `points` of time and strength, oldest first. Strength lies in [0, 1].
+    """Strength over time, as two or more `points` of time and strength, oldest first. Strength lies in [0, 1].
 
     `limit`: below it a memory counts as faded. `crossing`: when the strength falls below the limit; None for never.
     """

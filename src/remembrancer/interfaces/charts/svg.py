@@ -36,13 +36,13 @@ def element(name: str, /, *children: str | None, **attributes: str | float | Non
     >>> element("text", "a < b", x=1.5, text_anchor="end", class_="chart-note")
     Markup('<text x="1.5" text-anchor="end" class="chart-note">a &lt; b</text>')
     """
-    told = "".join(
+    written = "".join(
         f' {key.removesuffix("_").replace("_", "-")}="{text(value) if isinstance(value, str) else number(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
     inner = "".join(text(child) for child in children if child is not None)
-    return Markup(f"<{name}{told}>{inner}</{name}>")  # noqa: S704  each piece is escaped above, or Markup
+    return Markup(f"<{name}{written}>{inner}</{name}>")  # noqa: S704  each piece is escaped above, or Markup
 
 
 def text(content: str) -> Markup:

@@ -64,7 +64,7 @@ class TimelineItem:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """An episode with its place: where its bar begins and ends, as shares of the width, its lane, and its title."""
+    """An episode with its position: where its bar begins and ends, as shares of the width, its lane, and its title."""
 
     item: TimelineItem
     begin: float
@@ -92,11 +92,13 @@ def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: 
     down = TOP + (max(each.lane for each in placed) + 1) * LANE
     marks = time_axis(since, until, top=TOP, down=down) + joined(_episode(each, query) for each in placed)
     title = f"{counted(len(inside), 'episode')}{_strongest(drawn)}"
-    told = f"{span}. The stronger, the fuller its mark." + (
+    description = f"{span}. The stronger, the fuller its mark." + (
         f" Drawn are the latest {MOST}." if len(inside) > MOST else ""
     )
     pictures = [Picture(marks=marks, height=down + AXIS)]
-    return figure("timeline", title=title, told=told, pictures=pictures, below=_legend(drawn), linked=True)
+    return figure(
+        "timeline", title=title, description=description, pictures=pictures, below=_legend(drawn), linked=True
+    )
 
 
 def step_of(strength: float | None) -> int | None:
@@ -157,7 +159,7 @@ def _episode(placed: _Placed, query: str) -> Markup:
         beside = element("text", placed.title, x=_MARK / 2 + 5.0 if short else 6.0, y=13.5, font_size=FONT)
         at = percent(placed.end)
         name = element("svg", beside, x=at, y=top, overflow="visible", class_="chart-wide chart-label")
-    return element("a", element("title", _told(item)), bar, name, href=f"/memories/{item.id}{query}")
+    return element("a", element("title", _tooltip(item)), bar, name, href=f"/memories/{item.id}{query}")
 
 
 def _mark(strength: float | None, width: str | float, x: str | float) -> Markup:
@@ -170,7 +172,7 @@ def _mark(strength: float | None, width: str | float, x: str | float) -> Markup:
     return fill + frame
 
 
-def _told(item: TimelineItem) -> str:
+def _tooltip(item: TimelineItem) -> str:
     step = step_of(item.strength)
     strength = f"{STEPS[step]}, {item.strength:.2f}" if step is not None else "strength not known"
     until = f" to {minute(item.end)}" if item.end > item.start else ""

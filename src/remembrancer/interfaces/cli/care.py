@@ -63,7 +63,7 @@ def doctor(call: Invocation) -> None:
             found = DoctorOut.of(memory.health.doctor())
     except StoreUnavailable as error:
         if not Path(call.settings.db).exists():
-            raise  # there is nothing to look at
+            raise  # no file, so there is nothing to check
         cannot_open = Finding("file", ok=False, detail=str(error), repair="restore a backup or an export of it")
         found = DoctorOut.of((cannot_open,))
     call.answer(found, _examined)
@@ -99,7 +99,7 @@ def import_(
     """
     settings = call.settings
     if dry_run and not Path(settings.db).exists():
-        settings = replace(settings, db=":memory:")  # into a new file, but without making one
+        settings = replace(settings, db=":memory:")  # checks the rows without creating the file
     with call.opened(create=True, settings=settings) as memory, call.rows("importing") as on_rows:
         imported = memory.import_(file, dry_run=dry_run, on_rows=on_rows)
     call.answer(ImportedOut.of(imported), _imported)

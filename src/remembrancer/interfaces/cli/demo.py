@@ -1,4 +1,4 @@
-"""The demonstration: a history is recorded, and six questions are asked."""
+"""The `demo` command: records a conversation history and asks six questions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DemoQuestion(TypedDict):
 
 @dataclass
 class SettableClock:
-    """A clock that can be set: the history and the questions have times of their own."""
+    """A clock that can be set, because the history and the questions have their own times."""
 
     now: datetime
 

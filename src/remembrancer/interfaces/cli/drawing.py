@@ -1,4 +1,4 @@
-"""Building blocks of the terminal output: shortened texts, bars, meters, tables, and what is told of a memory."""
+"""Building blocks of the terminal output: shortened texts, bars, meters, tables, and a memory's text and scope."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def strength_facts(strength: StrengthOut) -> list[tuple[str, str]]:
 
 
 def scope_text(scope: object, parts: Sequence[str] = WITHIN_WORKSPACE, separator: str = ", ") -> str:
-    """The parts of a scope that are given, with their names."""
+    """The parts of the scope that are set, each with its name."""
     return separator.join(f"{name} {one_line(value)}" for name in parts if (value := getattr(scope, name)))
 
 

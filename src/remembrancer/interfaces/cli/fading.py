@@ -49,7 +49,7 @@ def fading(
     ahead = timedelta(days=30) if within is None else within
     with call.opened(create=False) as memory:
         found = memory.health.fading(limit=limit, within=ahead)
-        # Asked only where it is told.
+        # Counted only if the output needs the number.
         weakest = () if found or call.as_json else memory.health.decay(limit=MAX_LISTED)
     faded = sum(forecast.has_faded for forecast in weakest)
     call.answer(DecayForecastsOut.of(found), partial(_soon, now=call.now, within=ahead, faded=faded))
@@ -63,7 +63,9 @@ def _weakest(answer: DecayForecastsOut, *, now: datetime) -> Renderables:
 
 
 def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded: int) -> Renderables:
-    """Soonest first. If there are none: how many have `faded` already, at most as many as `decay` lists."""
+    """Soonest first. If there are none, the number of already faded memories (`faded`), which is at most `decay`'s
+    limit.
+    """
     if not answer.memories:
         yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
         if faded:

@@ -159,7 +159,7 @@ class Invocation:
         stats = memory.health.stats()
         waiting = stats.cues - max(stats.vectors.values(), default=0)
         with self._progress("indexing", MofNCompleteColumn(), waiting) as update:
-            # Others may add to the work meanwhile, and some of it may be invisible to this caller.
+            # Others may add cues meanwhile, and this caller may not see all of them.
             yield lambda done: update(done, total=max(done, waiting))
 
     def index(self, memory: Remembrancer) -> IndexReport:
@@ -196,7 +196,7 @@ class Invocation:
 
 
 def _console(*, stderr: bool) -> Console:
-    # Memories are other people's words: nothing in them is markup, an emoji code or a number to be coloured.
+    # Memories are texts by others, so nothing in them is read as markup, an emoji code or a number to be coloured.
     return _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 

@@ -148,7 +148,7 @@ def tail(
         sys.stdout.flush()
         for one in memory.journal.tail(after, every=timedelta(seconds=every), **chosen):
             call.answer(RecordedOut.of(one), _recorded)
-            sys.stdout.flush()  # whoever reads through a pipe is waiting for it
+            sys.stdout.flush()  # flushed, because a program may be reading through a pipe
 
 
 def _page(found: JournalPageOut) -> Renderables:

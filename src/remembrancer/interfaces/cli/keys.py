@@ -30,7 +30,9 @@ def create(
     """
     with call.opened(create=True) as memory:
         made = memory.keys.create(name, right, expires)
-    call.answer(NewKeyOut.of(made, now=call.now), lambda new: _told(new.key))  # the token is printed unwrapped, below
+    call.answer(
+        NewKeyOut.of(made, now=call.now), lambda new: _described(new.key)
+    )  # the token is printed unwrapped, below
     if not call.as_json:
         call.write(made.token)
     call.note("The token is not shown again: put it where the program that uses it keeps its secrets.")
@@ -54,25 +56,25 @@ def revoke(call: Invocation, *, key_id: Annotated[str, "ID", "A key's id, as `ke
 
     Example: remembrancer keys revoke 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    call.tell(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), _told)
+    call.tell(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), _described)
 
 
 def _listed(found: KeysOut) -> Renderables:
     if not found.keys:
         yield Text("There is no key to this workspace.", style="dim")
     for key in found.keys:
-        yield from _told(key)
+        yield from _described(key)
 
 
-def _told(key: KeyOut) -> Renderables:
-    """The right of a key, whether it is valid, its name and its id."""
+def _described(key: KeyOut) -> Renderables:
+    """A key: its right, whether it is valid, its name and its id."""
     lead = Text(f"{key.right:<5}  ", style="bold" if key.usable else "dim")
-    lead.append(f"{_standing(key)}  ", style="" if key.usable else "yellow")
+    lead.append(f"{_validity(key)}  ", style="" if key.usable else "yellow")
     yield Shorter(key.name, lead=lead)
     yield Text(f"  {key.id}", style="dim")
 
 
-def _standing(key: KeyOut) -> str:
+def _validity(key: KeyOut) -> str:
     if key.revoked_at is not None:
         return f"revoked {minute(key.revoked_at)} UTC"
     if key.expires_at is None:

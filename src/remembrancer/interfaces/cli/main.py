@@ -161,7 +161,7 @@ def run(arguments: Sequence[str]) -> int:
         return _failed(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # the program's outer edge
+    except Exception as error:  # the outermost error handler of the program
         if sys.flags.dev_mode:
             raise
         if isinstance(error, program.UsageError):

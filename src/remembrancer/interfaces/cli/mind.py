@@ -144,12 +144,12 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
         try:
             async with await AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
                 call.note(f"working on {call.settings.db}; Ctrl+C ends it")
-                await memory.jobs.work(stop, only=only, on_run=_telling(call))
+                await memory.jobs.work(stop, only=only, on_run=_run_printer(call))
         except asyncio.CancelledError:
             call.note("cancelled; the next run continues from here")
 
 
-def _telling(call: Invocation) -> OnRun:
+def _run_printer(call: Invocation) -> OnRun:
     """Print each run: all with --json, otherwise those that did something or have something new to report."""
     last: dict[Job, str] = {}
 
@@ -159,7 +159,7 @@ def _telling(call: Invocation) -> OnRun:
             return
         line, numbers = report_lines.line(job.value, report), numbers_of(report)
         if numbers.done or numbers.failed or isinstance(report, BrokenOff) or line.plain != last.get(job):
-            call.out.print(line, soft_wrap=True)  # one line of a log, however wide
+            call.out.print(line, soft_wrap=True)  # one log line per run, however long
         last[job] = line.plain
 
     return on_run
@@ -236,7 +236,7 @@ def _jobs(answer: JobsOut, now: datetime) -> Renderables:
     for heading in ("job", "last run", "next (UTC)"):
         table.add_column(heading, no_wrap=True)
     table.add_column("waits", justify="right", no_wrap=True)
-    table.add_column("did", no_wrap=True, ratio=1)  # what room the others leave
+    table.add_column("did", no_wrap=True, ratio=1)  # the width that the other columns leave
     for job in answer.jobs:
         waits = "" if job.backlog is None else f"{job.backlog:,}{'+' if job.backlog >= MOST_COUNTED else ''}"
         last = Text("never", style="dim") if job.last is None else Text(spoken_age(now - job.last.started_at))

@@ -29,7 +29,7 @@ from remembrancer.interfaces.key_values import key_values
 from remembrancer.values import dataclass
 
 BROKEN_PIPE: Final = 141
-"""The exit code of a program whose reader has gone: 128 + SIGPIPE."""
+"""The exit code when the reader of the output has closed the pipe: 128 + SIGPIPE."""
 
 TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, or 7d, 24h, 90m ago"
 
@@ -76,7 +76,9 @@ def arguments(options: object) -> dict[str, Any]:
 
 
 Parse = Callable[[str, Any, Invocation], Any]
-"""The value of an option, from its flag without dashes and from its text, or texts. Raises InvalidInput."""
+"""The value of an option, parsed from its flag (without dashes, for errors) and its text or texts. Raises
+InvalidInput.
+"""
 
 
 def _json(flag: str, text: str) -> Any:
@@ -145,7 +147,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             function(call, **given, **taken)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader has gone: discard the buffered output, without an error at exit.
+            # The reader has closed the pipe: discard the buffered output, so that the exit raises no error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
 

@@ -1,4 +1,4 @@
-"""The option --png of a command, and the file it writes."""
+"""The --png option of commands, and writing its file."""
 # ruff: noqa: PLC0415 - what a picture needs is loaded when one is drawn
 
 from __future__ import annotations
@@ -47,6 +47,6 @@ def write(call: Invocation, file: Path, document: str) -> None:
     except OSError as error:
         raise InvalidInput("--png", str(file), f"a file that can be written ({error.strerror})") from error
     finally:
-        with suppress(OSError):  # it was never made: what is raised already says so
+        with suppress(OSError):  # the file was not created, and the original error says why
             partial.unlink(missing_ok=True)
     call.note(f"drew {file}")

@@ -68,7 +68,7 @@ def show(
     if toml and not call.as_json:
         call.write(text_of(preset).rstrip())
         return
-    call.answer(PresetOut.of(preset, in_use=named == in_use), _told)
+    call.answer(PresetOut.of(preset, in_use=named == in_use), _described)
 
 
 def compare(
@@ -114,7 +114,7 @@ def _listed(answer: PresetsOut) -> Renderables:
     yield grid
 
 
-def _told(answer: PresetOut) -> Renderables:
+def _described(answer: PresetOut) -> Renderables:
     """The scores and the meaning of their signals first, then all other choices."""
     alone = {key: value for key, value in answer.choices.items() if not isinstance(value, dict)}
     sections = {key: value for key, value in answer.choices.items() if isinstance(value, dict) and value}
@@ -148,7 +148,7 @@ def worded(key: str, value: JsonValue) -> str:
     """A choice in as few words as distinguish it from others."""
     match value:
         case dict():
-            # A form's name speaks for itself.
+            # The name of the form is sufficient.
             named = (
                 worded(inner, one) if inner == _FORM else f"{inner} {worded(inner, one)}"
                 for inner, one in value.items()

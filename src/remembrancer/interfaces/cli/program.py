@@ -28,7 +28,7 @@ class UsageError(Protocol):
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Raises RemembrancerError, UsageError and KeyboardInterrupt."""
     logger = logging.getLogger("remembrancer")
-    if not logger.handlers:  # commands print warnings themselves where they matter
+    if not logger.handlers:  # commands print the warnings that matter themselves
         logger.addHandler(logging.NullHandler())
     every = {*GROUPS, *(name for commands in COMMANDS.values() for name in commands)}
     try:
@@ -40,9 +40,10 @@ def run(arguments: Sequence[str]) -> int:
 
 @cache
 def command_line(*names: str) -> Any:
-    """The program with the commands, or groups of commands, of these names; with all of them where none is given.
+    """The typer program with the commands, or groups of commands, of these names; without names, with all commands.
 
-    Making a command takes a millisecond, and importing its module longer: a program of one command is made to run it.
+    Building a command takes a millisecond, and importing its module longer, so to run one command only that one is
+    built.
     """
     program = typer.Typer(
         name="remembrancer",

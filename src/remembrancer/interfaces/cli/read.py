@@ -113,7 +113,9 @@ def timeline(
 
     Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
-    call.tell(lambda memory: MemoriesOut.of(memory.timeline(since, until, limit=limit, kinds=kind or None)), _told)
+    call.tell(
+        lambda memory: MemoriesOut.of(memory.timeline(since, until, limit=limit, kinds=kind or None)), _timeline_lines
+    )
 
 
 def show(
@@ -216,7 +218,7 @@ def _listed(found: MemoriesOut) -> Renderables:
         yield Text(f"  {memory.id}", style="dim")
 
 
-def _told(found: MemoriesOut) -> Renderables:
+def _timeline_lines(found: MemoriesOut) -> Renderables:
     """Oldest first, grouped by day and session."""
     if not found.memories:
         yield Text("No memories of that time.", style="dim")

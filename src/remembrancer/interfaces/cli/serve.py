@@ -111,8 +111,8 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
             with server.listening(settings.host, settings.port) as listener:
                 address = server.address_of(settings.host, listener)
                 app = build_app(memory, serving, stop)
-                # What is there now stays to the end. Otherwise the collector of garbage looks through all of it again
-                # and again, each time for some 100 ms in which nobody is answered.
+                # These objects live until the process ends. Unless frozen, they would be traversed by each full garbage
+                # collection, during which no request is answered for some 100 ms.
                 gc.collect()
                 gc.freeze()
                 await server.serve(app, listener, stop, lambda: _say(call, memory, address, keyed=keyed))

@@ -52,7 +52,7 @@ def check(call: Invocation, *, folder: Folder, name: VaultNameOption = None) -> 
     """
     settings = call.settings
     if not Path(settings.db).exists():
-        settings = replace(settings, db=":memory:")  # the files can be looked at without making one
+        settings = replace(settings, db=":memory:")  # a check needs no database file, and creates none
     _once(call, folder, name, lambda vault: vault.check(folder, name=name), settings=settings)
 
 
@@ -97,7 +97,7 @@ def _once(
     settings: Settings | None = None,
     index: bool = False,
 ) -> None:
-    vault(folder, name)  # raises InvalidInput where there is no folder, before a database is made
+    vault(folder, name)  # raises InvalidInput if there is no such folder, before a database is created
     with call.opened(create=True, settings=settings) as memory:
         out = VaultOut.of(run(memory.vault), memory.jobs.index_now() if index else None)
     _show(call, out)

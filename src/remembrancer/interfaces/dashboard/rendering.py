@@ -44,7 +44,7 @@ class Asset:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """By name. `version`: the beginning of the content's SHA-256."""
+    """The files that pages load, by name. `version`: the beginning of the content's SHA-256."""
     found: dict[str, Asset] = {}
     for file in files("remembrancer.interfaces.dashboard").joinpath("assets").iterdir():
         suffix = file.name[file.name.rfind(".") :]
@@ -135,14 +135,14 @@ def page(
     here: str | None = None,
     status: HTTPStatus = HTTPStatus.OK,
     headers: Mapping[str, str] | None = None,
-    **told: Any,
+    **values: Any,
 ) -> HTMLResponse:
     """A page. `visit`: None for the login form or an error, which have no principal. `here`: its entry in the
     navigation.
     """
     if visit is not None:
-        told |= {"link": visit.link, "now": visit.memory.now}
-    html = environment().get_template(template).render(visit=visit, title=title, here=here, **told)
+        values |= {"link": visit.link, "now": visit.memory.now}
+    html = environment().get_template(template).render(visit=visit, title=title, here=here, **values)
     return HTMLResponse(html, status, headers=None if headers is None else dict(headers))
 
 

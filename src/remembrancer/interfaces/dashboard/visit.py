@@ -73,7 +73,7 @@ async def writing(request: Request, principal: Authenticated) -> Visit:
 
 
 def _visit(request: Request, principal: Principal, needed: Right) -> Visit:
-    # A form also sends its empty fields: they select nothing.
+    # A form also submits its empty fields, which select nothing.
     parts = {part: value for part in PARTS if (value := request.query_params.get(part))}
     role = request.query_params.get(ROLE) or None
     memory = allowed(principal, needed, role, parts)

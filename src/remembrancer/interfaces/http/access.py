@@ -77,7 +77,7 @@ Reauthenticate = Callable[[], Awaitable[Principal]]
 async def authenticate(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
 ) -> Principal:
-    """The principal of a request. It is kept in the request's scope, so that a request is authenticated once."""
+    """The principal of a request. It is cached in the request's scope, so that a request is authenticated once."""
     known = request.scope.get("remembrancer.principal")
     if not isinstance(known, Principal):
         known = request.scope["remembrancer.principal"] = await (await reauthenticate(request, credentials))()
@@ -88,7 +88,7 @@ Authenticated = Annotated[Principal, Depends(authenticate)]
 
 
 async def authenticate_request(request: Request) -> Principal:
-    """The same for endpoints that are not routes of FastAPI."""
+    """Like `authenticate`, for endpoints that are not FastAPI routes."""
     return await authenticate(request, await _BEARER(request))
 
 
@@ -174,8 +174,8 @@ def _name_in(url: str) -> str:
 
 
 def _refuse_other_sites(connection: HTTPConnection) -> None:
-    """Refuse requests from pages of other sites: the browser would add the cookie, or its position inside
-    the network.
+    """Refuse requests from pages of other sites: the browser adds the cookie to them, or they come from inside the
+    network.
     """
     origin = connection.headers.get("origin")
     if origin is not None and origin.partition("://")[2] != connection.headers.get("host", ""):

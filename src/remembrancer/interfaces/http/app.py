@@ -87,14 +87,14 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
         title="Remembrancer",
         version=remembrancer.__version__,
         description=DESCRIPTION,
-        docs_url=None,  # the usual page loads its scripts from elsewhere
+        docs_url=None,  # FastAPI's default page loads its scripts from another site
         redoc_url=None,
         separate_input_output_schemas=False,
         responses=_PROBLEMS,
         lifespan=running,
-        # The framework's own would tell query strings and the messages of errors.
+        # FastAPI's own telemetry would record query strings and error messages.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-        middleware=[  # from the outside in
+        middleware=[  # outermost first
             Middleware(RequestLog),
             Middleware(Measured, metrics=measured),
             Middleware(Traced),
@@ -120,7 +120,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     app.state.streams = streams
     problems.install(app)
     failures.install(app)
-    # Without a prefix here: the paths of the routes are what requests are counted by.
+    # Without a prefix, because requests are counted by the paths of the routes.
     app.include_router(telemetry.router)
     for noun in (probes, events, memories, recall, times, state, mind, erasures, keys):
         app.include_router(noun.router)

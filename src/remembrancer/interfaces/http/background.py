@@ -1,4 +1,4 @@
-"""Work beside requests: what a request starts and leaves running, and the jobs of each workspace."""
+"""Work outside of requests: tasks that a request starts and leaves running, and the jobs of each workspace."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Background:
         del self._tasks[name]
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            # Without its message, which may quote a memory.
+            # Without the error's message, which may quote a memory.
             _log.error("%s broke off: unforeseen %s", name.partition(" ")[0], type(error).__name__)
 
 
@@ -67,8 +67,8 @@ GRACE_SECONDS: Final = 30.0
 
 
 class JobRunner:
-    """Runs the jobs from when it is entered until `stop` is set: of the server's own workspace, and of others from
-    their first request on.
+    """Runs jobs from when it is entered until `stop` is set: those of the server's own workspace, and those of other
+    workspaces from their first request on.
     """
 
     def __init__(self, memory: AsyncRemembrancer, stop: Stop) -> None:
@@ -83,7 +83,7 @@ class JobRunner:
         """
         workspace = memory.scope.workspace
         if self._open and workspace not in self._workers:
-            work = memory.of_workspace(workspace).jobs.work(self._stop, on_run=_tell)
+            work = memory.of_workspace(workspace).jobs.work(self._stop, on_run=_log_failure)
             self._workers[workspace] = asyncio.create_task(work, name=f"remembrancer-worker {workspace}")
 
     async def __aenter__(self) -> Self:
@@ -106,7 +106,7 @@ class JobRunner:
             await asyncio.gather(*workers, return_exceptions=True)
 
 
-def _tell(job: Job, report: JobReport) -> None:
+def _log_failure(job: Job, report: JobReport) -> None:
     """Log a job that failed. `jobs` shows the reason, which may quote a memory."""
     if isinstance(report, BrokenOff):
         _log.warning("the job %s broke off; `remembrancer jobs` says why", job.value)

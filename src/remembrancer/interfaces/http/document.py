@@ -1,4 +1,4 @@
-"""What the OpenAPI document contains beyond what FastAPI generates: problem details and examples."""
+"""Additions to the OpenAPI document that FastAPI generates: problem details and examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DocumentedApp(FastAPI):
         if self.openapi_schema is None:
             document = super().openapi()
             for operation in _operations(document):
-                _tell_problems(operation["responses"])
+                _document_problems(operation["responses"])
             schemas: dict[str, Any] = document.setdefault("components", {}).setdefault("schemas", {})
             for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which is never sent
                 schemas.pop(name, None)
@@ -36,18 +36,19 @@ def _operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 yield cast("dict[str, Any]", operation)
 
 
-def _tell_problems(responses: dict[str, Any]) -> None:
-    told = responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    if str(told.get("$ref", "")).endswith("/HTTPValidationError"):
+def _document_problems(responses: dict[str, Any]) -> None:
+    documented = responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    if str(documented.get("$ref", "")).endswith("/HTTPValidationError"):
         del responses["422"]
     for response in responses.values():
         content = response.get("content", {})
-        # A stream is no text: FastAPI says so of whatever is not JSON, and readers take its messages for texts then.
+        # The stream is not a JSON string. FastAPI declares every type other than JSON as one, and clients would then
+        # misread messages.
         content.get("text/event-stream", {}).get("schema", {}).pop("type", None)
-        # FastAPI has a problem be of the media type that the route's other answers have.
-        for media_type in [media_type for media_type, told in content.items() if _is_problem(told)]:
+        # FastAPI declares problems with the media type of the route's other responses.
+        for media_type in [media_type for media_type, described in content.items() if _is_problem(described)]:
             content[MEDIA_TYPE] = content.pop(media_type)
 
 
-def _is_problem(told: Mapping[str, Any]) -> bool:
-    return str(told.get("schema", {}).get("$ref", "")).endswith(f"/{ProblemOut.__name__}")
+def _is_problem(described: Mapping[str, Any]) -> bool:
+    return str(described.get("schema", {}).get("$ref", "")).endswith(f"/{ProblemOut.__name__}")

@@ -1,4 +1,6 @@
-"""The types of parameters and fields: strict where JSON could be misread, and described in the document."""
+"""The types of parameters and body fields: strict where JSON could be misread, with descriptions for the OpenAPI
+document.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ Moment = Annotated[
     BeforeValidator(_moment),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-03-04T09:00:00Z"]}),
 ]
-# For the document alone: the memory checks it, in words that say more than a pattern does.
+# Only for the OpenAPI document: the memory checks it, with a better error message than that of a pattern.
 _NAMED: Final[dict[str, JsonValue]] = {
     "pattern": r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 }

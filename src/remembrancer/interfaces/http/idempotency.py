@@ -26,7 +26,9 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _KEY: Final = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
 _ALLOWED: Final = "1 to 200 printable ASCII characters without outer blanks"
 _NEVER: Final = timedelta(days=36_500)
-"""A request whose handler cannot run again is never treated as interrupted: its effect is not known."""
+"""Used as the age after which a running request counts as interrupted: never, because the effect of a handler that
+cannot run again is unknown.
+"""
 _PARAMETER: Final = {
     "name": HEADER,
     "in": "header",
@@ -90,7 +92,7 @@ class IdempotentRoute(APIRoute):
             if not _KEY.fullmatch(name):
                 raise InvalidInput(HEADER, name, _ALLOWED)
             principal = request.scope.get("remembrancer.principal")
-            if not isinstance(principal, Principal):  # it has no key, or none that is valid: the handler says which
+            if not isinstance(principal, Principal):  # no key or an invalid one: the handler answers with the error
                 return await handle(request)
             request.scope["remembrancer.derived_key"] = _derived(principal, name)
             return await _once(request, principal, name, handle, may_run_again=may_run_again)
@@ -101,7 +103,7 @@ class IdempotentRoute(APIRoute):
 async def _once(
     request: Request, principal: Principal, name: str, handle: _Handler, *, may_run_again: bool
 ) -> Response:
-    # Two keys to a workspace do not meet: neither is told what the other was answered.
+    # Keys to one workspace have separate names, so no caller gets the response to another one's request.
     key = f"{principal.name}:{name}"
     try:
         ctx, scope = principal.memory.context, principal.memory.scope
@@ -113,7 +115,9 @@ async def _once(
             return Response(outcome.body, outcome.status, headers={REPLAYED: "true"}, media_type=outcome.media_type)
         case Claimed(claim):
             return await _claimed(request, principal, claim, handle)
-        case UnderWay(claim) if may_run_again:  # beside the first try too: what both write is there once
+        case UnderWay(claim) if (
+            may_run_again
+        ):  # may run beside the first try: both write under the same key, so every row exists once
             return await _claimed(request, principal, claim, handle)
         case UnderWay():
             detail = f"{HEADER}: the first request is still running, or its outcome is not known"
@@ -156,7 +160,9 @@ async def _released(principal: Principal, claim: IdempotencyClaim) -> None:
 
 
 async def _kept(note: Awaitable[None]) -> None:
-    """Failing to store the reply must not fail the request, which has had its effect; only a retry notices."""
+    """Store or release a claim. A failure must not fail the request, which has had its effect; only a retry would
+    notice.
+    """
     try:
         await note
     except StoreUnavailable:
@@ -164,8 +170,8 @@ async def _kept(note: Awaitable[None]) -> None:
 
 
 async def _fingerprint(request: Request, principal: Principal) -> bytes:
-    """The SHA-256 of the request. The length of each part precedes it, so that parts cannot run into each other."""
-    told = sha256()
+    """The SHA-256 of the request. Each part is preceded by its length, so that no two requests give the same bytes."""
+    digest = sha256()
     for part in (
         principal.memory.scope.workspace.encode(),
         request.method.encode(),
@@ -173,9 +179,9 @@ async def _fingerprint(request: Request, principal: Principal) -> bytes:
         request.scope["query_string"],
         await request.body(),
     ):
-        told.update(len(part).to_bytes(8, "big"))
-        told.update(part)
-    return told.digest()
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.digest()
 
 
 def _derived(principal: Principal, name: str) -> str:

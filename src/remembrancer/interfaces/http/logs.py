@@ -51,7 +51,7 @@ class RequestLog(HttpMiddleware):
         began = time.perf_counter()
         status, sent = _BROKEN_OFF, 0
 
-        async def told(message: Message) -> None:
+        async def send_and_log(message: Message) -> None:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -61,7 +61,7 @@ class RequestLog(HttpMiddleware):
             await send(message)
 
         try:
-            await self.app(scope, receive, told)
+            await self.app(scope, receive, send_and_log)
         finally:
             principal = scope.get("remembrancer.principal")
             line = RequestLine(
@@ -101,8 +101,8 @@ class ReadableLines(logging.Formatter):
             message = "".join(one if one.isprintable() else " " for one in record.getMessage())
             line = f"{at} {record.levelname.lower()}: {message}"
             return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
-        told = f"{request['method']} {request['route']} {request['status']}"
-        return f"{at} {told} {request['ms']:.1f} ms, {request['bytes']:,} bytes, {request['principal'] or '-'}"
+        line = f"{request['method']} {request['route']} {request['status']}"
+        return f"{at} {line} {request['ms']:.1f} ms, {request['bytes']:,} bytes, {request['principal'] or '-'}"
 
 
 @contextmanager
@@ -129,8 +129,8 @@ def write_to(stream: TextIO, *, readable: bool) -> Generator[None, None, None]:
 
 
 def _is_no_breaking_off(record: logging.LogRecord) -> bool:
-    """Leave out what uvicorn logs as an error when a request is cancelled on purpose; the request's own
-    line tells it.
+    """Leave out the errors that uvicorn logs when a request is cancelled on purpose. The request's own log line reports
+    it.
     """
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 

@@ -31,8 +31,8 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def run(self) -> AsyncGenerator[None, None]:
-        # Made here and not before: its schemas take a quarter of a second, which an app that is only looked at has not.
-        # Host and Origin are looked at when it is found out who asks.
+        # Created here, not in the constructor: building its schemas takes a quarter of a second, which an app that
+        # never runs should not spend. Authentication checks Host and Origin.
         mcp = mcp_app(_memory_of, hosts=None)
         async with mcp.run():
             self._mcp = mcp
@@ -42,9 +42,9 @@ class McpEndpoint:
                 self._mcp = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = self.route  # as the framework's own have it: it is what requests are counted by
+        scope["route"] = self.route  # as FastAPI's own routes do: metrics count requests by route
         request = Request(scope)
-        await _memory_of(request, Right.READ)  # what is refused to everybody is a problem of HTTP, not one of MCP
+        await _memory_of(request, Right.READ)  # refused requests get an HTTP problem, not an MCP error
         if self._mcp is None:
             raise RuntimeError("MCP is answered while the app's lifespan lasts")
         await self._mcp(scope, receive, send)

@@ -67,11 +67,13 @@ class Unforeseen(HttpMiddleware):
         noted = NotedStatus(send)
         try:
             await self.app(scope, receive, noted)
-        except ClientDisconnect:  # while its body was read: nothing was done, and nobody is there to be told
+        except ClientDisconnect:  # while the body was read: nothing was done, and the client is gone
             return
         except Exception as error:  # noqa: BLE001  the outer edge of a request
             problems.log_unforeseen(route_of(scope), error)
-            if noted.status:  # it is cut short: the web server closes the connection, and the client sees that
+            if (
+                noted.status
+            ):  # The response is incomplete: the web server closes the connection, and the client sees that.
                 raise problems.without_words(error) from None
             await problems.unforeseen(error)(scope, receive, send)
 
@@ -190,7 +192,7 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
 )
 ALWAYS: Final = {
     "X-Content-Type-Options": "nosniff",
-    # With none at all a browser would not tell, with a form of the dashboard, which site it comes from.
+    # Without it, a browser would not say which site a form of the dashboard comes from.
     "Referrer-Policy": "same-origin",
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Frame-Options": "DENY",

@@ -1,4 +1,4 @@
-"""Probes for supervisors: liveness and readiness. They need no key and tell nothing of what is remembered."""
+"""Probes for supervisors: liveness and readiness. They need no key and show nothing of the content."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ async def _trouble(request: Request, *, writing: bool) -> str:
     except TimeoutError:
         return f"the store was not {'writable' if writing else 'readable'} within {PATIENCE_SECONDS:g} s"
     except StoreUnavailable as error:
-        # Who asks without a key is not told where the file lies.
+        # Callers without a key must not learn the path of the file.
         _log.warning("a probe: %s", error)
         return f"the store cannot be {'written to' if writing else 'read'} now"
     return ""

@@ -95,7 +95,7 @@ class RateLimit(HttpMiddleware):
         self._metrics = metrics
         self._job_runner = job_runner
         rate = rate_of(requests_per_second)
-        # Apart: however many addresses come, no key's bucket is forgotten for them.
+        # Separate from the addresses: however many of them there are, no key's bucket is dropped.
         self._keys = None if rate is None else Buckets(rate, stopwatch)
         self._addresses = None if rate is None else Buckets(rate, stopwatch)
         self._failures = Buckets(FAILURES, stopwatch)
@@ -121,15 +121,15 @@ class RateLimit(HttpMiddleware):
             await self._refuse(scope, receive, send, "key" if principal else "address", taken.wait, buckets.rate)
             return
 
-        async def told(message: Message) -> None:
+        async def send_with_quota(message: Message) -> None:
             if message["type"] == "http.response.start":
                 if logs_in and message["status"] == HTTPStatus.UNAUTHORIZED:
                     self._failures.take(address)
                 if buckets is not None and taken is not None:
-                    MutableHeaders(scope=message).update(_told(taken.bucket, buckets.rate))
+                    MutableHeaders(scope=message).update(_quota_headers(taken.bucket, buckets.rate))
             await send(message)
 
-        await self.app(scope, receive, told)
+        await self.app(scope, receive, send_with_quota)
 
     async def _principal(
         self, connection: HTTPConnection, bearer: str | None, token: str | None, address: str
@@ -143,7 +143,7 @@ class RateLimit(HttpMiddleware):
             if token is not None and error.status_code == HTTPStatus.UNAUTHORIZED:
                 self._failures.take(address)
             return None
-        except RemembrancerError:  # the store is not available: nothing is known of the key
+        except RemembrancerError:  # the store is not available, so the key cannot be checked
             return None
         connection.scope["remembrancer.principal"] = principal
         self._job_runner.work_for(principal.memory)
@@ -161,7 +161,7 @@ class RateLimit(HttpMiddleware):
         seconds = max(1, math.ceil(wait.total_seconds()))
         what = "keys that are not valid here" if whose == "failed" else "requests"
         detail = f"too many {what}: retry in {seconds} s; the sustained limit is {rate.per_second:g} a second"
-        headers = {"Retry-After": str(seconds), **_told(Bucket(0, timedelta()), rate)}
+        headers = {"Retry-After": str(seconds), **_quota_headers(Bucket(0, timedelta()), rate)}
         response = problems.problem("too_many_requests", HTTPStatus.TOO_MANY_REQUESTS, detail, headers=headers)
         await response(scope, receive, send)
 
@@ -175,8 +175,8 @@ def _digest(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def _told(bucket: Bucket, rate: TokenRate) -> dict[str, str]:
-    """The header fields of draft-ietf-httpapi-ratelimit-headers: the quota and what remains of it."""
+def _quota_headers(bucket: Bucket, rate: TokenRate) -> dict[str, str]:
+    """The RateLimit fields of draft-ietf-httpapi-ratelimit-headers: the quota, and what remains of it."""
     window = max(1, math.ceil(rate.burst / rate.per_second))
     return {
         "RateLimit-Policy": f'"requests";q={math.floor(rate.burst)};w={window}',

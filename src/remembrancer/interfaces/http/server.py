@@ -57,8 +57,8 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 ws="none",
-                lifespan="off",  # ours to begin and to end, also where the server is broken off
-                # A request's line is written by `logs`, and logging is the program's to set up.
+                lifespan="off",  # `serve` runs it, so that it ends after a forced shutdown too
+                # `logs` writes the line of a request, and the program configures logging.
                 log_config=None,
                 access_log=False,
                 server_header=False,
@@ -74,8 +74,8 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        # Heard by the loop, in `serve`: uvicorn's own handlers would come between any two instructions, and raise the
-        # signal again before the memory is closed.
+        # `serve` handles signals in the event loop. uvicorn's own handlers could interrupt any instruction, and would
+        # raise the signal again before the memory is closed.
         yield
 
     async def break_off(self) -> None:

@@ -68,7 +68,7 @@ class Streams:
             yield
         finally:
             self._open[name] -= 1
-            self._open += Counter[str]()  # lets go of the names of those who have none
+            self._open += Counter[str]()  # drops names without open streams
 
 
 def message(*, data: str, position: int, event: str | None = None) -> str:
@@ -95,53 +95,53 @@ class EventStream(Response):
     media_type = MEDIA_TYPE
     charset = "utf-8"
 
-    def __init__(self, told: AsyncGenerator[str, None], *, stop: Stop, patience: float) -> None:
+    def __init__(self, texts: AsyncGenerator[str, None], *, stop: Stop, patience: float) -> None:
         super().__init__(
             headers={
                 "Cache-Control": "no-store",
-                "X-Accel-Buffering": "no",  # nginx would hold messages back until there are many
+                "X-Accel-Buffering": "no",  # nginx would otherwise buffer messages
             }
         )
-        del self.headers["content-length"]  # of an answer that has no end
-        self._told = told
+        del self.headers["content-length"]  # the length of the response is unknown
+        self._texts = texts
         self._stop = stop
         self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        telling = asyncio.ensure_future(self._tell(send))
-        going = asyncio.ensure_future(_gone(receive))
+        sending = asyncio.ensure_future(self._send_all(send))
+        leaving = asyncio.ensure_future(_gone(receive))
         stopping = asyncio.ensure_future(self._stop.wait())
-        tasks = {telling, going, stopping}
+        tasks = {sending, leaving, stopping}
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-            await self._told.aclose()
-        if not telling.cancelled():
-            telling.result()  # raises what is no reason to end that was foreseen
-        if not going.cancelled() or _gave_up(telling):
+            await self._texts.aclose()
+        if not sending.cancelled():
+            sending.result()  # raises any unexpected error
+        if not leaving.cancelled() or _gave_up(sending):
             return
-        await _farewell(send, comment("the server is stopping") if telling.cancelled() else "")
+        await _farewell(send, comment("the server is stopping") if sending.cancelled() else "")
 
-    async def _tell(self, send: Send) -> bool:
-        """Whether the client received everything."""
-        async for text in self._told:
+    async def _send_all(self, send: Send) -> bool:
+        """Send every text. Returns whether the client received all of them."""
+        async for text in self._texts:
             body = text.encode("utf-8")
             try:
                 async with asyncio.timeout(self._patience):
                     await send({"type": "http.response.body", "body": body, "more_body": True})
             except TimeoutError:
                 return False
-            except OSError:  # it has gone
+            except OSError:  # the client has disconnected
                 return False
         return True
 
 
-def _gave_up(telling: asyncio.Future[bool]) -> bool:
-    return not telling.cancelled() and not telling.result()
+def _gave_up(sending: asyncio.Future[bool]) -> bool:
+    return not sending.cancelled() and not sending.result()
 
 
 async def _gone(receive: Receive) -> None:
@@ -201,59 +201,61 @@ def position_of(last_event_id: str | None) -> int | None:
 async def followed(
     memory: AsyncRemembrancer,
     slot: StreamSlot,
-    tell: Callable[[Recorded], str],
+    formatted: Callable[[Recorded], str],
     chosen: EventFilters,
     *,
     after: int | None,
     last: int,
 ) -> EventStream:
-    """A stream of the entries recorded after a position, or of the `last` entries, and then of new ones; `tell` formats
-    each.
+    """A stream of the entries recorded after a position, or of the `last` entries, and then of new ones. `formatted`
+    formats an entry.
 
     Raises the errors of reading before the response starts.
     """
     first = await memory.journal.recorded(after, limit=last if after is None else PAGE, **chosen)
     complete = after is None or len(first.entries) < PAGE
-    told = _told(memory, slot, tell, chosen, first, complete=complete)
-    return EventStream(told, stop=slot.stop, patience=slot.streams.patience)
+    texts = _texts(memory, slot, formatted, chosen, first, complete=complete)
+    return EventStream(texts, stop=slot.stop, patience=slot.streams.patience)
 
 
-async def _told(
+async def _texts(
     memory: AsyncRemembrancer,
     slot: StreamSlot,
-    tell: Callable[[Recorded], str],
+    formatted: Callable[[Recorded], str],
     chosen: EventFilters,
     stretch: Stretch,
     *,
     complete: bool,
 ) -> AsyncGenerator[str, None]:
-    """`complete`: `stretch` ended with the newest entry when it was read."""
+    """The stream's texts: formatted entries, heartbeats and a closing comment. `complete`: `stretch` ended with the
+    newest entry when it was read.
+    """
     now = asyncio.get_running_loop().time
     heartbeat = slot.streams.heartbeat
-    told_at = looked_at = now()
+    sent_at = checked_at = now()
     yield RETRY
     try:
         while True:
             for one in stretch.entries:
-                yield tell(one)
-                told_at = now()
-                if told_at - looked_at >= heartbeat:
+                yield formatted(one)
+                sent_at = now()
+                if sent_at - checked_at >= heartbeat:
                     await slot.reauthenticate()
-                    looked_at = now()
+                    checked_at = now()
             position = stretch.position
             if complete:
-                wait = max(_SHORTEST_WAIT, min(told_at, looked_at) + heartbeat - now())
+                wait = max(_SHORTEST_WAIT, min(sent_at, checked_at) + heartbeat - now())
                 await memory.journal.wait(position, within=timedelta(seconds=wait))
-            if now() - looked_at >= heartbeat:
+            if now() - checked_at >= heartbeat:
                 await slot.reauthenticate()
-                looked_at = now()
-            if now() - told_at >= heartbeat:
-                # Also where all that came was left out: whoever comes again need not look through it again.
+                checked_at = now()
+            if now() - sent_at >= heartbeat:
+                # Sent even if the filters excluded all new entries, so that a reconnecting client continues after them.
                 yield seen(position)
-                told_at = now()
+                sent_at = now()
             stretch = await memory.journal.recorded(position, limit=PAGE, **chosen)
             complete = len(stretch.entries) < PAGE
     except HTTPException as error:
         yield comment(str(error.detail))
-    except RemembrancerError as error:  # it comes again behind what it was told last
+    except RemembrancerError as error:  # the client reconnects and continues after the last message it received
         yield comment(error.code)

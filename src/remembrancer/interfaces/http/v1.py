@@ -53,7 +53,7 @@ class StrictRoute(APIRoute):
 
         async def handler(request: Request) -> Response:
             body = await request.body()
-            # Here, since FastAPI has only its own words for what is raised where it reads.
+            # Parsed here, because FastAPI would replace the error by its own.
             return await answer(_Read(request, body, parse(body) if body else None))
 
         return handler
@@ -88,7 +88,7 @@ def _no_number(word: str) -> Any:
 
 
 def _whole(digits: str) -> int:
-    # No number of 64 bits is longer, and Python takes long to read one of thousands of digits.
+    # Integers of 64 bits have fewer digits, and Python needs long to parse thousands of them.
     value = int(digits) if len(digits) <= 20 else _MOST
     if not -_MOST <= value < _MOST:
         raise InvalidInput("body", "a number of more than 64 bits", "whole numbers of at most 64 bits")

@@ -57,7 +57,7 @@ class McpApp:
         if self._manager is None:
             raise RuntimeError("McpApp answers only while its run() is entered: in the lifespan of the app around it")
         if scope["method"] != "POST":
-            # A stream from us would stay silent: there are no sessions and nothing is told unasked.
+            # A stream from the server would stay silent: there are no sessions and no notifications.
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
         await self._manager.handle_request(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Blocks of memories and turns, marked as untrusted. No text in a block can break out of its line."""
+"""Blocks of memories and turns, marked as untrusted. No text in a block can end its line or the block."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def line(of: Shown, parts: tuple[str, ...], text: str) -> Item[Shown]:
 
 
 def memory_line(memory: Memory, when: str) -> Item[Memory]:
-    """A memory with its id, which other tools take."""
+    """A memory's line with its id, which other tools take."""
     title = one_line(memory.title or "")
     text = f"{title}: {memory.text}" if title else memory.text
     return line(memory, (str(memory.id), memory.kind, when), text)

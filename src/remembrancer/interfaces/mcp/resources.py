@@ -20,7 +20,7 @@ from remembrancer.engine.inspect import MemoryDetails
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.interfaces.mcp.blocks import line, listing, minute
 from remembrancer.interfaces.mcp.parameters import BLOCK_CHARS, MAX_BLOCK_CHARS, MIN_BLOCK_CHARS
-from remembrancer.interfaces.mcp.tool import MemoryOf, refuse_unknown, told
+from remembrancer.interfaces.mcp.tool import MemoryOf, error_text, refuse_unknown
 from remembrancer.interfaces.mcp.tools import recalled_text
 from remembrancer.policies.rendering.frame import Item
 from remembrancer.values import dataclass
@@ -65,7 +65,7 @@ class Resources:
     ) -> str:
         """A task, preceded by the memories that are relevant to it."""
         with refusing("context_for_task"):
-            if not max_chars.isascii() or not max_chars.isdigit():  # the protocol passes arguments of prompts as texts
+            if not max_chars.isascii() or not max_chars.isdigit():  # the protocol passes prompt arguments as texts
                 allowed = f"a whole number from {MIN_BLOCK_CHARS} to {MAX_BLOCK_CHARS}"
                 raise InvalidInput("max_chars", max_chars, allowed)
             room = validation.whole("max_chars", int(max_chars[:10]), MIN_BLOCK_CHARS, MAX_BLOCK_CHARS)
@@ -86,7 +86,7 @@ def refusing(doing: str) -> Generator[None, None, None]:
         raise
     except Exception as error:  # noqa: BLE001  the outer edge of a resource or prompt
         code = INVALID_PARAMS if isinstance(error, InvalidInput | NotFound) else INTERNAL_ERROR
-        raise MCPError(code=code, message=told(error, doing)) from None
+        raise MCPError(code=code, message=error_text(error, doing)) from None
 
 
 def details_text(details: MemoryDetails) -> str:
@@ -109,7 +109,7 @@ def details_text(details: MemoryDetails) -> str:
         "use": f"shown {usage.shown}, used {usage.used}, helped {usage.helped}, harmed {usage.harmed}",
     }
     head = "".join(f"- {name}: {value}\n" for name, value in facts.items() if value is not None)
-    listed = listing(_told_lines(details), MAX_CHARS)
+    listed = listing(_text_lines(details), MAX_CHARS)
     left = listed.of - len(listed.placed)
     relations = "".join(
         f"- memory://{one.source} {one.kind.value} memory://{one.target} (weight {one.weight:g})\n"
@@ -139,8 +139,8 @@ def transcript_text(newest_first: tuple[Event, ...], total: int) -> str:
     return f"{head}\n\n{listed.text}"
 
 
-def _told_lines(details: MemoryDetails) -> Iterator[Item[None]]:
-    """Every text written by others, each after a fixed label, the memory's own text first."""
+def _text_lines(details: MemoryDetails) -> Iterator[Item[None]]:
+    """Every text written by others, each with a fixed label, the memory's own text first."""
     memory = details.memory
     yield line(None, ("text",), memory.text)
     for name, value in (

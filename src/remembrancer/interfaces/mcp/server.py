@@ -42,10 +42,10 @@ def memory_server(
             version=remembrancer.__version__,
             instructions=INSTRUCTIONS,
             tools=_described(Tools(memory_of, now, counts_use)),
-            subscriptions=False,  # the lists never change, and nobody is told of changes to a resource
+            subscriptions=False,  # the lists never change, and there are no notifications of changed resources
         )
     resources = Resources(memory_of)
-    # A session's name or an id is no path here: what may stand in it is checked where it is read.
+    # A session name or an id is not a file path. The characters it may contain are checked where it is read.
     not_a_path = ResourceSecurity(exempt_params=frozenset({"id", "session"}))
     for uri, title, function in ((MEMORY, "A memory", resources.memory), (JOURNAL, "A session", resources.journal)):
         server.resource(
@@ -59,8 +59,8 @@ def memory_server(
 
 
 def _described(tools: Tools) -> list[Tool]:
-    """The eight tools with their hints. None reaches beyond the memory. `forget` and repeated bad `feedback` retire a
-    memory.
+    """The eight tools with their hints. None of them affects anything outside the memory. `forget` and repeated bad
+    `feedback` retire a memory.
 
     `remember` only adds: the previous text of a topic stays as a revision. With `counts_use`, `recall` writes.
     """

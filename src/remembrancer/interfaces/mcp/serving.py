@@ -118,7 +118,7 @@ async def _over_stdio(server: MCPServer[Any]) -> None:
         try:
             await server.run_stdio_async()
         except* BrokenPipeError:
-            pass  # nobody reads any more
+            pass  # the client no longer reads
 
 
 async def _over_http(server: MCPServer[Any], address: ListenAddress, tell: Tell) -> None:
@@ -150,7 +150,7 @@ class _Server(uvicorn.Server):
         yield
 
     def stop(self) -> None:
-        self.force_exit = self.should_exit  # the second time
+        self.force_exit = self.should_exit  # a second signal
         self.should_exit = True
 
 
@@ -182,7 +182,7 @@ class EndableInput:
         os.dup2(reading, _STDIN)
         os.close(reading)
         self._told, self._telling = os.pipe()
-        self._thread = threading.Thread(target=self._hand_on, name="remembrancer-stdin", daemon=True)
+        self._thread = threading.Thread(target=self._forward, name="remembrancer-stdin", daemon=True)
         self._thread.start()
         return self
 
@@ -197,11 +197,11 @@ class EndableInput:
         """End the input as if the client had closed it. It may be called repeatedly."""
         os.write(self._telling, b".")
 
-    def _hand_on(self) -> None:
+    def _forward(self) -> None:
         waiting = select.poll()
         waiting.register(self._client, select.POLLIN)
         waiting.register(self._told, select.POLLIN)
-        waiting.register(self._answers, 0)  # nothing but that its other end was closed
+        waiting.register(self._answers, 0)  # the error only means that its other end was closed
         try:
             while {place for place, _ in waiting.poll()} == {self._client}:
                 chunk = os.read(self._client, _AT_ONCE)
@@ -209,7 +209,7 @@ class EndableInput:
                     return
                 while chunk:
                     chunk = chunk[os.write(self._handed_on, chunk) :]
-        except OSError:  # the client's end broke: no more will come
+        except OSError:  # the client's end was closed abruptly, so no more input will come
             return
         finally:
             os.close(self._handed_on)

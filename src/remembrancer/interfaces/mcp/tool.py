@@ -61,13 +61,13 @@ class MemoryTool(Tool):
             refuse_unknown(arguments, self.parameters["properties"])
             return await super().run(arguments, context, convert_result)
         except InvalidInput as error:
-            return _failed(told(error, self.name))
+            return _failed(error_text(error, self.name))
         except ToolError as error:
             cause = error.__cause__
-            # Before the call the arguments are validated, after it what we answer: that would be a defect of ours.
+            # Arguments are validated before the call. An invalid answer after it would be a defect of this package.
             if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
                 cause = not_allowed(cause, self.parameters)
-            return _failed(told(cause, self.name))
+            return _failed(error_text(cause, self.name))
 
 
 def _failed(message: str) -> CallToolResult:
@@ -84,7 +84,7 @@ def _untitled(schema: Any) -> Any:
     return {
         name: _untitled(member)
         for name, member in members.items()
-        if name != "title" or not isinstance(member, str)  # a property may be called so
+        if name != "title" or not isinstance(member, str)  # a property may have the name "title"
     }
 
 
@@ -115,7 +115,7 @@ def allowed(schema: JsonSchema) -> str:
     return " or ".join(_allowed(one) for one in _alternatives(schema))
 
 
-def told(error: BaseException | None, doing: str) -> str:
+def error_text(error: BaseException | None, doing: str) -> str:
     """One line for the client. An error of the package gives its message. Of any other error only the type is given,
     because its message may quote a memory.
     """
@@ -123,7 +123,7 @@ def told(error: BaseException | None, doing: str) -> str:
         return one_line(str(error))
     kind, trace = type(error).__name__, None if error is None else error.__traceback__
     while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next  # where the error was raised
+        trace = trace.tb_next  # the place where the error was raised
     place = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
     _log.error("unforeseen %s in %s%s", kind, doing, place)
     return f"unexpected, please report it: {kind}"

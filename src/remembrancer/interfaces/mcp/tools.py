@@ -209,7 +209,7 @@ class Tools:
     async def forget(self, context: Context, memory_id: given.MemoryIdText) -> Annotated[CallToolResult, ChangedOut]:
         """Retire a memory, so that it is no longer recalled. Call it when the user asks for it, or a memory is wrong
         and nothing replaces it; to correct one, remember the new text with the same topic_key. The memory is kept, and
-        a person can restore it; this tool does not erase for good.
+        a person can restore it; this tool does not erase it for good.
         """
         memory = await self.memory_of(context, Right.WRITE)
         retired = await memory.forget(memory_id)

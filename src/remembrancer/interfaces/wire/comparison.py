@@ -83,7 +83,9 @@ class PlaceOut(Derived):
 
 
 class ComparedOut(Wire):
-    """A memory that at least one preset returned, its outcome under each preset, and `why` the outcomes differ."""
+    """A memory that at least one preset returned, its outcome under each preset, and why the outcomes differ
+    (`why`).
+    """
 
     memory: MemoryOut
     cue: CueOut

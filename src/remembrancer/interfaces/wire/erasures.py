@@ -30,7 +30,7 @@ class ChoiceOut(Derived):
 
 
 class LeftOut(Wire, Of["Left"]):
-    """A place that could not be erased from here: what it is, why data may remain there, and what to do about it."""
+    """A place that the erasure could not reach: what it is, why data may remain there, and what to do about it."""
 
     what: str
     why: str

@@ -76,7 +76,7 @@ class PlastmemEpisodeOut(Wire):
             start_at=memory.occurred_from,
             end_at=memory.occurred_to,
             created_at=memory.recorded_at,
-            # It counts as reviewed when it was made, there as here.
+            # Both systems count a memory as reviewed when it is made.
             last_reviewed_at=strength.last_reviewed_at or memory.recorded_at,
             consolidated_at=memory.consolidated_at,
             **shown,

@@ -26,7 +26,7 @@ class Wire(BaseModel):
     same attributes.
     """
 
-    # Built when first used: a command that needs two of these shapes does not wait for all of them.
+    # Built on first use: a command that needs two of these shapes should not wait for all of them.
     model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True, defer_build=True)
 
     @classmethod
@@ -56,7 +56,9 @@ class Many(Generic[S]):
 
 
 class Derived(Wire):
-    """A shape with an `of` of its own. A field of this type accepts the domain value that `of` takes."""
+    """A shape that computes its fields in its own `of`. A field of this type accepts the domain value that `of`
+    takes.
+    """
 
     @model_validator(mode="wrap")
     @classmethod

@@ -45,7 +45,7 @@ def test_a_cut_is_marked() -> None:
 
 
 def test_the_words_above_a_picture_name_it() -> None:
-    tree = read(figure("sample", title="What it shows", told="And more.", pictures=[PICTURE]))
+    tree = read(figure("sample", title="What it shows", description="And more.", pictures=[PICTURE]))
     named = tree.find(".//svg")
     assert named is not None
     by_id = {each.get("id"): each.text for each in tree.iter() if each.get("id")}
@@ -56,7 +56,7 @@ def test_a_picture_without_links_is_an_image_and_one_with_links_a_group() -> Non
     roles = [
         [
             each.get("role")
-            for each in read(figure("s", title="t", told="", pictures=[PICTURE], linked=linked)).iter("svg")
+            for each in read(figure("s", title="t", description="", pictures=[PICTURE], linked=linked)).iter("svg")
         ]
         for linked in (False, True)
     ]
@@ -64,14 +64,14 @@ def test_a_picture_without_links_is_an_image_and_one_with_links_a_group() -> Non
 
 
 def test_two_charts_of_one_page_have_names_of_their_own() -> None:
-    one, other = (figure("s", title=title, told="", pictures=[PICTURE]) for title in ("One", "Other"))
+    one, other = (figure("s", title=title, description="", pictures=[PICTURE]) for title in ("One", "Other"))
     ids = [each.get("id") for each in read(one + other).iter() if each.get("id")]
     assert len(ids) == len(set(ids)) == 2
 
 
 def test_what_is_too_wide_to_be_read_smaller_can_be_scrolled_with_the_keyboard() -> None:
     wide = Picture(marks=Markup(""), height=10.0, width=900.0, room=ContainerWidths.WIDE)
-    region = read(figure("s", title="t", told="", pictures=[wide])).find(".//div")
+    region = read(figure("s", title="t", description="", pictures=[wide])).find(".//div")
     assert region is not None
     assert (region.get("tabindex"), region.get("role")) == ("0", "region")
 

@@ -31,7 +31,7 @@ FADING: Final = 6
 
 @router.get("/")
 async def overview(visit: ReadingVisit) -> HTMLResponse:
-    """Slow parts are loaded after the page by a script; with `whole` they are part of the page."""
+    """The first page. Slow parts are loaded afterwards by a script; with `whole` they are part of the page."""
     memory, asked = visit.memory, QueryFields(visit.request.query_params)
     whole = asked.flag("whole")
     crew = visit.scope.get("crew")

@@ -149,7 +149,7 @@ async def stream(
     """The last 50 entries, or all after `Last-Event-ID`, and then each new one as it is recorded."""
     after = streams.position_of(last_event_id)
     with in_its_words(_THEIR_WORDS):
-        return await streams.followed(memory, slot, _told, entries, after=after, last=SEED)
+        return await streams.followed(memory, slot, _message, entries, after=after, last=SEED)
 
 
 @router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)
@@ -166,7 +166,7 @@ async def set_priority(memory: Administering, id: EventId, body: CrewshipPriorit
     """
     change = await _as_operator(memory).journal.set_priority(id, body.priority, body.reason.strip())
     if change.is_change:
-        await _tell_of(memory, change)
+        await _log_change(memory, change)
     return crewship.CrewshipPriorityOut.of(change)
 
 
@@ -176,7 +176,7 @@ def _as_operator(memory: AsyncRemembrancer) -> AsyncRemembrancer:
     return memory.scoped(role=operators[0]) if operators else memory
 
 
-async def _tell_of(memory: AsyncRemembrancer, change: PriorityChange) -> None:
+async def _log_change(memory: AsyncRemembrancer, change: PriorityChange) -> None:
     await memory.journal.log(
         PRIORITY_CHANGED,
         f"The priority of an entry was changed from {change.previous} to {change.priority}.",
@@ -193,7 +193,7 @@ async def _tell_of(memory: AsyncRemembrancer, change: PriorityChange) -> None:
     )
 
 
-def _told(one: Recorded) -> str:
+def _message(one: Recorded) -> str:
     return streams.message(data=crewship.CrewshipEntryOut.of(one.event).model_dump_json(), position=one.position)
 
 

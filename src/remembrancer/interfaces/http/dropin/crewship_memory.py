@@ -144,10 +144,10 @@ async def consolidate(
     run = _Run(memory, f"csd_{secrets.token_hex(8)}", crew, since)
     idle = run.why_not()
     if idle:
-        await run.tell_begin()
-        await run.tell_end("skipped-no-summarizer", {"reason": idle})
+        await run.log_begin()
+        await run.log_end("skipped-no-summarizer", {"reason": idle})
         return crewship.CrewshipConsolidationOut(accepted=True, triggered=False, note=idle)
-    # Begun before it is told of: nobody else may begin one meanwhile.
+    # Started before its beginning is logged, so that no second one can start meanwhile.
     working.begin(name, run.whole())
     return crewship.CrewshipConsolidationOut(accepted=True, triggered=True, worker_id=run.worker_id)
 
@@ -173,33 +173,33 @@ class _Run:
         return ""
 
     async def whole(self) -> None:
-        await self.tell_begin()
+        await self.log_begin()
         try:
             async with asyncio.timeout(LONGEST.total_seconds()):
                 report = await self.memory.consolidate(self.since, crew=self.crew)
         except TimeoutError:
-            await self.tell_end("timed-out", {"reason": f"not done after {LONGEST}"})
+            await self.log_end("timed-out", {"reason": f"not done after {LONGEST}"})
         except RemembrancerError as error:
-            await self.tell_end("enumerate-failed", {"reason": str(error)})
+            await self.log_end("enumerate-failed", {"reason": str(error)})
         except asyncio.CancelledError:
-            await self.tell_end("interrupted", {"reason": "the server was stopped"})
+            await self.log_end("interrupted", {"reason": "the server was stopped"})
             raise
         else:
-            await self.tell_end(*_told(report))
+            await self.log_end(*_outcome(report))
 
-    async def tell_begin(self) -> None:
+    async def log_begin(self) -> None:
         await self._view.journal.log(
             TRIGGERED,
             "A consolidation was asked for.",
             payload={"worker_id": self.worker_id, "crew_id": self.crew, "since": self.since.isoformat()},
         )
 
-    async def tell_end(self, status: str, told: dict[str, JsonValue]) -> None:
+    async def log_end(self, status: str, details: dict[str, JsonValue]) -> None:
         await self._view.journal.log(
             COMPLETED,
             f"A consolidation ended: {status}.",
             severity=Severity.INFO if status == "ok" else Severity.WARN,
-            payload={"worker_id": self.worker_id, "crew_id": self.crew, "status": status, **told},
+            payload={"worker_id": self.worker_id, "crew_id": self.crew, "status": status, **details},
         )
 
     @property
@@ -207,19 +207,19 @@ class _Run:
         return self.memory if self.crew is None else self.memory.scoped(crew=self.crew)
 
 
-def _told(report: Consolidation) -> tuple[str, dict[str, JsonValue]]:
+def _outcome(report: Consolidation) -> tuple[str, dict[str, JsonValue]]:
     """The status, and the counts of each kind of work."""
-    told: dict[str, JsonValue] = {}
+    details: dict[str, JsonValue] = {}
     if report.rules is not None:
         rules: list[JsonValue] = [str(one) for one in report.rules.learned]
-        told |= {"rules_count": len(rules), "rules": rules, "entries_scanned": report.rules.entries}
+        details |= {"rules_count": len(rules), "rules": rules, "entries_scanned": report.rules.entries}
     parts = (report.rules, report.facts, report.clusters, report.compaction)
     reasons = [report.reason, *(part.reason for part in parts if part is not None)]
     failed = any(part.failed for part in parts[:3] if part is not None)
     reason = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
     if reason:
-        told["reason"] = reason
-    return ("failed" if failed else "ok"), told
+        details["reason"] = reason
+    return ("failed" if failed else "ok"), details
 
 
 async def _entry(memory: AsyncRemembrancer, hit: Hit) -> Event | None:

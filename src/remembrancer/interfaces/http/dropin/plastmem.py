@@ -158,7 +158,7 @@ async def retrieve_memory_raw(
     found = await _retrieved(_conversation(memory, body.conversation_id), body)
     await _count(found.conversation, principal, found.both.hits, body.query)
     return PlastmemRetrievedOut.of(
-        await _with_dossiers(found.conversation, found.facts), await _with_dossiers(found.conversation, found.episodes)
+        await _with_details(found.conversation, found.facts), await _with_details(found.conversation, found.episodes)
     )
 
 
@@ -239,7 +239,8 @@ async def _recent(conversation: AsyncRemembrancer, body: RecentIn) -> tuple[Memo
     since = None if body.days_limit is None else conversation.now - timedelta(days=body.days_limit)
     page = await conversation.memories(
         limit=max(1, min(body.limit, 100)),
-        # Where episodes are formed, what is in none yet is what is being talked about: it is known.
+        # If episodes are formed, turns outside of any episode belong to the current conversation, which the caller
+        # knows.
         kinds=None if conversation.presets.in_use.segmentation is None else [EPISODE],
         tiers=_EPISODIC,
         session=conversation.scope.session,
@@ -254,20 +255,22 @@ async def _count(conversation: AsyncRemembrancer, principal: Principal, hits: It
         return
     try:
         await conversation.mark(hits, Exposure.RETRIEVED, query=query)
-    except NotFound:  # one of them was erased since it was found: the answer has it still, and it is counted no more
+    except (
+        NotFound
+    ):  # One of the memories was erased after it was found. The answer still has it, but it is no longer counted.
         return
 
 
-async def _with_dossiers(conversation: AsyncRemembrancer, hits: Iterable[Hit]) -> list[tuple[Hit, MemoryDetails]]:
+async def _with_details(conversation: AsyncRemembrancer, hits: Iterable[Hit]) -> list[tuple[Hit, MemoryDetails]]:
     return [(hit, await conversation.show(hit.id)) for hit in hits]
 
 
 async def _end(conversation: AsyncRemembrancer) -> None:
-    """End the conversation. What fails is done later by the worker's sweeps."""
+    """End the conversation. If a part fails, the worker's sweeps do it later."""
     try:
         await conversation.end_session()
     except RemembrancerError as error:
-        _log.warning("a conversation that was imported is not told in episodes yet: %s", error.code)
+        _log.warning("an imported conversation is not formed into episodes yet: %s", error.code)
 
 
 def _moment(argument: str, milliseconds: int) -> datetime:

@@ -28,7 +28,7 @@ def streamed(description: str) -> dict[int | str, dict[str, Any]]:
     """The entries of the OpenAPI document for a stream."""
     content = {
         streams.MEDIA_TYPE: {"schema": {"description": description}}
-    }  # of the type of a text, or of its messages: readers differ
+    }  # different clients read these as the type of a text, or of its messages
     return {200: {"description": "An endless stream of server-sent events.", "content": content}}
 
 
@@ -67,11 +67,11 @@ async def follow(
     """
     position = streams.position_of(last_event_id)
     return await streams.followed(
-        memory, slot, _told, entries, after=after if position is None else position, last=limit
+        memory, slot, _message, entries, after=after if position is None else position, last=limit
     )
 
 
-def _told(one: Recorded) -> str:
+def _message(one: Recorded) -> str:
     return streams.message(data=wire.RecordedOut.of(one).model_dump_json(), position=one.position, event=EVENT)
 
 
