@@ -57,6 +57,12 @@ def test_a_finding_is_told_with_its_line_and_the_exit_code_is_1(cli: Cli, notes:
         assert (ran.code, "MEMORY.md:9: id: 'seven' is not allowed" in ran.err) == (1, True), command
 
 
+def test_a_check_names_the_file_line_and_field_of_a_type_with_a_typo(cli: Cli, notes: Path) -> None:
+    write(notes / "deploys.md", "---\nimportance: 0.8\ntype: corective\n---\nRun the migrations first.\n")
+    ran = cli("vault", "check", "notes")
+    assert (ran.code, "deploys.md:3: type: 'corective' is not allowed" in ran.err) == (1, True), ran
+
+
 def test_a_check_makes_no_database_and_writes_nothing(cli: Cli, notes: Path, folder: Path) -> None:
     write(notes / "MEMORY.md", "---\ntype: corrective\n---\nNo id.\n")
     ran = cli.done("vault", "check", "notes")

@@ -14,6 +14,7 @@ from remembrancer.domain.learning import FIELDS, Learning, LearningType, learnin
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.vault.headers import Fault, Header, Value, edited, header, rendered
 from remembrancer.policies.vault.places import holds_learnings
+from remembrancer.policies.vault.typos import is_typo
 from remembrancer.values import dataclass
 
 _IDS: Final = UUID("3f6d2a9e-53b1-5c0e-9b7e-6f0a3c1d8e42")
@@ -125,7 +126,21 @@ def _first(text: str) -> int:
 
 
 def _is_own(text: str, block: HeaderBlock) -> bool:
-    return block.header is not None and _OWN_FIELD.search(text[block.header.start : block.header.end]) is not None
+    """Whether a header is a learning's, or was meant to be: its type, or the name of that field, has a typo."""
+    if block.header is None:
+        return False
+    head = text[block.header.start : block.header.end]
+    return _OWN_FIELD.search(head) is not None or any(map(_is_mistyped, _WORDS.finditer(head)))
+
+
+_WORDS: Final = re.compile(r"^(\w+)[ \t]*:[ \t]*[\"']?(\w+)[\"']?[ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+def _is_mistyped(found: re.Match[str]) -> bool:
+    name, value = found.groups()
+    if name == "type":
+        return any(is_typo(value, kind) for kind in LearningType)
+    return (value in set[str](LearningType) and is_typo(name, "type")) or is_typo(name, "reinforcement_count")
 
 
 def _told_apart(text: str, found: Sequence[HeaderBlock]) -> tuple[list[HeaderBlock], list[HeaderBlock]]:
@@ -133,7 +148,8 @@ def _told_apart(text: str, found: Sequence[HeaderBlock]) -> tuple[list[HeaderBlo
     headers: list[HeaderBlock] = []
     strays: list[HeaderBlock] = []
     for block in found:
-        known = block.header is not None and _FIELD.search(text[block.header.start : block.header.end])
+        head = None if block.header is None else text[block.header.start : block.header.end]
+        known = head is not None and (_FIELD.search(head) or _is_own(text, block))
         (headers if known else strays).append(block)
     return headers, strays
 
@@ -149,6 +165,10 @@ def _entry(path: str, text: str, block: HeaderBlock, body: Span, seen: dict[str,
     read = header(text[block.header.start : block.header.end])
     if isinstance(read, Fault):
         return FileProblem(path, block.line + read.line, read.message)
+    for name, line in read.lines.items():
+        meant = next((known for known in FIELDS if known not in read.lines and is_typo(name, known)), None)
+        if name not in FIELDS and meant is not None:
+            return FileProblem(path, block.line + line, f"{name}: no field of a learning; expected {meant}")
     said = told(text[body.start : body.end])
     values = dict(read.values)
     named = values.get("id") is not None

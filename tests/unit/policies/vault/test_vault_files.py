@@ -142,3 +142,30 @@ def test_a_status_is_written_where_it_stands() -> None:
     text = f"---\nid: {ONE}\nstatus: active # so far\n---\nAsk first.\n"
     learning = replace(parsed("MEMORY.md", text).entries[0].learning, status=Status.RETIRED)
     assert edit(text, Edit(0, learning)) == text.replace("active #", "retired #")
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "said"),
+    [
+        ("type: corective", 2, "type: 'corective' is not allowed"),
+        ("author: ana\ntype: 'Corrective'", 3, "type: 'Corrective' is not allowed"),
+        ("tpye: corrective", 2, "tpye: no field of a learning; expected type"),
+        ("reinforcment_count: 2", 2, "reinforcment_count: no field of a learning; expected reinforcement_count"),
+        ("type: corrective\nimportence: 0.9", 3, "importence: no field of a learning; expected importance"),
+    ],
+)
+def test_a_header_with_a_typo_is_a_finding_with_its_line_and_field(fields: str, line: int, said: str) -> None:
+    file = parsed("notes.md", f"---\n{fields}\n---\nRun the migrations before the deploy.\n")
+    (finding,) = file.findings
+    assert (finding.line, finding.message.startswith(said), file.entries) == (line, True, ()), finding
+
+
+@pytest.mark.parametrize("fields", ["type: article", "title: Corrective lenses", "tape: corrective lenses", "date: x"])
+def test_a_header_of_something_else_leaves_a_document(fields: str) -> None:
+    file = parsed("notes.md", f"---\n{fields}\n---\nRun the migrations before the deploy.\n")
+    assert (file.findings, file.entries) == ((), ())
+
+
+def test_a_field_of_its_own_beside_the_one_it_is_like_is_kept() -> None:
+    file = parsed("notes.md", f"---\nid: {ONE}\ntags: [a]\ntag: b\n---\nRun the migrations.\n")
+    assert (file.findings, [entry.learning.id for entry in file.entries]) == ((), [ONE])
