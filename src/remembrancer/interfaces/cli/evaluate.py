@@ -42,7 +42,7 @@ class Measuring:
     conversations: Annotated[int | None, "Only the first N conversations."] = None
     only: Annotated[str | None, "ID,...", "Only the conversations with these ids."] = None
     tuned: Annotated[str | None, "ID,...", "Report these conversations and the others separately, too."] = None
-    foreign: Annotated[int, "N", "Also ask each conversation N questions of the others."] = 0
+    foreign: Annotated[int, "N", "Also ask each conversation N questions taken from others."] = 0
     depth: Annotated[int, "The number of hits that are read, 20 to 200."] = 100
     seed: Seed = 0
     no_baselines: Annotated[bool, "Measure the memory alone."] = False
@@ -75,7 +75,7 @@ def questions(
     """Measure retrieval on questions of your own.
 
     Two files with one JSON object per line: what was said, and questions with the ids of the turns that answer them,
-    none if nothing does. Measured and reported as for LoCoMo.
+    none if no turn does. Measured and reported as for LoCoMo.
 
     Example: remembrancer eval questions corpus.jsonl questions.jsonl --against mnemosyne
     """

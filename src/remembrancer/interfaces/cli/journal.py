@@ -35,11 +35,13 @@ class EntryOptions:
     """Options that filter entries of the journal."""
 
     query: Annotated[str | None, "-q", "Only with all of these words in the text or the payload."] = None
-    types: Annotated[list[str] | None, "Only this type; may be repeated: any of them."] = None
-    without_types: Annotated[list[str] | None, "Not this type; may be repeated."] = None
-    severities: Annotated[list[str] | None, "Only info, notice, warn or error; may be repeated."] = None
-    priorities: Annotated[list[str] | None, "Only normal, high, pin or permanent; may be repeated."] = None
-    roles: Annotated[list[str] | None, "--as", "Only by user, assistant, system or tool; may be repeated."] = None
+    types: Annotated[list[str] | None, "Only this type; repeat the option to allow several."] = None
+    without_types: Annotated[list[str] | None, "Not this type; repeat the option to exclude several."] = None
+    severities: Annotated[list[str] | None, "Only info, notice, warn or error; repeat to allow several."] = None
+    priorities: Annotated[list[str] | None, "Only normal, high, pin or permanent; repeat to allow several."] = None
+    roles: Annotated[list[str] | None, "--as", "Only by user, assistant, system or tool; repeat to allow several."] = (
+        None
+    )
     actor: Annotated[str | None, "Only by the actor with this name."] = None
     in_session: Annotated[str | None, "Only what belongs to this session."] = None
     of_agent: Annotated[str | None, "Only what belongs to this agent."] = None
@@ -75,8 +77,8 @@ def list_(
 def get(call: Invocation, *, event_id: EventIdArgument) -> None:
     """Show an entry of the journal.
 
-    Its text and payload, who said it, its scope, and the changes of its priority. Of an entry in the archive, what was
-    kept of it.
+    Its text and payload, who said it, its scope, and the changes of its priority. Of an archived entry, the kept
+    part.
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
@@ -123,7 +125,7 @@ def tail(
     lines: Annotated[int, "--limit", "-n", "The number of past entries, 0 to 10000."] = 10,
     follow: Annotated[bool, "-f", "Continue with new entries until interrupted."] = False,
     after: Annotated[int | None, "POSITION", "Start after this position instead."] = None,
-    every: Annotated[float, "With -f: seconds between looks, 0.01 to 86400."] = 1.0,
+    every: Annotated[float, "With -f: seconds between two checks, 0.01 to 86400."] = 1.0,
 ) -> None:
     """Show the latest entries, and follow new ones.
 

@@ -64,7 +64,7 @@ COMMANDS: Final = {
         "decay": ("fading.decay", "List the weakest memories."),
         "fading": ("fading.fading", "List the memories that will fade soon."),
     },
-    "Mind": {
+    "Background work": {
         "end-session": ("mind.end_session", "End a session."),
         "sleep": ("mind.sleep", "Promote memories from working memory."),
         "consolidate": ("mind.consolidate", "Consolidate memories now."),
@@ -79,7 +79,7 @@ COMMANDS: Final = {
         "serve": ("serve.serve", "Serve the memory over HTTP, with a dashboard."),
         "mcp": ("serve.mcp", "Serve the memory to MCP clients."),
     },
-    "Care": {
+    "Administration": {
         "stats": ("care.stats", "Show counts of what is kept."),
         "health": ("care.health", "Show the memory's health."),
         "doctor": ("care.doctor", "Check the database and the models."),

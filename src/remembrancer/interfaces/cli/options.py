@@ -35,7 +35,7 @@ TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, or 7d, 24h, 90m
 
 Id = Annotated[str, "ID", "A memory's id, as every list prints it."]
 LimitOption = Annotated[int, "-n", "The maximum number."]
-NoIndex = Annotated[bool, "Do not index by meaning now; `maintain` does."]
+NoIndex = Annotated[bool, "Do not compute embeddings now; `maintain` computes them."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,26 +43,26 @@ class QuestionOptions:
     """Options of a question: the limit, the filters and the ranking."""
 
     limit: Annotated[int | None, "-n", "The maximum number of hits, 1 to 200. Default: the preset's."] = None
-    kinds: Annotated[list[str] | None, "Only this kind; may be repeated: any of them."] = None
-    tiers: Annotated[list[str] | None, "Only this tier: working, episodic or semantic; may be repeated."] = None
-    tags: Annotated[list[str] | None, "Only with this tag; may be repeated: all of them."] = None
+    kinds: Annotated[list[str] | None, "Only this kind; repeat the option to allow several."] = None
+    tiers: Annotated[list[str] | None, "Only this tier: working, episodic or semantic; repeat to allow several."] = None
+    tags: Annotated[list[str] | None, "Only with this tag; repeat the option to require several."] = None
     source: Annotated[str | None, "Only from this source."] = None
     in_session: Annotated[str | None, "Only what belongs to this session."] = None
-    metadata: Annotated[dict[str, Any] | None, "Only with this in the metadata; may be repeated: all of them."] = None
+    metadata: Annotated[dict[str, Any] | None, "Only with this metadata; repeat the option to require several."] = None
     visibilities: Annotated[
-        list[str] | None, "Only this visibility: session, own, crew or workspace; may be repeated."
+        list[str] | None, "Only this visibility: session, own, crew or workspace; repeat to allow several."
     ] = None
-    reach: Annotated[str | None, "How far to look: session, own, crew_shared or workspace."] = None
+    reach: Annotated[str | None, "The part of the scope to search: session, own, crew_shared or workspace."] = None
     since: Annotated[datetime | None, f"Only what happened since then: {TIMES}."] = None
     until: Annotated[datetime | None, "Only what happened before then; format as --since."] = None
-    as_of: Annotated[datetime | None, "As believed then; format as --since."] = None
+    as_of: Annotated[datetime | None, "Only what was known and valid at that time; format as --since."] = None
     ranking: Annotated[str | None, "One of the preset's other rankings, such as hybrid in crewship."] = None
     walk_depth: Annotated[
         int | None,
         "--walk",
-        "1: also memories that a hit has a `similar` edge to. Default: as set for the agent, or 0.",
+        "1: also return memories with a `similar` relation to a hit. Default: as set for the agent, or 0.",
     ] = None
-    min_score: Annotated[float, "No hit below this score, 0 to 1."] = 0.0
+    min_score: Annotated[float, "Return no hit below this score, 0 to 1."] = 0.0
 
 
 def arguments(options: object) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def show(
     """Show a preset.
 
     Its scores with the meaning of each signal, how memories fade and strengthen, what is admitted, and all other
-    choices. With --toml as a file that --preset accepts, once it has a name of its own.
+    choices. With --toml it prints a file, which --preset accepts after you have given it a new name.
 
     Example: remembrancer presets show engram --toml > mine.toml
     """
@@ -79,7 +79,7 @@ def compare(
         list[str] | None, "[NAME|FILE]", "The presets. Default: the one in use and all shipped ones."
     ] = None,
     limit: Annotated[int, "-n", "The maximum number of hits of each, 1 to 200."] = 5,
-    as_of: Annotated[datetime | None, f"As believed then: {TIMES}."] = None,
+    as_of: Annotated[datetime | None, f"Only what was known and valid at that time: {TIMES}."] = None,
     png: picture.Png = None,
 ) -> None:
     """Compare the results of presets.

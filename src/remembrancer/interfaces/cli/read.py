@@ -53,15 +53,17 @@ def recall(
     max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
     detail: Annotated[str, "How much of the transcripts it includes: auto, low, none or high."] = "auto",
     mark: Annotated[
-        bool | None, "--mark/--no-mark", "Count what is returned and printed as used. Default: as the preset says."
+        bool | None,
+        "--mark/--no-mark",
+        "Count hits as retrieved, and printed ones as shown. Default: as the preset says.",
     ] = None,
 ) -> None:
     """Find the memories that answer a question.
 
     Best first; none if nothing passes the relevance threshold. With --explain each hit shows the parts of its score,
     all signals, its rank in each search and the matched terms. With --render it prints a block for a prompt, marked as
-    untrusted, after a block of the memories that the preset pins to every answer. With --mark, and by default under a
-    preset whose recall counts, its hits are counted as retrieved, and those it prints as shown; else it only reads.
+    untrusted, after a block of the memories that the preset pins to every answer. With --mark, or by default under a
+    preset that counts recalls, hits are counted as retrieved and the printed ones as shown. Otherwise it only reads.
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """

@@ -33,9 +33,9 @@ VaultNameOption = Annotated[str | None, "The vault's name. Default: the folder's
 def sync(call: Invocation, *, folder: Folder, name: VaultNameOption = None, no_index: NoIndex = False) -> None:
     """Synchronise a vault and the memory.
 
-    Takes changes of the folder's markdown files over into the memory, and writes what was learned, counted or retired
-    here to the files. A file that changes in the meantime is left for the next sync. Findings are reported on stderr as
-    file:line: message, and the exit code is then 1.
+    Copies changes of the folder's markdown files into the memory, and new learnings, counts of use and retirements from
+    the memory into the files. A file that changes in the meantime is left for the next sync. Findings are reported on
+    stderr as file:line: message, and the exit code is then 1.
 
     Example: remembrancer vault sync notes
     """
@@ -57,7 +57,7 @@ def check(call: Invocation, *, folder: Folder, name: VaultNameOption = None) -> 
 
 
 def rebuild(call: Invocation, *, folder: Folder, name: VaultNameOption = None, no_index: NoIndex = False) -> None:
-    """Make a vault's memories again from its files.
+    """Rebuild a vault's memories from its files.
 
     As if the database had been lost: every memory gets the content of its entry, and memories that are in no file are
     no longer recalled. What was learned here but not synchronised yet stays. No file is written.

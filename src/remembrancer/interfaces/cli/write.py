@@ -57,12 +57,12 @@ class MemoryOptions:
     kind: Annotated[str | None, "The kind of memory. Default: the preset's first, or note."] = None
     tier: Annotated[str | None, "working, episodic or semantic. Default: the preset's, mostly semantic."] = None
     tags: Annotated[list[str] | None, "A tag; may be repeated."] = None
-    topic_key: Annotated[str | None, "The topic, whose previous text is replaced."] = None
+    topic_key: Annotated[str | None, "The topic: this scope's memory of it gets the new text."] = None
     importance: Annotated[float, "How much it matters, 0 to 1."] = 0.5
     priority: Annotated[int, "1 to 10."] = 5
     confidence: Annotated[float, "How certain it is, 0 to 1."] = 0.5
     surprise: Annotated[float, "How unexpected it was, 0 to 1. Surprising memories fade more slowly."] = 0.0
-    events: Annotated[list[str] | None, "ID", "A turn that the episode covers; may be repeated."] = None
+    events: Annotated[list[str] | None, "ID", "An event that the memory is the episode of; may be repeated."] = None
     source: Annotated[str | None, "Where the text comes from."] = None
     origin: Annotated[str, "Whose words: user, assistant, system, tool, web or import."] = "user"
     occurred_at: Occurred = None

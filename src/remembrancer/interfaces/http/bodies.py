@@ -197,10 +197,12 @@ class RecallIn(Body):
     session: Name | None = Field(default=None, description="Only what belongs to this session.")
     metadata: JsonOfScalars | None = Field(default=None, description="Only with each of these values in the metadata.")
     visibilities: list[Visibility] | None = Field(default=None, description="Only with one of these visibilities.")
-    reach: Reach | None = Field(default=None, description="How far to look; null: as far as the role may.")
+    reach: Reach | None = Field(
+        default=None, description="The part of the scope to search; null: all that the role may see."
+    )
     since: Moment | None = Field(default=None, description="Only what happened at or after that time.")
     until: Moment | None = Field(default=None, description="Only what happened before that time.")
-    as_of: Moment | None = Field(default=None, description="As believed at that time; null: now.")
+    as_of: Moment | None = Field(default=None, description="Only what was known and valid at that time; null: now.")
     ranking: Name | None = Field(default=None, description="One of the preset's rankings; null: its default.")
     walk_depth: Annotated[int, Field(strict=True, ge=0, le=1)] | None = Field(
         default=None, description="1: also memories that a hit has a `similar` edge to; null: as set for the agent."

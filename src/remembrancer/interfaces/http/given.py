@@ -72,33 +72,41 @@ Limit = Annotated[int, Query(ge=1, le=MAX_LISTED, description="The maximum numbe
 After = Annotated[str | None, Query(description="The `next` of the previous page.")]
 SinceQuery = Annotated[Moment | None, Query(description="Only what happened at or after that time.")]
 UntilQuery = Annotated[Moment | None, Query(description="Only what happened before that time.")]
-Kinds = Annotated[list[Slug] | None, Query(description="Only these kinds. May be repeated: any of them.")]
+Kinds = Annotated[list[Slug] | None, Query(description="Only these kinds. Repeat the parameter to allow several.")]
 InSession = Annotated[Name | None, Query(alias="in_session", description="Only what belongs to this session.")]
-HowFar = Annotated[Reach | None, Query(description="How far to look. Default: as far as the role may.")]
+HowFar = Annotated[
+    Reach | None, Query(description="The part of the scope to search. Default: all that the role may see.")
+]
 Crew = Annotated[Name | None, Query(description="The crew within the project.")]
 
 
 def memory_filters(
     *,
     kinds: Kinds = None,
-    tiers: Annotated[list[Tier] | None, Query(description="Only these tiers. May be repeated.")] = None,
-    tags: Annotated[list[Tag] | None, Query(description="Only with this tag. May be repeated: all of them.")] = None,
+    tiers: Annotated[
+        list[Tier] | None, Query(description="Only these tiers. Repeat the parameter to allow several.")
+    ] = None,
+    tags: Annotated[
+        list[Tag] | None, Query(description="Only with this tag. Repeat the parameter to require several.")
+    ] = None,
     source: Annotated[Name | None, Query(description="Only from this source.")] = None,
     session: InSession = None,
     metadata: Annotated[
         list[str] | None,
         Query(
             description="Only with this value in the metadata, as KEY=VALUE. VALUE is parsed as JSON if it is valid "
-            "JSON, otherwise it is text. May be repeated: all of them.",
+            "JSON, otherwise it is text. Repeat the parameter to require several.",
             examples=[["ticket=7"]],
         ),
     ] = None,
     visibilities: Annotated[
-        list[Visibility] | None, Query(description="Only with this visibility. May be repeated.")
+        list[Visibility] | None, Query(description="Only with this visibility. Repeat the parameter to allow several.")
     ] = None,
     since: SinceQuery = None,
     until: UntilQuery = None,
-    as_of: Annotated[Moment | None, Query(description="As believed at that time. Default: now.")] = None,
+    as_of: Annotated[
+        Moment | None, Query(description="Only what was known and valid at that time. Default: now.")
+    ] = None,
 ) -> Filters:
     return cast("Filters", {**locals(), "metadata": key_values("metadata", metadata)})
 
@@ -106,7 +114,9 @@ def memory_filters(
 def event_filters(
     *,
     query: Annotated[Text | None, Query(description="Only with all of these words in the text or the payload.")] = None,
-    types: Annotated[list[Slug] | None, Query(description="Only these types. May be repeated.")] = None,
+    types: Annotated[
+        list[Slug] | None, Query(description="Only these types. Repeat the parameter to allow several.")
+    ] = None,
     without_types: Annotated[list[Slug] | None, Query(description="Not these types.")] = None,
     severities: Annotated[list[Severity] | None, Query(description="Only these severities.")] = None,
     priorities: Annotated[list[Priority] | None, Query(description="Only these priorities.")] = None,

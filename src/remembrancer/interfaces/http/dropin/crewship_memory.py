@@ -116,7 +116,7 @@ async def hybrid(memory: ReadableMemory, body: HybridIn) -> crewship.CrewshipHyb
 @router.post(
     "/api/v1/consolidate/run",
     status_code=HTTPStatus.ACCEPTED,
-    summary="Learn rules now",
+    summary="Consolidate memories",
     response_model_exclude_unset=True,
     responses=MISSING,
 )
@@ -190,7 +190,7 @@ class _Run:
     async def log_begin(self) -> None:
         await self._view.journal.log(
             TRIGGERED,
-            "A consolidation was asked for.",
+            "A consolidation was requested.",
             payload={"worker_id": self.worker_id, "crew_id": self.crew, "since": self.since.isoformat()},
         )
 
