@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -31,8 +31,8 @@ from remembrancer.values import copied
 
 MAX_BATCH: Final = 10_000
 BRIEF_CHARS: Final = 4_000
-"""Events of up to so many characters in total are analysed in the event loop; more would block it for others. A
-thousand characters take about a millisecond.
+"""Events of up to so many characters in total, payloads included, are analysed in the event loop; more would block it
+for others. A thousand characters take about a millisecond.
 """
 TOPIC_ATTEMPTS: Final = 32
 """How often a write to a topic is retried where other writers change the topic at the same time."""
@@ -139,8 +139,16 @@ async def _entries(ctx: Context, told: Sequence[tuple[Event, EventDraft]]) -> li
     def read() -> list[Entry]:
         return [_entry(ctx, event, draft) for event, draft in told]
 
-    is_brief = sum(len(event.text) for event, _ in told) <= BRIEF_CHARS
-    return read() if is_brief else await asyncio.to_thread(read)
+    return read() if _is_brief(event for event, _ in told) else await asyncio.to_thread(read)
+
+
+def _is_brief(events: Iterable[Event]) -> bool:
+    chars = 0
+    for event in events:
+        chars += len(event.text) + (len(str(event.payload)) if event.payload else 0)
+        if chars > BRIEF_CHARS:
+            return False
+    return True
 
 
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:

@@ -70,6 +70,8 @@ _MODELS: Final = {
 """For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
 _NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
+FEW_EVENTS: Final = 10
+"""More events than these are checked beside the event loop: a payload of 64 KiB takes up to 10 ms."""
 _log = logging.getLogger("remembrancer")
 
 
@@ -218,7 +220,9 @@ class AsyncRemembrancer(View):
 
     async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
         """Record events in order, all or none. A mapping has the arguments of an EventDraft. At most 10,000."""
-        appended = await engine.record.observe(self._ctx, self.scope, _drafts(events))
+        given = list(validation.several("events", events))
+        drafts = _drafts(given) if len(given) <= FEW_EVENTS else await asyncio.to_thread(_drafts, given)
+        appended = await engine.record.observe(self._ctx, self.scope, drafts)
         self._wake_indexer()
         self._arrivals.wake()
         return tuple(item.event for item in appended)
@@ -586,8 +590,8 @@ def _ids(argument: str, values: object) -> frozenset[UUID]:
     return frozenset(() if values is None else identifiers(argument, values))
 
 
-def _drafts(events: object) -> list[EventDraft]:
-    return [_draft(place, event) for place, event in enumerate(validation.several("events", events))]
+def _drafts(events: Sequence[object]) -> list[EventDraft]:
+    return [_draft(place, event) for place, event in enumerate(events)]
 
 
 def _draft(place: int, event: object) -> EventDraft:

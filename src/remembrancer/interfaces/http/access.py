@@ -15,7 +15,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import HTTPConnection
 
 from remembrancer.domain.api_key import Right
-from remembrancer.errors import PermissionDenied
+from remembrancer.errors import PermissionDenied, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.given import Name
 from remembrancer.interfaces.loopback import is_loopback
@@ -27,6 +27,9 @@ COOKIE: Final = "remembrancer_key"
 """The cookie in which a browser keeps the key, out of reach of scripts. A page cannot send a header
 with every request.
 """
+
+AUTHENTICATION: Final = "remembrancer.authentication"
+"""The key of a request's scope for its Principal, or for the error with which it is refused."""
 
 _OF_PROXIES: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
@@ -77,10 +80,15 @@ Reauthenticate = Callable[[], Awaitable[Principal]]
 async def authenticate(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
 ) -> Principal:
-    """The principal of a request. It is cached in the request's scope, so that a request is authenticated once."""
-    known = request.scope.get("remembrancer.principal")
+    """The principal of a request. It, or the refusal, is cached in the request's scope: a request is authenticated once.
+
+    It needs the headers only. Raises HTTPException 401 or 403, and StoreUnavailable.
+    """
+    known = request.scope.get(AUTHENTICATION)
+    if isinstance(known, HTTPException | RemembrancerError):
+        raise known
     if not isinstance(known, Principal):
-        known = request.scope["remembrancer.principal"] = await (await reauthenticate(request, credentials))()
+        known = request.scope[AUTHENTICATION] = await (await reauthenticate(request, credentials))()
     return known
 
 

@@ -5,7 +5,7 @@ document.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, cast
+from typing import Annotated, Any, Final, cast
 from uuid import UUID
 
 from fastapi import Depends, Path, Query
@@ -57,7 +57,8 @@ Title = Annotated[str, Field(min_length=1, max_length=validation.MAX_TITLE_CHARS
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, json_schema_extra=_NAMED)]
 Slug = Annotated[str, Field(pattern=SLUG)]
 Tags = Annotated[list[Tag], Field(max_length=validation.MAX_TAGS)]
-Json = dict[str, JsonValue]
+Json = dict[str, Any]
+"""A JSON object. Whether its values are JSON was decided by parsing; asking again takes a microsecond a value."""
 JsonOfScalars = dict[str, Annotated[str | int | float | bool | None, Field(union_mode="smart")]]
 Flag = Annotated[bool, Field(strict=True)]
 Fraction = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]

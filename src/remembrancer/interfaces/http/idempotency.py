@@ -18,7 +18,7 @@ from remembrancer.domain.reply import Claimed, IdempotencyClaim, Reply, UnderWay
 from remembrancer.engine.keys import claim_request
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.interfaces.http import problems
-from remembrancer.interfaces.http.access import Principal
+from remembrancer.interfaces.http.access import AUTHENTICATION, Principal
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotency-Replayed"
@@ -91,7 +91,7 @@ class IdempotentRoute(APIRoute):
                 return await handle(request)
             if not _KEY.fullmatch(name):
                 raise InvalidInput(HEADER, name, _ALLOWED)
-            principal = request.scope.get("remembrancer.principal")
+            principal = request.scope.get(AUTHENTICATION)
             if not isinstance(principal, Principal):  # no key or an invalid one: the handler answers with the error
                 return await handle(request)
             request.scope["remembrancer.derived_key"] = _derived(principal, name)

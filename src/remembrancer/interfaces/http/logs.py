@@ -16,7 +16,7 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
-from remembrancer.interfaces.http.access import Principal
+from remembrancer.interfaces.http.access import AUTHENTICATION, Principal
 from remembrancer.interfaces.http.middleware import HttpMiddleware, route_of
 
 LOGGER: Final = "remembrancer.server"
@@ -63,7 +63,7 @@ class RequestLog(HttpMiddleware):
         try:
             await self.app(scope, receive, send_and_log)
         finally:
-            principal = scope.get("remembrancer.principal")
+            principal = scope.get(AUTHENTICATION)
             line = RequestLine(
                 request_id=request_id,
                 method=scope["method"],

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.http import problems
-from remembrancer.interfaces.http.access import COOKIE, Authenticator, Principal
+from remembrancer.interfaces.http.access import AUTHENTICATION, COOKIE, Authenticator, Principal
 from remembrancer.interfaces.http.background import JobRunner
 from remembrancer.interfaces.http.middleware import HttpMiddleware
 from remembrancer.interfaces.http.telemetry import AppMetrics
@@ -134,18 +134,20 @@ class RateLimit(HttpMiddleware):
     async def _principal(
         self, connection: HTTPConnection, bearer: str | None, token: str | None, address: str
     ) -> Principal | None:
-        """The principal, or None if the request is not authenticated. A route that needs a principal repeats
-        the error.
+        """The principal, or None if the request is not authenticated. The error is kept for a route that needs a
+        principal, so that the store is asked once.
         """
         try:
             principal = await self._authenticator.authenticate(connection, bearer)
         except HTTPException as error:
             if token is not None and error.status_code == HTTPStatus.UNAUTHORIZED:
                 self._failures.take(address)
+            connection.scope[AUTHENTICATION] = error
             return None
-        except RemembrancerError:  # the store is not available, so the key cannot be checked
+        except RemembrancerError as error:  # the store is not available, so the key cannot be checked
+            connection.scope[AUTHENTICATION] = error
             return None
-        connection.scope["remembrancer.principal"] = principal
+        connection.scope[AUTHENTICATION] = principal
         self._job_runner.work_for(principal.memory)
         if token is not None:
             self._good[_digest(token)] = None
