@@ -22,6 +22,7 @@ from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure
+from remembrancer.domain.validation import MAX_TAGS
 from remembrancer.engine import forget, index, record, reinforce, relate, vault
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
@@ -351,6 +352,32 @@ def test_a_project_that_cannot_be_a_folder_is_left_with_the_reason(world: World)
     (left,) = world.sync().left
     assert "project '../outside'" in left.message
     assert list(world.root.parent.glob("outside*")) == []
+
+
+def test_a_learning_whose_file_would_have_too_long_a_path_is_left_and_the_rest_is_written(world: World) -> None:
+    memory = world.remember("Far away.", scope=Scope(workspace="acme", project="p" * 195))
+    world.remember("At hand.", scope=Scope(workspace="acme", project="checkout"))
+    report = world.sync()
+    (left,) = report.left
+    assert (left.path, "path: 'ppp" in left.message) == (str(memory.id), True), left
+    assert "At hand." in world.read("checkout/MEMORY.md")
+    assert [path.name for path in world.root.iterdir() if path.name.startswith("p")] == []
+
+
+def test_a_file_with_too_long_a_path_is_one_finding_and_the_others_are_read(world: World) -> None:
+    world.write(f"{'p' * 195}/MEMORY.md", entry() + "\n" + entry(TWO))
+    world.write("checkout/MEMORY.md", entry(THREE))
+    (finding,) = world.sync().findings
+    assert (finding.line, "path: 'ppp" in finding.message) == (None, True), finding
+    assert set(world.current()) == {THREE}
+
+
+def test_an_entry_that_can_be_no_memory_is_one_finding_and_its_neighbour_goes_in(world: World) -> None:
+    tags = f"tags: [{', '.join(f't{number}' for number in range(MAX_TAGS))}]\n"  # and the file's own
+    world.write("checkout/institutional.md", entry(fields=tags) + "\n" + entry(TWO))
+    (finding,) = world.sync().findings
+    assert (finding.line, "65 tags" in finding.message) == (1, True), finding
+    assert set(world.current()) == {TWO}
 
 
 def test_with_a_project_the_folder_is_that_projects_and_others_stay_out(world: World) -> None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status, Tier, holds
@@ -75,10 +76,12 @@ class FileOrigin:
 
     @classmethod
     def of(cls, terms: Terms, place: VaultOwner, path: str, since: datetime) -> FileOrigin:
-        """Raises InvalidInput for a folder whose name cannot be that of a project or crew."""
+        """Raises InvalidInput for a folder whose name cannot be that of a project or crew, and for a path that is too
+        long for a source.
+        """
         return cls(
             scope=place.scope(terms.workspace),
-            source=path,
+            source=validation.name("path", path),
             tags=(terms.pinned_tag,) if place.institutional else (),
             metadata={VAULT: terms.vault, **place.metadata},
             since=since,

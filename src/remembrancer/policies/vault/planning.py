@@ -197,7 +197,7 @@ def _file_plan(
     try:
         origin = FileOrigin.of(terms, place, file.path, _since(file.path, read.modified))
     except InvalidInput as error:
-        plan.findings.append(FileProblem(file.path, None, f"whose it is cannot be told from its path: {error}"))
+        plan.findings.append(FileProblem(file.path, None, f"its memories cannot name where they stand: {error}"))
         return plan
     seen: dict[UUID, Learning] = {}
     for number, entry in enumerate(file.entries):
@@ -243,7 +243,11 @@ def _plan_entry(
             plan.left.append(FileProblem(origin.source, entry.block.line, said))
     elif not entry.named:
         meant = replace(meant, created_at=meant.created_at or origin.since.date())
-    change = of_entry(memory, meant, origin, terms)
+    try:
+        change = of_entry(memory, meant, origin, terms)
+    except InvalidInput as error:
+        plan.findings.append(FileProblem(origin.source, entry.block.line, str(error)))
+        return
     if terms.trust is Trust.BOTH and not (entry.named and says_enough(entry.learning, meant)):
         plan.edits.append(Edit(number, meant))
     if not change.is_empty:
@@ -295,12 +299,12 @@ def _written_down(
     try:
         origin = FileOrigin.of(terms, place, path, terms.now)
         learning = learning_of_memory(memory, file_tags=origin.tags)
+        change = of_entry(memory, learning, origin, terms)
     except InvalidInput as error:
-        yield FileProblem(str(memory.id), None, f"cannot be written as an entry: {error}")
+        yield FileProblem(str(memory.id), None, f"cannot be written as an entry of {path}: {error}")
         return
     plan = files[path]
     plan.appended.append(learning)
-    change = of_entry(memory, learning, origin, terms)
     if not change.is_empty:
         plan.changes.append(change)
     plan.agreed[memory.id] = _base(change.memory, origin.tags)
