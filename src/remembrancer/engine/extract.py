@@ -24,6 +24,7 @@ from remembrancer.domain.scope import Level, Reader, Scope
 from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.ask import ask_for
+from remembrancer.engine.compact import CompactionReport, compact
 from remembrancer.engine.context import Context
 from remembrancer.engine.journal import still_said
 from remembrancer.engine.record import event_of
@@ -65,6 +66,9 @@ class ExtractReport:
 
     `failed`: why a scope was not read; it is tried again. `left`: scopes that were not begun, or that another worker
     read first. `down`: the model did not answer at all. `reason`: why nothing, or not everything, was done.
+
+    `compacted`: near-duplicates merged once the session was read to its end; None where there were none, or where the
+    preset merges on schedule only.
     """
 
     session: str
@@ -75,6 +79,7 @@ class ExtractReport:
     left: int = 0
     down: bool = False
     reason: str = ""
+    compacted: CompactionReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +144,32 @@ async def extract(
         return ExtractReport(session=session, reason=f"preset {ctx.preset.name} asks nothing {moment.value}")
     read = await _read(ctx, stream, asked_about)
     if not await ctx.store.stream_events(stream, after=min(read.values()), limit=1):
-        if moment is SessionPhase.RETROSPECTIVE:
-            await ctx.store.settle(scope, JOB, [item])
-        return ExtractReport(session=session, reason="nothing has happened in it that was not read")
+        compacted = await _settle(ctx, scope, item) if moment is SessionPhase.RETROSPECTIVE else None
+        return ExtractReport(
+            session=session, reason="nothing has happened in it that was not read", compacted=compacted
+        )
     common = await _common(ctx, stream, session, settings, ctx.llm.model_id)
-    tally = _Tally()
+    tally, compacted = _Tally(), None
     await _work_through(ctx, common, read, attempts, tally)
     if tally.failed or tally.left:
         error = "; ".join(tally.failed.values()) or "another was faster, or a turn is there no longer"
         await ctx.store.defer(scope, JOB, item, error=error, now=ctx.clock())
     elif moment is SessionPhase.RETROSPECTIVE:  # only that has asked about all there is
-        await ctx.store.settle(scope, JOB, [item])
+        compacted = await _settle(ctx, scope, item)
     if not (tally.reason or tally.scopes or tally.failed or tally.left):
         tally.reason = "there is nothing in it to read"
-    return copied(tally, ExtractReport, session=session, learned=tuple(tally.learned))
+    return copied(tally, ExtractReport, session=session, learned=tuple(tally.learned), compacted=compacted)
+
+
+async def _settle(ctx: Context, scope: Scope, item: str) -> CompactionReport | None:
+    """Merge near-duplicates, where the preset does so after learning, then take the session off the list of deferred
+    ones. It stays there if the process dies before that, or if memories to merge are left.
+    """
+    rule = ctx.preset.compaction
+    compacted = await compact(ctx, scope) if rule is not None and rule.after_learning else CompactionReport()
+    if not compacted.left:
+        await ctx.store.settle(scope, JOB, [item])
+    return compacted if compacted.merged or compacted.left else None
 
 
 async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tuple[ExtractReport, ...]:

@@ -54,7 +54,7 @@ TEAPARTY: Final = Preset(
     extraction=Extraction(),
     stages=Stages(),
     key_terms=KeyTerms(),
-    compaction=Compaction(),
+    compaction=Compaction(after_learning=True),
     promotion=Promotion(),
     pinned_tag="institutional",
     # The description limits each kind but gives no number, so `kind_chars` stays empty.

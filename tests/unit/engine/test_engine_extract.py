@@ -590,3 +590,33 @@ def test_another_answer_after_a_crash_adds_nothing_to_what_was_kept(make: Callab
     for faults in every_fault():
         read = over(make, partial(attempt, faults))
         assert read == {4} or (len(read) == 2 and 3 in read)
+
+
+# ── compaction after a write ─────────────────────────────────────────────────────────────────────────────────────────
+
+TWICE: Final = ["Run the dry run before a deploy of the ledger.", "Run the dry run before a deploy of the ledger"]
+
+
+def learned_twice(preset: Preset, make: Callable[[], Store]) -> tuple[list[str], ExtractReport]:
+    """What is left of a learning that is extracted twice, and the second report."""
+
+    async def steps(one: Session) -> tuple[list[str], ExtractReport]:
+        await one.extract()
+        await one.say("We forgot the dry run again.")
+        report = await one.extract()
+        return [memory.text for memory in await one.memories() if memory.kind == "procedural"], report
+
+    answers = [lesson(text) for text in TWICE]
+    return session(make, answers, steps, preset=replace(asking(), compaction=preset.compaction))
+
+
+def test_under_teaparty_a_learning_that_says_the_same_is_merged_when_it_is_written(make: Callable[[], Store]) -> None:
+    left, report = learned_twice(TEAPARTY, make)
+    assert len(left) == 1
+    assert report.compacted is not None
+    assert [len(one.gone) for one in report.compacted.merged] == [1]
+
+
+def test_elsewhere_it_waits_for_the_schedule(make: Callable[[], Store]) -> None:
+    left, report = learned_twice(DEFAULT, make)
+    assert (len(left), report.compacted) == (2, None)

@@ -60,6 +60,8 @@ def ended(report: EndReport) -> Renderables:
     extracted, reinforced = report.extracted, report.reinforced
     why = extracted.reason or next(iter(extracted.failed.values()), "")
     yield _part("learned", _outcome(_learned([extracted]), len(extracted.failed), extracted.left, why))
+    if extracted.compacted is not None:
+        yield line("compact", extracted.compacted)
     used = f"counted the use of {_memories(len(reinforced.reinforced))}" if reinforced.reinforced else ""
     yield _part("use", _outcome(used, left=reinforced.left, why=reinforced.reason))
     yield line("reviews", report.reviewed)

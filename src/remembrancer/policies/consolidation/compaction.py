@@ -13,12 +13,14 @@ class Compaction:
     same claim (`near_duplicates`), and their shared words are in the same order.
 
     `reworded`: merge also if each has words that the other lacks; otherwise one must have all words of the other.
-    `across_sessions`: merge also across sessions.
+    `across_sessions`: merge also across sessions. `after_learning`: merge also when learnings have been
+    extracted from a session, not only on schedule.
     """
 
     above: float = 0.8
     reworded: bool = True
     across_sessions: bool = False
+    after_learning: bool = False
     tiers: tuple[Tier, ...] = (Tier.SEMANTIC,)
 
     def __post_init__(self) -> None:
