@@ -141,12 +141,17 @@ def test_any_type_can_be_forced_but_the_noisy_ones(rem: Remembrancer) -> None:
     assert texts(rem.recall("deploy")) == ["deploy by message"]
 
 
-def test_the_lexical_leg_holds_no_rows_that_the_dense_leg_refuses(rem: Remembrancer) -> None:
-    """[1.11] BM25 ran over all journal rows, raw output included."""
+def test_raw_output_is_found_by_its_words_alone(rem: Remembrancer) -> None:
+    """[1.11] BM25 ran over all journal rows, raw output included: a hit of it is one of the journal, and of no other
+    leg or ranking.
+    """
     rem.observe("deploy deploy deploy", type="exec.output_chunk")
     rem.observe("the deploy was denied", type="approval.denied")
     rem.jobs.index_now()
-    assert texts(rem.recall("deploy", ranking="hybrid")) == ["the deploy was denied"]
+    hits = {hit.memory.text: hit for hit in rem.recall("deploy", ranking="hybrid")}
+    assert set(hits) == {"deploy deploy deploy", "the deploy was denied"}
+    assert set(hits["deploy deploy deploy"].explanation.ranks) == {"lexical"}
+    assert texts(rem.recall("deploy")) == ["the deploy was denied"]
 
 
 def edges(rem: Remembrancer, memory: Memory) -> set[tuple[str, str]]:

@@ -53,7 +53,8 @@ class Hit:
     """A memory that answers the question. `score`, in [0, 1], falls with `rank`, from 1. `cue`: its best turn or text.
 
     `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` relation gave the
-    score, if no leg found the memory or the relation scores higher.
+    score, if no leg found the memory or the relation scores higher. `journal_only`: the hit is an entry of the journal
+    (`cue.event_id`) that formed no memory; `memory` has its text and is not stored.
     """
 
     rank: int
@@ -64,6 +65,7 @@ class Hit:
     explanation: Explanation
     turns: tuple[Cue, ...] = ()
     via: UUID | None = None
+    journal_only: bool = False
 
     @property
     def id(self) -> UUID:

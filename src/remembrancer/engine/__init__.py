@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         health,
         inspect,
         journal,
+        journal_leg,
         keys,
         learn,
         nudge,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,12 @@ from remembrancer.policies.ranking.scoring import Expression, Scored, evaluate
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from numpy.typing import NDArray
 
     from remembrancer.domain.candidates import Candidates
-    from remembrancer.domain.memory import Cue, Memory
+    from remembrancer.domain.memory import Cue, Memory, MemoryWrite
     from remembrancer.domain.scope import Reader
     from remembrancer.policies.ranking.relevance import Acceptance
     from remembrancer.policies.ranking.scoring import FloatColumn
@@ -89,10 +92,16 @@ class Choice:
 
 
 def choose(
-    view: ReadView, reader: Reader, ranking: Ranked, diversity: Mmr | None, limit: int, min_score: float
+    view: ReadView,
+    reader: Reader,
+    ranking: Ranked,
+    diversity: Mmr | None,
+    limit: int,
+    min_score: float,
+    entries: Mapping[UUID, MemoryWrite] = MappingProxyType({}),
 ) -> Choice:
     """The best `limit` candidates above the relevance threshold, without repeated texts, reordered for diversity if
-    asked.
+    asked. `entries`: the candidates that are not stored as memories.
     """
     choice = Choice()
     contenders = ranking.order[ranking.passed[ranking.order]]
@@ -102,7 +111,8 @@ def choose(
     wanted = limit if diversity is None else len(contenders)
     said: dict[str, int] = {}
     for start in range(0, len(contenders), page):
-        for chosen in _read(view, reader, ranking, contenders[start : start + page].tolist(), choice, said):
+        ahead: list[int] = contenders[start : start + page].tolist()
+        for chosen in _read(view, reader, ranking, ahead, choice, said, entries):
             if len(choice.chosen) < wanted:
                 choice.chosen.append(chosen)
         if len(choice.chosen) == wanted:
@@ -114,13 +124,22 @@ def choose(
 
 
 def _read(
-    view: ReadView, reader: Reader, ranking: Ranked, page: Sequence[int], choice: Choice, said: dict[str, int]
+    view: ReadView,
+    reader: Reader,
+    ranking: Ranked,
+    page: Sequence[int],
+    choice: Choice,
+    said: dict[str, int],
+    entries: Mapping[UUID, MemoryWrite],
 ) -> Iterator[Chosen]:
     """The rows of a page, in order, without texts that were chosen before."""
     ids = ranking.found.ids
-    wanted = [ids[index] for index in page]
-    rows = view.get(reader, wanted)
-    cues = view.cues(reader, wanted)
+    stored = [ids[index] for index in page if ids[index] not in entries]
+    rows = dict(view.get(reader, stored))
+    cues = dict(view.cues(reader, stored))
+    for one, write in entries.items():
+        rows[one] = write.memory
+        cues[one] = tuple(indexed.cue for indexed in write.cues)
     for index in page:
         memory = rows.get(ids[index])
         several = cues.get(ids[index])

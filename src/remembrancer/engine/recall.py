@@ -10,12 +10,13 @@ from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import numpy as np
 
 from remembrancer import engine
 from remembrancer.domain import validation
-from remembrancer.domain.memory import Cue, Memory, searchable_text
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
@@ -159,7 +160,9 @@ class _Recalling:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Candidates before scoring. `table`: their signals, without those of late interaction."""
+    """Candidates before scoring. `table`: their signals, without those of late interaction. `entries`: of the
+    candidates, those that are entries of the journal without a memory, as the memory that they would have formed.
+    """
 
     planned: Reading
     embedded: QuestionVectors
@@ -167,6 +170,7 @@ class Gathered:
     table: Mapping[str, FloatColumn]
     asked: signals.QuestionFeatures
     any_at: tuple[tuple[datetime, datetime], ...]
+    entries: Mapping[UUID, MemoryWrite]
 
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
@@ -227,6 +231,9 @@ def gather(
         recalling.degraded["dense"] = (
             f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
         )
+    entries: Mapping[UUID, MemoryWrite] = {}
+    if ranking.journal and request.lexical is not None:
+        found, entries = engine.journal_leg.with_journal(ctx, view, recalling.reader, request, request.lexical, found)
     asked = signals.QuestionFeatures(
         planned.spans,
         planned.answer_type,
@@ -235,7 +242,7 @@ def gather(
     )
     # Asked as of another time, everything is as old as it was then.
     table = signals.compute(found, signals.EvaluationTime(recalling.at, ctx.preset.dynamics), asked)
-    return Gathered(planned, embedded, found, table, asked, any_at)
+    return Gathered(planned, embedded, found, table, asked, any_at, entries)
 
 
 def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
@@ -276,7 +283,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     """The best candidates as hits with explanations, and the pinned memories."""
     question, planned, found, timer = recalling.question, gathered.planned, gathered.found, recalling.timer
     diversity, limit = recalling.ranking.diversity, recalling.limit
-    choice = choose(view, recalling.reader, ranked, diversity, limit, question.min_score)
+    choice = choose(view, recalling.reader, ranked, diversity, limit, question.min_score, gathered.entries)
     timer.lap("gather")
     matched = [_held(chosen.cue, planned) if question.explain else () for chosen in choice.chosen]
     explained = explanations(ranked, diversity, choice.chosen, matched)
@@ -289,6 +296,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             age=recalling.at - chosen.memory.occurred_to,
             turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
             explanation=explanation,
+            journal_only=chosen.memory.id in gathered.entries,
         )
         for place, (chosen, explanation) in enumerate(zip(choice.chosen, explained, strict=True), start=1)
     )

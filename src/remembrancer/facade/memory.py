@@ -313,12 +313,14 @@ class AsyncRemembrancer(View):
         """Count that memories were `retrieved`, `shown` or `used`. `memories`: a Recall, some of its hits, or ids.
 
         `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts the memories that fitted into a prompt. `query`:
-        the question, for later reviews; a Recall has it. For hits, the similarity to the question is logged too. Raises
-        NotFound if a memory is missing, and then counts none.
+        the question, for later reviews; a Recall has it. For hits, the similarity to the question is logged too; hits
+        with `journal_only` are left out. Raises NotFound if a memory is missing, and then counts none.
         """
         similarities: dict[UUID, float | None] = {}
         for one in validation.several("memories", memories):
             if isinstance(one, Hit):
+                if one.journal_only:
+                    continue
                 similarities[one.id] = one.explanation.signals.get("similarity")
             else:
                 similarities.setdefault(validation.identifier("memories", one), None)

@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.domain.candidates import States
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.journal import ListingPosition
     from remembrancer.domain.listing import MemoryPlace
     from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.scope import Reader, Scope
     from remembrancer.domain.validation import JsonValue
+    from remembrancer.ports.journal import EventFilter, FoundEvent
 
 
 NEVER: Final = 2**63 - 1
@@ -169,6 +172,26 @@ class ReadView(ChangeFeed, Protocol):
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]: ...
+
+    def events(
+        self,
+        reader: Reader,
+        where: EventFilter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: ListingPosition | None = None,
+    ) -> tuple[Event, ...]: ...
+
+    def count_events(self, reader: Reader, where: EventFilter) -> int: ...
+
+    def events_by_words(
+        self, reader: Reader, where: EventFilter, weights: Mapping[str, int], *, limit: int, skip: int = 0
+    ) -> tuple[FoundEvent, ...]:
+        """Events that have any of these tokens in their `searchable_text`, by falling score, ties by falling
+        `occurred_at`, then id. `weights`: the weight of each token. `skip`: so many of the first are left out.
+        """
+        ...
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]: ...
 

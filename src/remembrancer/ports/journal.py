@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from uuid import UUID
 
 from remembrancer.values import dataclass
@@ -42,9 +42,10 @@ class Appended:
 class EventFilter:
     """A filter on events. None means any. `since` and `until` select `occurred_at` in [since, until).
 
-    `crew`, `agent`: exactly this one; `crews`, `agents`: one of these. `recorded_after`: recorded later than this.
-    `without_types`: of none of these types. `words`: for each set (from `language.lexical.every_word`), the event's
-    `searchable_text` has at least one of its tokens. `archived`: include archived events, whose text is shortened.
+    `crew`, `agent`: exactly this one; `crews`, `agents`: one of these. `recorded_after`: recorded later than this;
+    `recorded_by`: no later than this. `without_types`: of none of these types. `unformed`: no memory was formed from
+    it. `words`: for each set (from `language.lexical.every_word`), the event's `searchable_text` has one of its tokens.
+    `archived`: include archived events, whose text is shortened.
     """
 
     ids: frozenset[UUID] | None = None
@@ -62,9 +63,18 @@ class EventFilter:
     actor: str | None = None
     words: tuple[frozenset[str], ...] = ()
     recorded_after: datetime | None = None
+    recorded_by: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
+    unformed: bool = False
     archived: bool = False
+
+
+class FoundEvent(NamedTuple):
+    """An event, and the sum of the weights of the words that it has."""
+
+    event: Event
+    score: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

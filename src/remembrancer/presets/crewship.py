@@ -73,6 +73,7 @@ CREWSHIP: Final = Preset(
                 score=Rrf((Signal("dense_leg"), Signal("lexical_leg"))),
                 lexical_only=Rrf((Signal("lexical_leg"),)),
                 depth=Depth(least=20, per_hit=3),
+                journal=True,
             )
         }
     ),

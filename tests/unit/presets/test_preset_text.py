@@ -216,7 +216,7 @@ def test_a_preset_may_be_based_on_none() -> None:
             "ranking.scoer",
             (
                 "one of the keys score, lexical_only, first_stage, late_interaction, rerank, rerank_weight, depth, "
-                "threshold, diversity"
+                "journal, threshold, diversity"
             ),
         ),
         ("[dynamics.gain]\nform = 'linear_gain'\ndivisor = 3", "dynamics.gain.divisor", "no key here"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from uuid import UUID
@@ -11,6 +11,7 @@ from uuid import UUID
 from remembrancer.adapters.reference.memories import add, require_same_workspace
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.event import Event, Priority, archived
+from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, Stretch, searchable_text
 from remembrancer.domain.memory import Analyse, Cue, Memory
 from remembrancer.domain.scope import Reader, Scope
@@ -18,7 +19,7 @@ from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.exchange import ArchivedRecord
-from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
+from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter, FoundEvent
 
 
 def append(rows: Rows, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
@@ -63,6 +64,19 @@ def count_events(rows: Rows, reader: Reader, where: EventFilter) -> int:
     return len(_kept(rows, reader, where))
 
 
+def events_by_words(
+    rows: Rows, reader: Reader, where: EventFilter, weights: Mapping[str, int], *, limit: int, skip: int = 0
+) -> tuple[FoundEvent, ...]:
+    found: dict[UUID, Event] = {}
+    scores: Counter[UUID] = Counter()
+    for word, weight in weights.items():
+        for event in _kept(rows, reader, replace(where, words=(*where.words, frozenset({word})))):
+            found[event.id] = event
+            scores[event.id] += weight
+    best = sorted(scores, key=lambda one: (-scores[one], -micros(found[one].occurred_at), one))
+    return tuple(FoundEvent(found[one], scores[one]) for one in best[skip : skip + limit])
+
+
 def events_by_day(rows: Rows, reader: Reader, where: EventFilter) -> dict[date, int]:
     days = Counter(event.occurred_at.astimezone(UTC).date() for event in _kept(rows, reader, where))
     return dict(sorted(days.items()))
@@ -70,7 +84,8 @@ def events_by_day(rows: Rows, reader: Reader, where: EventFilter) -> dict[date, 
 
 def _kept(rows: Rows, reader: Reader, where: EventFilter, *, archived: bool | None = None) -> list[Event]:
     seen = rows.visible_events(reader, archived=where.archived if archived is None else archived)
-    return [event for event in seen if keeps(where, event, rows.analyse)]
+    formed = {event_id for ids in rows.provenance.values() for event_id in ids} if where.unformed else set[UUID]()
+    return [event for event in seen if event.id not in formed and keeps(where, event, rows.analyse)]
 
 
 def recorded(rows: Rows, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
@@ -143,6 +158,7 @@ def keeps(where: EventFilter, event: Event, analyse: Analyse) -> bool:
         and (where.roles is None or event.role in where.roles)
         and (where.actor is None or event.actor == where.actor)
         and (where.recorded_after is None or event.recorded_at > where.recorded_after)
+        and (where.recorded_by is None or event.recorded_at <= where.recorded_by)
         and (where.since is None or event.occurred_at >= where.since)
         and (where.until is None or event.occurred_at < where.until)
         and (not where.words or _has_words(where, event, analyse))

@@ -7,9 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from remembrancer.adapters.reference import journal
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.candidates import States
+from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros, microseconds
+from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Status
 from remembrancer.domain.query import Filter
@@ -19,6 +22,7 @@ from remembrancer.domain.selection import excluded_by
 from remembrancer.domain.strength import Exposure
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
 from remembrancer.ports.inspection import HealthInputs
+from remembrancer.ports.journal import EventFilter, FoundEvent
 from remembrancer.ports.states import states_of
 
 if TYPE_CHECKING:
@@ -82,6 +86,26 @@ class ReferenceView:
         if after is not None:
             kept = [memory for memory in kept if _comes_after(memory, after, oldest_first=oldest_first)]
         return tuple(kept[:limit])
+
+    def events(
+        self,
+        reader: Reader,
+        where: EventFilter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: ListingPosition | None = None,
+    ) -> tuple[Event, ...]:
+        rows = self.rows(reader.scope)
+        return journal.events(rows, reader, where, limit=limit, oldest_first=oldest_first, after=after)
+
+    def count_events(self, reader: Reader, where: EventFilter) -> int:
+        return journal.count_events(self.rows(reader.scope), reader, where)
+
+    def events_by_words(
+        self, reader: Reader, where: EventFilter, weights: Mapping[str, int], *, limit: int, skip: int = 0
+    ) -> tuple[FoundEvent, ...]:
+        return journal.events_by_words(self.rows(reader.scope), reader, where, weights, limit=limit, skip=skip)
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
         seen = self.rows(reader.scope).visible_relations(reader)

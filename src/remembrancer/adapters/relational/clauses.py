@@ -150,8 +150,11 @@ def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, tabl
     _add_what_indexes_need(where, conditions)
     if where.words:
         conditions.add(f"e.n IN {dialect.matches(table)}", dialect.all_of(where.words))
+    if where.unformed and table == "events":
+        conditions.add("NOT EXISTS (SELECT 1 FROM memory_events l WHERE l.event = e.n)")
     for condition, moment in (
         ("e.recorded_at > ?", where.recorded_after),
+        ("e.recorded_at <= ?", where.recorded_by),
         ("e.occurred_at >= ?", where.since),
         ("e.occurred_at < ?", where.until),
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     from remembrancer.adapters.relational.connection import Connection
     from remembrancer.domain.candidates import States
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.journal import ListingPosition
     from remembrancer.domain.listing import MemoryPlace
     from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.ports.journal import EventFilter, FoundEvent
 
 _FLOAT32: Final = np.dtype("<f4")
 _CHUNK: Final = 500
@@ -112,6 +115,27 @@ class RelationalView:
         return relational.lookup.memories(
             self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after
         )
+
+    def events(
+        self,
+        reader: Reader,
+        where: EventFilter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: ListingPosition | None = None,
+    ) -> tuple[Event, ...]:
+        return relational.journal.events(
+            self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after
+        )
+
+    def count_events(self, reader: Reader, where: EventFilter) -> int:
+        return relational.journal.count_events(self._connection, reader, where)
+
+    def events_by_words(
+        self, reader: Reader, where: EventFilter, weights: Mapping[str, int], *, limit: int, skip: int = 0
+    ) -> tuple[FoundEvent, ...]:
+        return relational.journal.events_by_words(self._connection, reader, where, weights, limit=limit, skip=skip)
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
         return relational.lookup.relations(self._connection, reader, ids)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import chain
 from typing import Final
 from uuid import UUID
 
@@ -22,7 +23,7 @@ from remembrancer.domain.memory import Analyse, Memory
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.ports.journal import Appended, Entry, EventFilter
+from remembrancer.ports.journal import Appended, Entry, EventFilter, FoundEvent
 
 _INSERTION: Final = insert_into("events", (*EVENTS.names, "position"))
 _EPOCH: Final = date(1970, 1, 1)
@@ -66,6 +67,35 @@ def count_events(connection: Connection, reader: Reader, where: EventFilter) -> 
         conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), table)
         count += connection.execute(f"SELECT count(*) FROM {table} e WHERE {conditions.sql}", conditions.bindings).get
     return count
+
+
+def events_by_words(
+    connection: Connection,
+    reader: Reader,
+    where: EventFilter,
+    weights: Mapping[str, int],
+    *,
+    limit: int,
+    skip: int = 0,
+) -> tuple[FoundEvent, ...]:
+    if not weights:
+        return ()
+    found: list[FoundEvent] = []
+    for table in _tables(where):
+        having = f"SELECT f.n, ? AS weight FROM {connection.dialect.matches(table)} f"
+        words = [(weight, connection.dialect.all_of((frozenset({word}),))) for word, weight in weights.items()]
+        conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), table)
+        # Only the best are read whole: what is sorted stays small.
+        rows = connection.execute(
+            f"SELECT {EVENTS.select}, b.score FROM (SELECT e.n, w.score FROM (SELECT n, sum(weight) AS score"
+            f" FROM ({' UNION ALL '.join([having] * len(words))}) x GROUP BY n) w JOIN {table} e ON e.n = w.n"
+            f" WHERE {conditions.sql} ORDER BY w.score DESC, e.occurred_at DESC, e.id LIMIT ?) b"
+            f" JOIN {table} e ON e.n = b.n",
+            (*chain.from_iterable(words), *conditions.bindings, skip + limit),
+        )
+        found += (FoundEvent(EVENTS.value_of(row[:-1]), row[-1]) for row in rows)
+    found.sort(key=lambda one: (-one.score, -micros(one.event.occurred_at), one.event.id))
+    return tuple(found[skip : skip + limit])
 
 
 def events_by_day(connection: Connection, reader: Reader, where: EventFilter) -> dict[date, int]:

@@ -174,7 +174,8 @@ def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:
     for hit in recall.hits:
         yield _heading(hit)
         yield indented(Shorter(said(hit), lines=3))
-        yield indented(Text(str(hit.memory.id), style="dim"))
+        known_as = f"{hit.cue.event_id}, in the journal only" if hit.journal_only else str(hit.memory.id)
+        yield indented(Text(known_as, style="dim"))
         if hit.via is not None:
             yield indented(Text(f"by its similar edge with {hit.via}", style="dim"))
         if explain:

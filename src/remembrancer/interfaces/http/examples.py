@@ -116,6 +116,7 @@ _HIT: Final = HitOut(
     cue=memories.CueOut.of(_CUE),
     turns=[],
     via=None,
+    journal_only=False,
     explanation=ExplanationOut(
         parts=_PARTS,
         signals={"lexical": 0.92, "similarity": 0.56},

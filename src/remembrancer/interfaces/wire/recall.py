@@ -61,7 +61,7 @@ class ExplanationOut(Derived):
 
 class HitOut(Wire, Of["Hit"]):
     """`turns`: the turns of its transcript, if it has one. `via`: the hit whose `similar` edge led to this one, if one
-    did.
+    did. `journal_only`: an entry of the journal (`cue.event_id`) that formed no memory; its `memory` is not stored.
     """
 
     rank: int
@@ -71,6 +71,7 @@ class HitOut(Wire, Of["Hit"]):
     cue: CueOut
     turns: list[CueOut]
     via: UUID | None
+    journal_only: bool
     explanation: ExplanationOut
 
 

@@ -53,6 +53,9 @@ class Ranking:
     `score`. `threshold`: the relevance threshold; None: everything is relevant. `diversity`: None keeps the order by
     score.
 
+    `journal`: the lexical leg also searches the text and the payload of all events of the journal, whether or not a
+    memory was formed from them.
+
     `late_interaction`: how many of the best candidates are scored by late interaction, at least as many as hits are
     asked for. `first_stage`: the score that chooses them, which is the final score if the embedder gives no token
     embeddings; None: `score`.
@@ -65,6 +68,7 @@ class Ranking:
     rerank: int = 0
     rerank_weight: float = 0.5
     depth: Depth = field(default_factory=Depth)
+    journal: bool = False
     threshold: RelevanceThreshold | None = None
     diversity: Mmr | None = None
 

@@ -248,6 +248,44 @@ class JournalContract(StoreSuite):
         late = [replace(an_event(f"{n}"), recorded_at=NOW + timedelta(microseconds=n)) for n in range(3)]
         await append(store, *late)
         assert await texts(store, EventFilter(recorded_after=NOW)) == ["1", "2"]
+        assert await texts(store, EventFilter(recorded_by=NOW + timedelta(microseconds=1))) == ["0", "1"]
+
+    async def test_events_are_chosen_that_no_memory_was_formed_from(self, store: Store) -> None:
+        formed = an_event("formed")
+        memory = indexed(a_memory("formed"), event_ids=[formed.id])
+        await store.append(SCOPE, [Entry(formed, memory), Entry(an_event("not formed", event_id=UUID(int=9)))])
+        assert await texts(store, EventFilter(unformed=True)) == ["not formed"]
+        assert await store.count_events(READER, EventFilter(unformed=True)) == 1
+
+    async def test_events_are_found_by_any_word_and_ordered_by_the_weights_of_those_they_have(
+        self, store: Store
+    ) -> None:
+        later = an_event("the owl", event_id=UUID(int=5), at=NOW + timedelta(days=1))
+        twice = [an_event("an owl, an owl", event_id=UUID(int=n)) for n in (2, 1)]
+        by_payload = replace(an_event("a hawk", event_id=UUID(int=3)), payload={"prey": "owl"})
+        await append(store, later, *twice, by_payload, an_event("a crow", event_id=UUID(int=4)))
+        weights = {"owl": 2, "hawk": 1, "kestrel": 9}
+        found = await store.read(lambda view: view.events_by_words(READER, ANY, weights, limit=9))
+        assert [(one.event.id.int, one.score) for one in found] == [(3, 3), (5, 2), (1, 2), (2, 2)]
+        rest = await store.read(lambda view: view.events_by_words(READER, ANY, weights, limit=2, skip=1))
+        assert rest == found[1:3]
+
+    async def test_without_a_word_no_event_is_found(self, store: Store) -> None:
+        await append(store, an_event("an owl"))
+        assert await store.read(lambda view: view.events_by_words(READER, ANY, {}, limit=9)) == ()
+
+    async def test_words_are_looked_up_in_events_that_are_seen_and_kept(self, store: Store) -> None:
+        scopes = (SCOPE, MATE, replace(SCOPE, session="tuesday"))
+        await append(store, *(an_event("owl", event_id=UUID(int=n), scope=scope) for n, scope in enumerate(scopes)))
+        mine, where = Reader(SCOPE, Reach.OWN), EventFilter(session=SCOPE.session)
+        found = await store.read(lambda view: view.events_by_words(mine, where, {"owl": 1}, limit=9))
+        assert [one.event.id for one in found] == [UUID(int=0)]
+
+    async def test_a_view_lists_events_as_the_store_does(self, store: Store) -> None:
+        await append(store, *(an_event(f"{n}", at=NOW + timedelta(days=n)) for n in range(3)))
+        listed = await store.events(READER, ANY, limit=2)
+        assert await store.read(lambda view: view.events(READER, ANY, limit=2)) == listed
+        assert await store.read(lambda view: view.count_events(READER, ANY)) == 3
 
     @pytest.mark.parametrize("limit", [1, 100])
     async def test_as_many_events_are_counted_as_would_be_listed(self, store: Store, limit: int) -> None:

@@ -58,6 +58,7 @@ def event_filters(draw: st.DrawFn) -> EventFilter:
         agent=draw(st.sampled_from([None, None, "ana", "never"])),
         without_types=draw(st.frozensets(st.sampled_from(["message", "tool.call", "never"]), max_size=1)),
         recorded_after=draw(maybe_moments),
+        recorded_by=draw(maybe_moments),
         session=draw(st.sampled_from([None, "monday", "never"])),
         types=draw(st.none() | st.frozensets(st.sampled_from(["message", "tool.call", "never"]), max_size=2)),
         since=since,
@@ -267,6 +268,7 @@ def _keeps(where: EventFilter, event: Event) -> bool:
         and (where.roles is None or event.role in where.roles)
         and all(words & set(event.text.replace(",", "").split()) for words in where.words)
         and (where.recorded_after is None or where.recorded_after < event.recorded_at)
+        and (where.recorded_by is None or event.recorded_at <= where.recorded_by)
         and (where.types is None or event.type in where.types)
         and (where.since is None or where.since <= event.occurred_at)
         and (where.until is None or event.occurred_at < where.until)
