@@ -1,9 +1,10 @@
-"""This version and another one, asked in turn: the cost of recall without its embedding, of loading, writing, export.
+"""Compare this version of the package with another one: the cost of recall without embedding, of loading the index,
+writing and export.
 
-Each version runs in a process of its own, on a file that it filled itself with the same events. They take turns, so
-that other work on the machine slows both down alike. Ratios are medians of this version over medians of the other one;
-below 1, this version is faster. Answers are compared too: the texts of the hits, their order, and their scores to the
-last digit.
+Each version runs in a process of its own, on a file that it filled itself with the same events. The versions take
+turns, so that other work on the machine slows both down alike. Ratios are medians of this version over medians of the
+other one; below 1, this version is faster. Answers are compared too: the texts of the hits, their order, and their
+scores to the last digit.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from remembrancer.evaluation.machine import machine_line
 HERE: Final = Path(__file__).parent.parent
 QUESTIONS: Final = 200
 TURN: Final = 10
-"""Questions, or single events, in one turn of a version."""
+"""The number of questions, or of single events, before the other version takes its turn."""
 LOADS: Final = 5
-"""How often the index is loaded, and the file exported."""
+"""The number of times that the index is loaded and the file exported."""
 
 Costs = dict[str, list[list[float]]]
-"""By what was done: [wall-clock seconds, CPU seconds] of each time."""
+"""Costs by operation: [wall-clock seconds, CPU seconds] of each run."""
 
 
 class Version:
@@ -63,7 +64,7 @@ class Version:
 
 
 class Alternation:
-    """Two versions, of which each does everything once; they take turns in being first."""
+    """Runs every operation under both versions, which alternate in running first."""
 
     def __init__(self, checkouts: Sequence[Path], folder: Path) -> None:
         self.versions = [Version(checkout, folder / str(place)) for place, checkout in enumerate(checkouts)]
@@ -71,7 +72,7 @@ class Alternation:
         self.answers = self.different = 0
 
     def each(self, name: str, **arguments: Any) -> list[Any]:
-        """What the two return, in the order of `versions`."""
+        """The results of both versions, in the order of `versions`."""
         self._turns += 1
         order = self.versions if self._turns % 2 else self.versions[::-1]
         results = [version.do(name, **arguments) for version in order]

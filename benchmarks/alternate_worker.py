@@ -25,11 +25,13 @@ from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQues
 
 DIM: Final = 384
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
-"""The time of every call: scores depend on it."""
+"""The clock shows this time in every call, because scores depend on it."""
 
 
 class KnownVectors:
-    """A vector for each word, at random; that of a text is their sum. Each is made once: questions cost nothing."""
+    """A random vector for each word; the vector of a text is their sum. Vectors are cached, so embedding a question
+    costs nothing.
+    """
 
     model_id = "known-vectors"
     dim = DIM
@@ -93,7 +95,7 @@ class Worker:
         return self._rem
 
     async def open(self, *, vectors: bool) -> list[float]:
-        """Open the file anew; the cost of the first recall, which loads the index."""
+        """Open the file anew. Returns the cost of the first recall, which loads the index."""
         if self._rem is not None:
             await self._rem.close()
         self._rem = await AsyncRemembrancer.open(
@@ -112,7 +114,7 @@ class Worker:
         return [(await _timed(lambda event=event: self.rem.observe_many([_draft(event)])))[1] for event in events]
 
     async def index(self) -> list[float]:
-        """`index_now` has moved since the oldest version that may be compared."""
+        """Index all pending cues. `index_now` is in another place in the oldest versions that may be compared."""
         index_now = getattr(self.rem, "index_now", None) or self.rem.jobs.index_now
         return (await _timed(index_now))[1]
 
@@ -135,7 +137,7 @@ def _draft(event: dict[str, Any]) -> EventDraft:
 
 
 async def main() -> None:
-    logging.disable()  # that there is no embedder is no news
+    logging.disable()  # the warning about the missing embedder is expected
     worker = Worker(Path(sys.argv[1]))
     for line in sys.stdin:
         name, arguments = json.loads(line)

@@ -67,7 +67,7 @@ def _acknowledged_before_kill(path: Path, number: int, count: int) -> dict[str, 
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(count)]
         process.kill()
-        lines += process.stdout.readlines()  # printed before the signal reached it
+        lines += process.stdout.readlines()  # acknowledged before the signal arrived
     # A cut last line is dropped: its call had returned, but the acknowledgement did not arrive complete.
     whole = [line.removesuffix("\n").partition(" ") for line in lines if line.endswith("\n")]
     return {event_id: text for event_id, _, text in whole}
@@ -103,7 +103,7 @@ def _check(path: Path, number: int, acknowledged: dict[str, str], before: int) -
 
 
 def _ranked_first(rem: Remembrancer, event_id: str, question: str, leg: str) -> bool:
-    """Whether the leg ranks the event first."""
+    """Whether that search ranks the event first."""
     hits = rem.recall(question, limit=10).hits
     return any(str(hit.cue.event_id) == event_id and hit.explanation.ranks.get(leg) == 1 for hit in hits)
 

@@ -20,7 +20,7 @@ from benchmarks.life_talk import (
     PEOPLE,
     QUESTIONS,
     SHIFTS,
-    STANDING,
+    STATE_NOTE,
     TOPICS,
     Act,
     Talk,
@@ -256,7 +256,7 @@ class _Writer:
     def _state_note(self, topic: Topic) -> Note:
         """The state of a topic, written under the same key each time, so that it replaces the one before."""
         key = f"standing of {topic.name}"
-        return Note(self._talk.fill(STANDING, topic), "decision", 0.6, topic_key=key)
+        return Note(self._talk.fill(STATE_NOTE, topic), "decision", 0.6, topic_key=key)
 
     def _question(self, topic: Topic) -> Question:
         return Question(self._talk.fill(self._chance.choice(QUESTIONS), topic), topic.name)

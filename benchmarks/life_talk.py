@@ -478,7 +478,7 @@ NOTES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Patterns of the notes that agents write, by kind of note."""
 
-STANDING: Final = "The {topic} is {state} as of {day}; {person} looks after the {part}."
+STATE_NOTE: Final = "The {topic} is {state} as of {day}; {person} looks after the {part}."
 STATES: Final = ("on track", "waiting for numbers", "half done", "under review", "blocked", "done but for the notes")
 EXPIRING: Final = (
     "The access for the {part} of the {topic} is valid for the next days only, ask {person} for another.",

@@ -6,7 +6,7 @@ implemented:
 
 - The driver is apsw and arithmetic uses numpy: one product for many rows, and no norms, because vectors have length 1.
 - A file has only the tables and indexes that recall needs; its full-text index is optimised and the file vacuumed. The
-  pragmas are ours.
+  pragmas are those of this package.
 - Neither records what was recalled; both systems do so for every question.
 - Crewship searches whole words; its code searches word prefixes, which match more rows.
 - Mnemosyne searches any of the words that are not stop words; its first code required all of them, which finds nothing.
@@ -36,8 +36,8 @@ from remembrancer.language.english.stop_words import STOP_WORDS
 Row = tuple[Any, ...]
 
 LEG: Final = 3
-"""Each leg of a hybrid search returns LEG times the requested hits, at least LEG_LEAST: both systems
-use max(3k, 20).
+"""Each search of a hybrid search returns LEG times the requested hits, at least LEG_LEAST: both systems use max(3k,
+20).
 """
 LEG_LEAST: Final = 20
 RRF_K: Final = 60
@@ -145,7 +145,7 @@ class Crewship:
         return self._rows(sorted(scores, key=lambda entry: -scores[entry])[:limit])
 
     def nearest(self, vector: NDArray[np.float32], limit: int, newest: int | None = None) -> list[int]:
-        """Numbers of the memories with the highest cosine, to check the vector search alone."""
+        """Numbers of the memories with the highest cosine, to check the vector search by itself."""
         entries, cosines, _ = self._scan(vector, newest)
         return [int(entries[place].removeprefix("j_"), 16) for place in _best(cosines, limit)]
 
@@ -260,7 +260,7 @@ class Mnemosyne:
         return [row for _, row in scored[:limit]]
 
     def nearest(self, vector: NDArray[np.float32], limit: int) -> list[int]:
-        """Numbers of the nearest memories, to check the vector search alone."""
+        """Numbers of the nearest memories, to check the vector search by itself."""
         return [number for number, _ in self._neighbours(vector, limit)]
 
     def _neighbours(self, vector: NDArray[np.float32], depth: int) -> list[tuple[int, float]]:

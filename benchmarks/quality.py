@@ -26,7 +26,7 @@ from benchmarks.quality_long import JOINED, in_long_turns
 from benchmarks.quality_pictures import draw
 from benchmarks.quality_report import Block, LocomoResult, Quality, as_json, sheet, views
 from benchmarks.quality_third_person import asked_in_third_person
-from benchmarks.quality_variants import FULL, left_out, left_out_together, simple, single_legs
+from benchmarks.quality_variants import FULL, left_out, left_out_together, simple, single_searches
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.engine.asked_once import asked_once
@@ -42,7 +42,7 @@ TUNED: Final = frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"}
 OUT: Final = Path("build") / "quality"
 CHATS: Final = Path(__file__).parent / "chats"
 HOW_TO_GET: Final = (
-    "on the chats alone: the rest needs the LoCoMo data set, which is not part of this repository (CC BY-NC 4.0): "
+    "on the chats only: the rest needs the LoCoMo data set, which is not part of this repository (CC BY-NC 4.0): "
     "make bench-quality LOCOMO=path/to/locomo10.json, plain or gzip, from github.com/snap-research/locomo"
 )
 
@@ -78,7 +78,7 @@ async def measure_locomo(dataset: Dataset, embedder: Embedder, report: Callable[
         kept = bytes_each(files.file(FULL))
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder), asking)
-        among_long = (FULL, *single_legs(), *left_out())
+        among_long = (FULL, *single_searches(), *left_out())
         long = await ask(in_long_turns(dataset), among_long, files, report=lambda name: report(f"{name}, long turns"))
     ids = frozenset(dataset.ids)
     parts = (("tuned on", ids & TUNED), ("untouched", ids - TUNED), ("all", ids))

@@ -24,15 +24,15 @@ QUESTIONS: Final = 100
 ROUNDS: Final = 5
 LIMIT: Final = 10
 
-MARK_SIGNALS: Final = frozenset({"answer_kind", "statement"})
-"""The signals read from a cue's marks."""
+FLAG_SIGNALS: Final = frozenset({"answer_kind", "statement"})
+"""The signals that are read from a cue's flags."""
 
 _BYTES: Final = {
     "vectors": "SELECT sum(length(vector)) FROM embeddings",
-    "signs of words": "SELECT sum(length(signs)) FROM word_vectors",
-    "words and their counts": "SELECT sum(length(terms)) FROM cues",
+    "token embeddings": "SELECT sum(length(signs)) FROM word_vectors",
+    "terms and their counts": "SELECT sum(length(terms)) FROM cues",
     # SQLite encodes 0 and 1 in the value's type byte; other values up to 127 take one more byte.
-    "marks": "SELECT sum(CASE WHEN marks IN (0, 1) THEN 1 ELSE 2 END) FROM cues",
+    "flags": "SELECT sum(CASE WHEN marks IN (0, 1) THEN 1 ELSE 2 END) FROM cues",
 }
 
 
@@ -113,14 +113,14 @@ async def _open(variant: Variant, conversation: Conversation, files: Files) -> A
 
 
 def bytes_each(path: Path) -> dict[str, float]:
-    """Mean bytes per memory in the file, by purpose; `in all` includes journal, texts and indexes."""
+    """Mean bytes per memory in the file, by purpose; `total` includes journal, texts and indexes."""
     connection = connect(str(path))
     try:
         memories = connection.execute("SELECT count(*) FROM memories").get
         kept = {what: connection.execute(sql).get / memories for what, sql in _BYTES.items()}
     finally:
         connection.close()
-    return kept | {"in all": path.stat().st_size / memories}
+    return kept | {"total": path.stat().st_size / memories}
 
 
 def bytes_saved(variant: Variant, each: Mapping[str, float]) -> float:
@@ -133,7 +133,7 @@ def _reads(variant: Variant) -> frozenset[str]:
     ranking = variant.preset.ranking
     reads = {"vectors"} if variant.embedder else set[str]()
     if variant.embedder and ranking.late_interaction:
-        reads.add("signs of words")
-    if MARK_SIGNALS & signal_names(ranking.expression(with_vector=variant.embedder)):
-        reads.add("marks")
+        reads.add("token embeddings")
+    if FLAG_SIGNALS & signal_names(ranking.expression(with_vector=variant.embedder)):
+        reads.add("flags")
     return frozenset(reads)

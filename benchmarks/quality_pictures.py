@@ -35,11 +35,9 @@ def picture(view: View) -> str:
         case Ablation():
             return _ablation(view)
         case Times():
-            return _bars("What a recall takes, ms", view.title, view.parts, "{:.2f}")
+            return _bars("Time of a recall, ms", view.title, view.parts, "{:.2f}")
         case Bytes():
-            return _bars(
-                "What a memory takes in the file, bytes", "On average, by what it is kept for.", view.kept, "{:,.0f}"
-            )
+            return _bars("Bytes per memory in the file", "Means, by purpose.", view.kept, "{:,.0f}")
         case _:
             assert_never(view)
 
@@ -52,7 +50,7 @@ def _ablation(view: Ablation) -> str:
         moves = [row.moved[metric] for row in rows]
         edges = reaching(edge for one in moves for edge in (one.interval.low, one.by, one.interval.high))
         panels.append(row_panel(len(rows), edges, left=left, right=right))
-        marks += panels[-1].uprights(f"{metric} moves") + panels[-1].upright(0.0, "chart-axis")
+        marks += panels[-1].uprights(f"{metric} difference") + panels[-1].upright(0.0, "chart-axis")
         for place, one in enumerate(moves):
             sure = not one.interval.low <= 0 <= one.interval.high
             hue = "green" if one.by > 0 else "vermillion"

@@ -74,14 +74,15 @@ class Times:
         features.
         """
         stages = {stage: time for stage, time in self.cost.stages.items() if time >= 0.005}
-        bare = {"search without surroundings": self.cost.searching["without-both"]}
-        return {"in all": self.cost.p50[FULL.name]} | stages | bare
+        bare = {"search without context features": self.cost.searching["without-both"]}
+        return {"total": self.cost.p50[FULL.name]} | stages | bare
 
     @property
     def title(self) -> str:
         return (
-            f"A recall of ten among {self.cost.memories:,} memories without the question's embedding, ms "
-            f"({self.cost.questions} questions, p50 of the least times; the same preset twice: {self.cost.noise:+.2f})"
+            f"A recall of ten hits among {self.cost.memories:,} memories without the question's embedding, ms "
+            f"({self.cost.questions} questions, median of each question's fastest run; two instances of the preset "
+            f"differ by {self.cost.noise:+.2f})"
         )
 
 
@@ -124,7 +125,7 @@ def sheet(view: View) -> Sheet:
             return _one_row(view.title, {part: f"{time:.2f}" for part, time in view.parts.items()})
         case Bytes():
             sizes = {what: f"{size:,.1f}" if size < 10 else f"{size:,.0f}" for what, size in view.kept.items()}
-            return _one_row("What a memory takes in the file, bytes", sizes)
+            return _one_row("Bytes per memory in the file", sizes)
         case _:
             assert_never(view)
 
@@ -155,7 +156,7 @@ def _ablation(view: Ablation) -> Sheet:
         means = [f"{row.means[name]:.3f}" for name in COLUMNS]
         moved = ["" if whole else _moved(row.moved[name]) for name in DIFFERENCES]
         rows.append((row.variant.label, (*means, *moved, *_saved(view, row.variant.name))))
-    headings = (*COLUMNS, *(f"{name} moves" for name in DIFFERENCES))
+    headings = (*COLUMNS, *(f"{name} difference" for name in DIFFERENCES))
     return Sheet(
         title=f"{block.name}: {block.questions:,} questions of {', '.join(block.conversations)}",
         columns=(*headings, *(() if view.saved is None else ("ms saved", "bytes saved"))),

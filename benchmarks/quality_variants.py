@@ -51,43 +51,43 @@ def left_out() -> tuple[Variant, ...]:
 def left_out_together() -> tuple[Variant, ...]:
     """Several signals left out at once, and parts that are not signals."""
     ranking = DEFAULT.ranking
-    assert ranking.first_stage is not None, "the default preset has weights for embedders that give no vectors of words"
+    assert ranking.first_stage is not None, "the default preset has weights for embedders without token embeddings"
     first_stage = replace(
         ranking, score=ranking.first_stage, first_stage=None, late_interaction=0, threshold=_first_stage_threshold()
     )
     return (
-        _without("without words compared", "without-compared", COMPARED),
-        Variant(label="without words compared, weights of `first_stage`", preset=_ranked("first_stage", first_stage)),
-        _without("without all surroundings", "without-surroundings", CONTEXT_SIGNALS),
-        _without("without surroundings and words compared", "without-both", CONTEXT_SIGNALS | COMPARED),
+        _without("without late interaction", "without-late-interaction", COMPARED),
+        Variant(label="without late interaction, weights of `first_stage`", preset=_ranked("first_stage", first_stage)),
+        _without("without context features", "without-context-features", CONTEXT_SIGNALS),
+        _without("without context features and late interaction", "without-both", CONTEXT_SIGNALS | COMPARED),
         Variant(label="without the threshold", preset=_ranked("without-threshold", replace(ranking, threshold=None))),
         Variant(
             label="without context at encoding",
             preset=replace(DEFAULT, name="without-context", encoding=NO_CONTEXT),
         ),
-        Variant(label="words alone (no embedder)", preset=replace(DEFAULT, name="words-alone"), embedder=False),
+        Variant(label="lexical-only (no embedder)", preset=replace(DEFAULT, name="lexical-only"), embedder=False),
     )
 
 
-def single_legs() -> tuple[Variant, ...]:
-    """One search leg only, without a relevance threshold. A combined ranking should beat the better one."""
+def single_searches() -> tuple[Variant, ...]:
+    """One search only, without a relevance threshold. A combined ranking should beat the better one."""
     return (
-        Variant(label="similarity alone", preset=_ranked("similarity", Ranking(score=Signal("similarity")))),
-        Variant(label="BM25 alone", preset=_ranked("bm25", Ranking(score=Signal("lexical"))), embedder=False),
+        Variant(label="cosine similarity only", preset=_ranked("similarity", Ranking(score=Signal("similarity")))),
+        Variant(label="BM25 only", preset=_ranked("bm25", Ranking(score=Signal("lexical"))), embedder=False),
     )
 
 
 def simple() -> tuple[Variant, ...]:
-    """The single legs, and their usual combination."""
+    """The single searches, and their usual combination."""
     both = Rrf((Signal("dense_leg"), Signal("lexical_leg")))
     alone = Ranking(score=Signal("similarity"))
     return (
-        *single_legs(),
+        *single_searches(),
         Variant(
-            label="similarity alone, without context",
+            label="cosine similarity only, without context at encoding",
             preset=replace(DEFAULT, name="similarity-without-context", ranking=alone, encoding=NO_CONTEXT),
         ),
-        Variant(label="RRF of both", preset=_ranked("rrf", Ranking(score=both))),
+        Variant(label="RRF of cosine similarity and BM25", preset=_ranked("rrf", Ranking(score=both))),
     )
 
 

@@ -1,7 +1,7 @@
 """Load test of the HTTP server: requests per second, latency, and whether its memory use stays constant.
 
 `remembrancer serve` runs in its own process over a copy of a prepared file (benchmarks/corpus.py), restarted for each
-row; this process runs the clients, which send an API key. Loads: `recall` asks for 10 hits; `observe` records one
+row. This process runs the clients, which send an API key. Loads: `recall` asks for 10 hits; `observe` records one
 event, `observe 100` a hundred at once; `mixed` sends four recalls per observe. A client sends its next request when the
 last one is answered. The server embeds new events while it answers requests. The memory test runs for minutes, over the
 largest file. Linux only.

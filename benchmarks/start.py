@@ -1,7 +1,7 @@
-"""CPU time of short programs, each in a fresh process, beside that of `import numpy`.
+"""CPU time of short programs, each in a fresh process, compared with that of `import numpy`.
 
-The programs run in turn, so that what else the machine does falls on all of them alike. CPU time is user and system
-time of the process with all its threads; that of `import numpy` includes its idle OpenBLAS threads.
+The programs alternate, so that other work on the machine affects all of them alike. CPU time is user and system time of
+the process with all its threads; that of `import numpy` includes its idle OpenBLAS threads.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
     "open a file, one recall with a hit": ("-c", _RECALL, "old.db"),
     "remembrancer recall, a hit": ("-m", "remembrancer", "recall", "tea", "--db", "old.db", "--embedder", "none"),
 }
-"""The arguments of Python for each program. `new.db` is not there, `old.db` holds one memory."""
+"""The Python arguments of each program. `new.db` does not exist, `old.db` has one memory."""
 
 
 def run(*programs: str, rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """CPU and wall time in milliseconds of `import numpy` and of these programs, in each of so many rounds after one
-    that is not counted. Raises CalledProcessError for a program that fails.
+    """CPU and wall time in milliseconds of `import numpy` and of these programs, in each of `rounds` rounds after an
+    uncounted one. Raises CalledProcessError for a program that fails.
     """
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in (NUMPY, *programs)}
     with tempfile.TemporaryDirectory() as folder:

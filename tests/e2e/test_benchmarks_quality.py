@@ -1,4 +1,4 @@
-"""What each part of the ranking is worth: the benchmark's own script, over a data set of a few turns."""
+"""Ablation of the default ranking: the benchmark's own script, over a data set of a few turns."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_conversations_that_nothing_was_tuned_on_are_untouched(quality: Figures)
     assert told == [("untouched", ["tiny-1", "tiny-2"], 5), ("all", ["tiny-1", "tiny-2"], 5)]
 
 
-def test_the_full_ranking_does_not_move_from_itself(quality: Figures) -> None:
+def test_the_full_ranking_does_not_differ_from_itself(quality: Figures) -> None:
     moved = rows(quality["blocks"][-1])["full"]["moved"]
     assert [(one["by"], one["interval"]) for one in moved.values()] == [(0.0, {"low": 0.0, "high": 0.0})] * 2
 
@@ -156,7 +156,7 @@ def test_a_difference_is_the_variants_mean_less_the_full_ones(quality: Figures) 
 
 def test_a_question_that_shares_no_word_with_its_answer_needs_the_embedder(quality: Figures) -> None:
     table = rows(quality["blocks"][-1])
-    assert table["words-alone"]["means"]["recall@10"] < table["full"]["means"]["recall@10"]
+    assert table["lexical-only"]["means"]["recall@10"] < table["full"]["means"]["recall@10"]
 
 
 def test_a_session_in_one_long_turn_is_found_by_it(quality: Figures) -> None:
@@ -184,12 +184,12 @@ def test_where_the_pictures_are_is_said(done: subprocess.CompletedProcess[str], 
     ) in done.stderr
 
 
-def test_the_signs_of_words_are_saved_where_no_words_are_compared(quality: Figures) -> None:
-    assert quality["bytes_saved"]["without-compared"] == quality["bytes"]["signs of words"] > 0
+def test_without_late_interaction_the_bytes_of_token_embeddings_are_saved(quality: Figures) -> None:
+    assert quality["bytes_saved"]["without-late-interaction"] == quality["bytes"]["token embeddings"] > 0
 
 
 @pytest.mark.parametrize("signal", ["late_interaction", "passage_words", "session_words"])
-def test_one_of_those_that_compare_words_needs_the_signs_still(signal: str, quality: Figures) -> None:
+def test_each_single_late_interaction_signal_needs_all_token_embeddings(signal: str, quality: Figures) -> None:
     assert quality["bytes_saved"][f"without-{signal}"] == 0
 
 
@@ -199,8 +199,8 @@ def weights(variant: Variant) -> dict[str, float]:
     return {term.name: weight for term, weight in score.terms if isinstance(term, Signal)}
 
 
-def test_where_no_words_are_compared_the_other_weights_are_kept() -> None:
-    (variant,) = (one for one in left_out_together() if one.name == "without-compared")
+def test_without_late_interaction_the_other_weights_are_kept() -> None:
+    (variant,) = (one for one in left_out_together() if one.name == "without-late-interaction")
     kept = {name: weight for name, weight in weights(FULL).items() if name not in COMPARED}
     assert weights(variant) == kept
 
