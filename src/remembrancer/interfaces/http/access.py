@@ -80,7 +80,7 @@ Reauthenticate = Callable[[], Awaitable[Principal]]
 async def authenticate(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
 ) -> Principal:
-    """The principal of a request. It, or the refusal, is cached in the request's scope: a request is authenticated once.
+    """The principal of a request. It, or the refusal, is cached in the scope, so a request is authenticated once.
 
     It needs the headers only. Raises HTTPException 401 or 403, and StoreUnavailable.
     """
