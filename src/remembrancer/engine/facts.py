@@ -25,6 +25,7 @@ from remembrancer.engine.context import Context, every_memory
 from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.language.lexical import lexical_query
+from remembrancer.policies.admission.digests import digest
 from remembrancer.policies.consolidation import extractive
 from remembrancer.policies.consolidation.condensing import Home
 from remembrancer.policies.consolidation.facts import (
@@ -205,7 +206,7 @@ async def _draw(
     if texts:
         basis = replace(basis, known={**known, **await _known(ctx, batch.home, policy, texts, TWINS)})
     compared = [*texts, *(fact.text for fact in basis.known.values())] if texts else []
-    vectors = await _vectors(ctx, compared)
+    vectors = await _vectors(ctx, scope, compared)
     now = ctx.clock()
     result = drawn(findings, basis, vectors, policy, now=now)
     try:
@@ -252,7 +253,7 @@ async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], 
         crew=home.scope.crew,
         session=home.scope.session,
     )
-    vectors = await _vectors(ctx, texts)
+    vectors = await _vectors(ctx, home.scope, texts)
 
     def nearest(view: ReadView) -> Mapping[UUID, Memory]:
         known: dict[UUID, Memory] = {}
@@ -305,14 +306,19 @@ def _finding(said: prompt.FactEntry, facts: Mapping[str, UUID], episodes: Mappin
     )
 
 
-async def _vectors(ctx: Context, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+async def _vectors(ctx: Context, scope: Scope, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
     """Vectors by text, for the texts that the embedder supports; empty without an embedder. Raises ModelUnavailable."""
     if ctx.embedder is None:
         return {}
     read = [text for text in dict.fromkeys(texts) if ctx.embedder.reads(text)]
     if not read:
         return {}
-    return dict(zip(read, (await ctx.embedder.embed_documents(read)).vectors, strict=True))
+    digests = {text: digest(text) for text in read}
+    stored = await ctx.store.embedded(scope, ctx.embedder.model_id, digests.values())
+    known = {text: stored[key].vector for text, key in digests.items() if key in stored}
+    if new := [text for text in read if text not in known]:
+        known |= zip(new, (await ctx.embedder.embed_documents(new)).vectors, strict=True)
+    return known
 
 
 async def _defer(ctx: Context, scope: Scope, batch: _Batch, error: str) -> None:

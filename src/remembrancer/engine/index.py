@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
-from typing import Final
+from dataclasses import field, replace
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.relate import links
 from remembrancer.errors import ModelUnavailable, NotFound
+from remembrancer.policies.admission.digests import digest
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, token_embedder
@@ -24,13 +25,14 @@ PLAIN_TEXT: Final = "Is anybody there?"
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The result of one batch: how many cues were embedded, how many failed and wait, and why. `refs`: the embedded
-    cues.
+    """The result of one batch: how many cues were embedded, how many failed and wait, and why. `reused`: of the
+    embedded ones, those that took the vector of an equal text. `refs`: the embedded cues.
     """
 
     indexed: int
     deferred: int
     error: str = ""
+    reused: int = 0
     refs: tuple[int, ...] = field(default=(), compare=False)
 
     @property
@@ -44,7 +46,8 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     crash loses nothing.
 
     Where the embedder fails on a batch but answers otherwise, each cue is tried alone, so that one bad text does not
-    block the others. Raises ModelUnavailable where it does not answer at all; then no cue counts as failed.
+    block the others. A text that this workspace has a vector for, of the same model and in the same context, is not
+    embedded again. Raises ModelUnavailable where it does not answer at all; then no cue counts as failed.
     """
     embedder = ctx.embedder
     if embedder is None:
@@ -57,20 +60,21 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     if not waiting:
         return Swept(0, 0)
     try:
-        return Swept(await _embed(ctx, embedder, scope, waiting), 0, refs=tuple(cue.ref for cue in waiting))
+        return await _embed(ctx, embedder, scope, waiting)
     except ModelUnavailable as error:
         await embedder.embed_documents([PLAIN_TEXT])
         if len(waiting) == 1:
             await _defer(ctx, embedder, scope, waiting[0], str(error))
             return Swept(0, 1, str(error))
-    indexed, reason = 0, ""
+    indexed, reused, reason = 0, 0, ""
     for cue in waiting:
         try:
-            indexed += await _embed(ctx, embedder, scope, (cue,))
+            swept = await _embed(ctx, embedder, scope, (cue,))
+            indexed, reused = indexed + swept.indexed, reused + swept.reused
         except ModelUnavailable as error:
             reason = str(error)
             await _defer(ctx, embedder, scope, cue, reason)
-    return Swept(indexed, len(waiting) - indexed, reason)
+    return Swept(indexed, len(waiting) - indexed, reason, reused)
 
 
 async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
@@ -88,36 +92,56 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
     waiting = await ctx.store.pending_of(
         reader.scope, embedder.model_id, memory_id, before=ctx.preset.encoding.turns, token_embeddings=token_embeddings
     )
-    return Swept(await _embed(ctx, embedder, reader.scope, waiting) if waiting else 0, 0)
+    return await _embed(ctx, embedder, reader.scope, waiting) if waiting else Swept(0, 0)
 
 
-async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...]) -> int:
-    vectors = await _encoded(ctx.preset.encoding, embedder, waiting)
+async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: Sequence[PendingCue]) -> Swept:
+    encoding = ctx.preset.encoding
+    inputs = [_input(encoding, embedder, cue) for cue in waiting]
+    digests = [digest(each.text, each.before, words=encoding.words) for each in inputs]
+    known = await ctx.store.embedded(scope, embedder.model_id, set(digests))
+    unknown = {key: each for key, each in zip(digests, inputs, strict=True) if key not in known}
+    new = await _encoded(encoding, embedder, list(unknown.values()))
+    vectors_of = {**known, **dict(zip(unknown, new, strict=True))}
+    vectors = [replace(vectors_of[key], ref=cue.ref, digest=key) for key, cue in zip(digests, waiting, strict=True)]
     now = ctx.clock()
     edges = await links(ctx, embedder.model_id, scope, waiting, [item.vector for item in vectors], now)
     await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
-    return len(vectors)
+    return Swept(len(vectors), 0, reused=len(vectors) - len(new), refs=tuple(cue.ref for cue in waiting))
 
 
-async def _encoded(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
-    """The vectors of the cues, in their order. Raises ModelUnavailable."""
-    texts = [encoding.text(cue.heading, cue.text) for cue in waiting]
+class _Input(NamedTuple):
+    """What is embedded for a cue. `before`: its context; None: it is embedded by itself."""
+
+    ref: int
+    text: str
+    before: str | None
+
+
+def _input(encoding: Encoding, embedder: Embedder, cue: PendingCue) -> _Input:
+    text = encoding.text(cue.heading, cue.text)
+    if not encoding.reads_in_context or token_embedder(embedder) is None:
+        return _Input(cue.ref, text, None)
+    said = [(said.speaker, said.text) for said in cue.before if said.speaker]
+    return _Input(cue.ref, text, encoding.before(cue.speaker, said))
+
+
+async def _encoded(encoding: Encoding, embedder: Embedder, inputs: Sequence[_Input]) -> list[CueVector]:
+    """The vectors of the inputs, in their order. Raises ModelUnavailable."""
     words = token_embedder(embedder) if encoding.reads_in_context else None
+    if not inputs:
+        return []
     if words is None:
-        plain = await embedder.embed_documents(texts)
+        plain = await embedder.embed_documents([each.text for each in inputs])
         return [
-            CueVector(cue.ref, vector, bool(truncated))
-            for cue, vector, truncated in zip(waiting, plain.vectors, plain.truncated, strict=True)
+            CueVector(each.ref, vector, bool(truncated))
+            for each, vector, truncated in zip(inputs, plain.vectors, plain.truncated, strict=True)
         ]
-    before = [
-        encoding.before(cue.speaker, [(said.speaker, said.text) for said in cue.before if said.speaker])
-        for cue in waiting
-    ]
-    read = await words.embed_passages([Passage(text, told) for text, told in zip(texts, before, strict=True)])
+    read = await words.embed_passages([Passage(each.text, each.before or "") for each in inputs])
     return [
-        CueVector(cue.ref, vector, bool(truncated), packed(each) if encoding.words else None)
-        for cue, vector, truncated, each in zip(
-            waiting, read.vectors, read.truncated, read.token_embeddings, strict=True
+        CueVector(each.ref, vector, bool(truncated), packed(tokens) if encoding.words else None)
+        for each, vector, truncated, tokens in zip(
+            inputs, read.vectors, read.truncated, read.token_embeddings, strict=True
         )
     ]
 

@@ -25,13 +25,15 @@ OnIndexed = Callable[[int], None]
 class IndexReport:
     """The result of an index sweep. `reason`: why nothing was indexed, or why some cues failed; empty otherwise.
 
-    `down`: the embedder did not answer; the remaining cues are left for the next sweep.
+    `reused`: of the indexed cues, those that took the vector of an equal text. `down`: the embedder did not answer; the
+    remaining cues are left for the next sweep.
     """
 
     indexed: int
     deferred: int
     reason: str = ""
     down: bool = False
+    reused: int = 0
 
 
 class Indexer:
@@ -65,7 +67,7 @@ class Indexer:
         """Sweep until no cue is pending, all pending cues have failed, or the embedder does not answer."""
         if self._ctx.embedder is None:
             return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
-        indexed = deferred = 0
+        indexed = deferred = reused = 0
         reason = ""
         before: tuple[int, ...] = ()
         async with self._one_at_a_time:
@@ -73,17 +75,19 @@ class Indexer:
                 try:
                     swept = await index_batch(self._ctx, self._scope)
                 except ModelUnavailable as error:
-                    return IndexReport(indexed=indexed, deferred=deferred, reason=str(error), down=True)
+                    return IndexReport(indexed=indexed, deferred=deferred, reused=reused, reason=str(error), down=True)
                 if swept.idle:
                     break
                 if swept.refs and swept.refs == before:  # otherwise it would loop forever
                     return IndexReport(indexed=indexed - len(before), deferred=deferred + len(before), reason=NOT_KEPT)
                 before = swept.refs
                 indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
+                reused += swept.reused
                 reason = swept.error or reason
                 if on_indexed is not None:
                     on_indexed(indexed)
-        return IndexReport(indexed=indexed, deferred=deferred, reason=reason or ("" if indexed else "nothing waits"))
+        reason = reason or ("" if indexed else "nothing waits")
+        return IndexReport(indexed=indexed, deferred=deferred, reused=reused, reason=reason)
 
     async def run_for(self, reader: Reader, memory_id: UUID) -> IndexReport:
         """Index one memory before all others, even during a sweep. Raises NotFound."""
@@ -92,7 +96,7 @@ class Indexer:
         except ModelUnavailable as error:
             return IndexReport(indexed=0, deferred=0, reason=str(error), down=True)
         reason = swept.error or ("" if swept.indexed else "none of its cues waits")
-        return IndexReport(indexed=swept.indexed, deferred=swept.deferred, reason=reason)
+        return IndexReport(indexed=swept.indexed, deferred=swept.deferred, reused=swept.reused, reason=reason)
 
     async def _background(self) -> None:
         while True:

@@ -41,6 +41,7 @@ async def maintain(
         again = await run_job(sweeper, Job.INDEX)
         if isinstance(again, IndexReport):
             again = replace(again, indexed=first.indexed + again.indexed, deferred=first.deferred + again.deferred)
+            again = replace(again, reused=first.reused + again.reused)
             again = replace(again, reason="" if again.indexed and not again.deferred else again.reason or first.reason)
         reports[Job.INDEX.value] = again
     return reports

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
@@ -51,13 +51,15 @@ class PendingCue:
 class CueVector:
     """The vector of a cue: float32, unit length, shape (dim,). `truncated`: the text was longer than the model's input.
 
-    `token_embeddings`: their signs, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes).
+    `token_embeddings`: their signs, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes). `digest`: of
+    what was embedded (`policies.admission.digests`); None: not known, as for vectors that were imported.
     """
 
     ref: int
     vector: NDArray[np.float32]
     truncated: bool
     token_embeddings: NDArray[np.uint8] | None = None
+    digest: bytes | None = None
 
 
 class Embeddings(Protocol):
@@ -78,6 +80,12 @@ class Embeddings(Protocol):
         self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
         """As `pending`, for the cues of one memory, by ordinal, including those whose last attempt failed."""
+        ...
+
+    async def embedded(self, scope: Scope, model: str, digests: Collection[bytes]) -> Mapping[bytes, CueVector]:
+        """For each digest, a vector of `model` in this workspace that was stored with it, with its token embeddings.
+        Digests without any are left out.
+        """
         ...
 
     async def put_vectors(

@@ -4,17 +4,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
 import pytest
+from contexts import STORES, a_context, over
 
 from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.domain.erasure import ErasureSelection
 from remembrancer.domain.event import EventDraft, Role
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, MemoryDraft, MemoryWrite
 from remembrancer.engine import record
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Caller, Context
+from remembrancer.engine.erase import erase
 from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch, index_memory
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.index.resident import ResidentIndex
@@ -22,6 +28,7 @@ from remembrancer.language.cues import analysed
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, Embedder, Passage
+from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.contract.base import stored_token_embeddings
 from remembrancer.testing.doubles import (
@@ -33,9 +40,17 @@ from remembrancer.testing.doubles import (
     SequentialIds,
     WordHashEmbedder,
     a_memory,
+    indexed,
 )
 
 T = TypeVar("T")
+
+PLAIN = replace(DEFAULT, encoding=Encoding())
+"""Each text is embedded by itself."""
+
+
+every_store = pytest.mark.parametrize("make", STORES.values(), ids=STORES)
+Make = Callable[[], Store]
 
 
 class Picky(HashEmbedder):
@@ -87,6 +102,104 @@ def test_a_batch_is_as_large_as_asked_for() -> None:
         return [await index_batch(ctx, SCOPE, batch=2) for _ in range(3)], await vectors(ctx)
 
     assert run(HashEmbedder(), steps) == ([Swept(2, 0), Swept(1, 0), Swept(0, 0)], 3)
+
+
+class Counting(WordHashEmbedder):
+    """Remembers the texts that it embedded, and the contexts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[tuple[str, str | None]] = []
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        self.given += [(text, None) for text in texts]
+        return await super().embed_documents(texts)
+
+    async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        self.given += [(passage.text, passage.before) for passage in passages]
+        return await super().embed_passages(passages)
+
+
+@every_store
+def test_an_equal_text_is_embedded_once_and_each_cue_has_its_vector(make: Make) -> None:
+    embedder = Counting()
+
+    async def steps(store: Store) -> tuple[list[Swept], int]:
+        ctx = a_context(store, PLAIN, embedder=embedder)
+        swept = list[Swept]()
+        for texts in (("tea", "tea", "rent"), ("tea",)):
+            await observed(ctx, *texts)
+            swept.append(await index_batch(ctx, SCOPE))
+        return swept, await vectors(ctx)
+
+    assert over(make, steps) == ([Swept(3, 0, reused=1), Swept(1, 0, reused=1)], 4)
+    assert embedder.given == [("tea", None), ("rent", None)]
+
+
+@every_store
+def test_a_vector_that_was_taken_over_is_the_same_with_its_token_embeddings(make: Make) -> None:
+    async def steps(store: Store) -> tuple[bool, bool]:
+        ctx = a_context(store, replace(PLAIN, encoding=Encoding(words=True)), embedder=WordHashEmbedder())
+        notes = [a_memory("tea at five", memory_id=UUID(int=number)) for number in (1, 2)]
+        tokens = list[list[list[int]]]()
+        for note in notes:
+            await store.insert(SCOPE, indexed(note))
+            await index_batch(ctx, SCOPE)
+            signs = await stored_token_embeddings(store, {note.id: 0}, model=WordHashEmbedder().model_id)
+            tokens += [each.tolist() for each in signs.values()]
+        found = await store.vectors(READER, WordHashEmbedder().model_id, [note.id for note in notes])
+        one, two = (found[note.id].tolist() for note in notes)
+        return one == two, len(tokens) == 2 and tokens[0] == tokens[1] != []
+
+    assert over(make, steps) == (True, True)
+
+
+def test_a_text_in_another_context_is_embedded_anew() -> None:
+    embedder = Counting()
+
+    async def steps(store: Store) -> int:
+        ctx = a_context(store, replace(PLAIN, encoding=Encoding(turns=1)), embedder=embedder)
+        said = [("Tea?", "ana"), ("Yes", "ben"), ("Rent?", "ana"), ("Yes", "ben")]
+        await record.observe(ctx, SCOPE, [EventDraft(text=text, actor=by, role=Role.USER) for text, by in said])
+        return (await index_batch(ctx, SCOPE)).reused
+
+    assert over(STORES["reference"], steps) == 0
+    assert [before for text, before in embedder.given if text == "Yes" and before] == [
+        "ana: Tea? ben: ",
+        "ana: Rent? ben: ",
+    ]
+
+
+@every_store
+def test_a_text_that_was_erased_is_embedded_anew(make: Make) -> None:
+    embedder = Counting()
+
+    async def steps(store: Store) -> int:
+        ctx = a_context(store, PLAIN, embedder=embedder)
+        for _ in range(2):
+            note, _ = await record.remember(ctx, SCOPE, MemoryDraft(text="tea at five"))
+            await index_batch(ctx, SCOPE)
+            await erase(
+                ctx, Caller(scope=SCOPE, role="LEAD"), ErasureSelection(ids=frozenset({note.id})), dry_run=False
+            )
+        return len(embedder.given)
+
+    assert over(make, steps) == 2
+
+
+def test_vectors_outlive_the_process_that_made_them(tmp_path: Path) -> None:
+    embedder = Counting()
+
+    async def told(number: int) -> int:
+        store = RelationalStore(SqliteFile(str(tmp_path / "memory.db")), analyse=analysed)
+        ctx = a_context(store, PLAIN, embedder=embedder)
+        await store.insert(SCOPE, indexed(a_memory("tea", memory_id=UUID(int=number))))
+        swept = await index_batch(ctx, SCOPE)
+        await store.close()
+        return swept.reused
+
+    assert [asyncio.run(told(number)) for number in (1, 2)] == [0, 1]
+    assert embedder.given == [("tea", None)]
 
 
 def test_without_an_embedder_there_is_nothing_to_do() -> None:

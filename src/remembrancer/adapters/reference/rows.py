@@ -43,6 +43,7 @@ class StoredVector:
     truncated: bool
     indexed_at: datetime | None
     token_embeddings: NDArray[np.uint8] | None = None
+    digest: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -289,6 +289,15 @@ class ReferenceStore:
             if _is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
         )
 
+    async def embedded(self, scope: Scope, model: str, digests: Collection[bytes]) -> dict[bytes, CueVector]:
+        found: dict[bytes, CueVector] = {}
+        for (ref, name), stored in sorted(self.rows_of(scope).vectors.items(), key=lambda one: one[0]):
+            if name == model and stored.digest is not None and stored.digest in digests:
+                vector, tokens = stored.vector.copy(), stored.token_embeddings
+                tokens = None if tokens is None else tokens.copy()
+                found.setdefault(stored.digest, CueVector(ref, vector, stored.truncated, tokens, stored.digest))
+        return found
+
     async def put_vectors(
         self,
         scope: Scope,
@@ -308,7 +317,7 @@ class ReferenceStore:
                 ):
                     vector = np.array(given.vector, dtype=np.float32)
                     token_embeddings = None if given.token_embeddings is None else given.token_embeddings.copy()
-                    rows.vectors[place] = StoredVector(vector, given.truncated, at, token_embeddings)
+                    rows.vectors[place] = StoredVector(vector, given.truncated, at, token_embeddings, given.digest)
                     rows.failures.pop(place, None)
                     new += 1
             for edge in relations:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -132,6 +132,24 @@ def last_cue(connection: Connection) -> int:
     return connection.execute("SELECT coalesce(max(n), 0) FROM cues").get
 
 
+def embedded(connection: Connection, scope: Scope, model: str, digests: Collection[bytes]) -> dict[bytes, CueVector]:
+    found: dict[bytes, CueVector] = {}
+    for digest in digests:
+        # One by one: a text that was told often has many vectors, of which one is enough.
+        rows = connection.execute(
+            "SELECT v.cue, v.vector, v.truncated, v.dim, w.signs FROM embeddings v JOIN cues c ON c.n = v.cue"
+            " LEFT JOIN word_vectors w ON w.cue = v.cue AND w.model = v.model"
+            " WHERE v.digest = ? AND v.model = ? AND c.workspace = ? LIMIT 1",
+            (digest, model, scope.workspace),
+        )
+        with as_written():
+            for ref, vector, truncated, dim, signs in rows:
+                tokens = None if signs is None else np.frombuffer(signs, np.uint8).reshape(-1, -(-dim // 8))
+                data = np.frombuffer(vector, "<f4").astype(np.float32)
+                found[digest] = CueVector(ref, data, bool(truncated), tokens, digest)
+    return found
+
+
 def put_vectors(
     connection: Connection,
     scope: Scope,
@@ -148,9 +166,9 @@ def put_vectors(
     for item in vectors:
         data = np.ascontiguousarray(item.vector, dtype="<f4").tobytes()
         inserted = connection.count(
-            "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at)"
-            " SELECT n, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
-            (model, len(item.vector), int(item.truncated), data, micros(at), item.ref, scope.workspace),
+            "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at, digest)"
+            " SELECT n, ?, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
+            (model, len(item.vector), int(item.truncated), data, micros(at), item.digest, item.ref, scope.workspace),
         )
         if inserted or (item.token_embeddings is not None and _remade(connection, scope, model, item, data, at)):
             stored += 1
@@ -168,10 +186,10 @@ def put_vectors(
 def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, data: bytes, at: datetime) -> bool:
     """Replace a vector that was stored without token embeddings. Returns whether it did."""
     updated = connection.count(
-        "UPDATE embeddings SET truncated = ?, vector = ?, indexed_at = ? WHERE cue = ? AND model = ?"
+        "UPDATE embeddings SET truncated = ?, vector = ?, indexed_at = ?, digest = ? WHERE cue = ? AND model = ?"
         " AND EXISTS (SELECT 1 FROM cues c WHERE c.n = cue AND c.workspace = ?)"
         " AND NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = embeddings.cue AND w.model = embeddings.model)",
-        (int(item.truncated), data, micros(at), item.ref, model, scope.workspace),
+        (int(item.truncated), data, micros(at), item.digest, item.ref, model, scope.workspace),
     )
     return updated > 0
 

@@ -117,6 +117,7 @@ class RelationalStore:
     release = _writes(lambda: relational.access.release)
 
     pending_of = _reads(lambda: relational.embeddings.pending_of)
+    embedded = _reads(lambda: relational.embeddings.embedded)
     put_vectors = _writes(lambda: relational.embeddings.put_vectors)
     defer_vectors = _writes(lambda: relational.embeddings.defer_vectors)
     vectors = _reads(lambda: relational.embeddings.vectors)

@@ -114,7 +114,8 @@ def _done(report: JobReport) -> str:  # noqa: C901, PLR0911, PLR0912  a case for
     """What was done; empty for nothing."""
     match report:
         case IndexReport() if report.indexed:
-            return f"indexed {counted(report.indexed, 'cue')}"
+            reused = f", {report.reused:,} of them by an equal text's vector" if report.reused else ""
+            return f"indexed {counted(report.indexed, 'cue')}{reused}"
         case HealthReport() if report.taken:
             score = report.taken[0].score  # the workspace's is the first
             verdict = "no data" if score is None else f"{score:.1f}, {band(score)}"

@@ -55,10 +55,13 @@ class DoctorOut(Wire):
 
 
 class IndexReportOut(Wire, Of["IndexReport"]):
-    """`reason`: why nothing was indexed, or why some of it failed."""
+    """`reused`: of the indexed cues, those that took the vector of an equal text. `reason`: why nothing was indexed, or
+    why some of it failed.
+    """
 
     indexed: int
     deferred: int
+    reused: int
     reason: str
 
 

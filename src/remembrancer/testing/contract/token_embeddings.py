@@ -71,6 +71,15 @@ class TokenEmbeddingsContract(StoreSuite):
         (words,) = (await stored_token_embeddings(worded, {a_memory().id: 0})).values()
         np.testing.assert_array_equal(words, given, strict=True)
 
+    async def test_words_are_found_by_the_digest_of_what_was_embedded(self, worded: Store) -> None:
+        (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW)
+        given = signs(0x1230, 0xFFF0)
+        vector = CueVector(cue.ref, A_VECTOR, False, given, b"digest")
+        await worded.put_vectors(SCOPE, MODEL, [vector], at=NOW)
+        found = (await worded.embedded(SCOPE, MODEL, [b"digest"]))[b"digest"].token_embeddings
+        assert found is not None
+        np.testing.assert_array_equal(found, given, strict=True)
+
     async def test_a_text_with_a_vector_alone_waits_for_its_words_where_they_count(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": None})
         waiting = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True)

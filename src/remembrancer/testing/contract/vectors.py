@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from remembrancer.domain.erasure import Removal
 from remembrancer.domain.memory import Cue, MemoryWrite
 from remembrancer.domain.scope import Reader
 from remembrancer.errors import EmbedderMismatch
@@ -26,7 +27,11 @@ from remembrancer.testing.contract.base import (
     stored,
     unchanged,
 )
+from remembrancer.testing.contract.erasing import a_receipt
 from remembrancer.testing.doubles import HIDDEN, NOW, NOWHERE, READER, SCOPE, a_memory, a_vector, an_event, indexed
+
+ONE, TWO = bytes(16), bytes([1] * 16)
+"""Digests."""
 
 
 async def refs(store: Store, *, model: str = MODEL, now: datetime = NOW, limit: int = 100) -> list[int]:
@@ -154,6 +159,37 @@ class VectorContract(StoreSuite):
         await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=at)
         times = [row["indexed_at"] for row in await exported(cued) if row["record"] == "vector"]
         assert times == [at.isoformat(timespec="microseconds")]
+
+    async def test_a_vector_is_found_by_the_digest_of_what_was_embedded(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two", "three"))
+        one, two, three = await refs(store)
+        vectors = [
+            CueVector(one, a_vector(1, 0), True, digest=ONE),
+            CueVector(two, a_vector(0, 1), False, digest=TWO),
+            CueVector(three, a_vector(1, 1), False),
+        ]
+        await store.put_vectors(SCOPE, MODEL, vectors, at=NOW)
+        found = await store.embedded(SCOPE, MODEL, {ONE, TWO, b"of nothing"})
+        told = {key: (each.vector.tolist(), each.truncated, each.digest) for key, each in found.items()}
+        assert told == {ONE: ([1, 0], True, ONE), TWO: ([0, 1], False, TWO)}
+
+    async def test_a_digest_finds_vectors_of_its_model_and_workspace_alone(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
+        await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False, digest=ONE)], at=NOW)
+        assert await cued.embedded(SCOPE, "model-b", [ONE]) == {}
+        assert await cued.embedded(replace(SCOPE, workspace="another"), MODEL, [ONE]) == {}
+
+    async def test_a_digest_finds_one_of_many_equal_texts(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two"))
+        vectors = [CueVector(ref, a_vector(1, 0), False, digest=ONE) for ref in await refs(store)]
+        await store.put_vectors(SCOPE, MODEL, vectors, at=NOW)
+        assert list(await store.embedded(SCOPE, MODEL, [ONE])) == [ONE]
+
+    async def test_what_is_erased_is_found_by_no_digest(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
+        await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False, digest=ONE)], at=NOW)
+        await cued.erase(SCOPE, Removal(memories=frozenset({a_memory().id})), a_receipt())
+        assert await cued.embedded(SCOPE, MODEL, [ONE]) == {}
 
     async def _read(self, store: Store, *ids: UUID, reader: Reader = READER) -> dict[UUID, list[float]]:
         vectors = await store.vectors(reader, MODEL, ids)

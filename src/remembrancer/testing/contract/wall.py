@@ -49,6 +49,7 @@ from remembrancer.testing.contract.strength import as_lists
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
+    DIGEST,
     DOOR,
     FORMER,
     MARKED,
@@ -241,6 +242,10 @@ READS: Final[dict[str, Observe]] = {
         lambda cues: sorted(_cues(cues), key=repr),
     ),
     "pending_of": _plain(lambda store: store.pending_of(SCOPE, MODEL, DEPLOY, before=9), _cues),
+    "embedded": _plain(
+        lambda store: store.embedded(SCOPE, OTHER_MODEL, [DIGEST]),
+        lambda told: {key: (each.vector.tolist(), each.truncated) for key, each in told.items()},
+    ),
     "vectors": _plain(lambda store: store.vectors(READER, MODEL, ALL_IDS), _lists),
     "health_inputs": lambda store: store.health_inputs(READER, EVERYTHING, model=MODEL, shown_since=NOW),
     "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),

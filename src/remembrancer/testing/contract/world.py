@@ -33,6 +33,8 @@ from remembrancer.testing.contract.base import StoreSuite, give_vectors, holding
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, indexed
 
 OTHER_MODEL: Final = "model-b"
+DIGEST: Final = bytes(range(16))
+"""Of what the vector of that model was made from."""
 DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(101, 106))
 TURNS: Final = (UUID(int=201), UUID(int=202))
 MARKED: Final = UUID(int=203)
@@ -78,7 +80,7 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     await give_vectors(store, {deploy.text: a_vector(1, 0, 0), old.text: a_vector(3, 4, 0)}, scope=scope)
     pending = await store.pending(scope, OTHER_MODEL, limit=100, now=NOW)
     words = np.array([[128], [64]], dtype=np.uint8)
-    cut = [CueVector(cue.ref, a_vector(0, 1), True, words) for cue in pending if cue.memory_id == OLD]
+    cut = [CueVector(cue.ref, a_vector(0, 1), True, words, DIGEST) for cue in pending if cue.memory_id == OLD]
     await store.put_vectors(scope, OTHER_MODEL, cut, at=NOW)
     await store.import_rows(scope, relation_rows())
     await _log(store, scope, prefix)

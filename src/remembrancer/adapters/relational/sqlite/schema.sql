@@ -141,8 +141,10 @@ CREATE TABLE embeddings (
   model TEXT NOT NULL, dim INTEGER NOT NULL, truncated INTEGER NOT NULL,
   vector BLOB NOT NULL, -- little-endian float32, unit length
   indexed_at INTEGER, -- NULL: before this was noted
+  digest BLOB, -- of what was embedded; NULL: not known. An equal text takes the vector over.
   UNIQUE (cue, model)
 );
+CREATE INDEX embeddings_by_digest ON embeddings (digest) WHERE digest IS NOT NULL;
 
 -- The signs of the vectors of a cue's words, a bit a component, word after word.
 CREATE TABLE word_vectors (
