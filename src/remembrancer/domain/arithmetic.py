@@ -1,4 +1,4 @@
-"""Arithmetic for which an embedder's library may be faster than numpy."""
+"""Protocols for arithmetic that an embedder's library may do faster than numpy."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States:
-    """The states of several memories, which time and use change: parallel arrays of length n.
+    """The changeable state of several memories: parallel arrays of length n.
 
-    Times are microseconds since 1970 UTC, 0 for never. A memory's span runs from `occurred_from` to `occurred_at`, both
-    included. `importance`, `importance_floor` and `confidence` are in [0, 1]; `priority` is 1 to 10; `stability` in
-    days; `level` as in `domain.scope.Level`. `exposed` counts the exposures of each kind, `exposed_at` is the time of
-    the last.
+    Times are microseconds since 1970 UTC, 0 for never. A memory's time span is from `occurred_from` to `occurred_at`,
+    both included. `importance`, `importance_floor` and `confidence` are in [0, 1]; `priority` is 1 to 10; `stability`
+    is in days; `level` is a `domain.scope.Level`. `exposed` counts the exposures of each kind; `exposed_at` is the time
+    of the last.
     """
 
     occurred_from: NDArray[np.int64]
@@ -39,7 +39,7 @@ class States:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextFeatures:
-    """Features of the context of each candidate's best turn. Parallel arrays of length n.
+    """Context features of each candidate's best turn: parallel arrays of length n.
 
     - `neighbour_coverage`, in [0, 1]: the share of the question's idf in terms that the turn lacks and an adjacent turn
       has; terms found only two turns away count 3/4.
@@ -47,7 +47,7 @@ class ContextFeatures:
     - `speaker_match`: 1 if the turn's speaker or role is, or may be, one that the question asks about, else 0.
     - `flags`: flags of the cue, as `domain.memory.CueFlag`.
     - `rank`: from 1, by coverage + `neighbour_coverage`; 0 if this leg did not return the candidate.
-    - `stream`: a number for the session of the best cue, the same for all its turns; -1 for none.
+    - `stream`: the number of the best cue's session; -1 without a session.
     """
 
     neighbour_coverage: NDArray[np.float32]

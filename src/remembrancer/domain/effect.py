@@ -1,8 +1,8 @@
-"""Effects: all writes that an engine function has decided on, as one value that a store writes completely or not at
-all.
+"""Effects: all writes that an engine function has decided on, as one value. A store writes it completely or not at all.
 
-Between reading and writing, a language model may have been asked and other processes may have written. An effect names
-the state that it was decided on; if that state has changed, nothing is written and the next sweep decides again.
+Between reading and writing, a language model may have been asked, and other processes may have written. Therefore an
+effect states what it expects of the stored state. If the state differs, nothing is written, and the next run decides
+again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A memory taken out of recall, or back into it. `reason` goes to the audit."""
+    """A memory to be taken out of recall or returned to it. The audit stores `reason`."""
 
     memory_id: UUID
     status: Status
@@ -43,11 +43,11 @@ class Effect:
 
     - `expected`: the revision that each of these memories must have; it must be active and neither superseded nor
       expired.
-    - `consolidated`: memories without facts drawn from them; they are marked as consolidated.
-    - `cursor`: a stream that must still be at the position from which it was read; it advances.
+    - `consolidated`: memories to be marked as consolidated; they must not be marked yet.
+    - `cursor`: a stream that must still be at the position from which it was read; the position advances.
     - `inserted`: new memories, which must not exist. `revised`: new texts of memories in `expected`, each at its next
       revision.
-    - `moved`: taken out of recall, or back. `superseded`: validity ends, with or without a successor.
+    - `moved`: taken out of recall, or returned to it. `superseded`: validity ends, with or without a successor.
     - `related`: relations; an existing one gets the new weight. `adjusted`: a pure change of a memory's strength.
     - `reviewed`: logged; the memory gets the review's stability, difficulty and time. Its last review must be
       `Review.previous`.

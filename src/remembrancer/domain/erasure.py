@@ -1,4 +1,4 @@
-"""Erasure: the selection, the dependent rows, the receipt, and log lines that quote erased text."""
+"""Erasure: the selection, the rows connected to it, the receipt, and finding log lines that quote erased text."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class ErasureSelection:
     """What to erase: memories by `ids`, events by `events`, or everything of a `project`, `crew`, `agent` or `session`;
     exactly one of these three ways. A row must belong to every scope part given.
 
-    `before`: within a scope, only rows that happened before then. An empty selection raises InvalidInput; it never
-    means everything.
+    `before`: within a scope, only rows that happened before then. Raises InvalidInput if nothing is selected; that
+    never means everything.
     """
 
     ids: frozenset[UUID] = frozenset()
@@ -89,7 +89,7 @@ class EventTrace:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The connections of the requested rows."""
+    """The connections of the memories and events that were looked up."""
 
     memories: Mapping[UUID, ErasureTrace] = field(default_factory=lambda: MappingProxyType[UUID, ErasureTrace]({}))
     events: Mapping[UUID, EventTrace] = field(default_factory=lambda: MappingProxyType[UUID, EventTrace]({}))
@@ -100,12 +100,13 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """Everything that one erasure writes.
+    """The rows that one erasure removes or changes.
 
-    `memories` and `events` are removed with everything that belongs to them. `retold`: memories formed anew from their
-    remaining events under the same id. Each is at its next revision, `MemoryWrite.event_ids` are all its remaining
+    `memories` and `events` are removed with everything that belongs to them. `retold`: memories formed again from their
+    remaining events under the same id. Each has its next revision, `MemoryWrite.event_ids` are all its remaining
     events, and its previous text is not kept. `restored`: memories that return to recall because their successor is
-    erased. `redrawn`: memories whose facts are erased, so that facts are drawn from them again.
+    erased. `redrawn`: memories whose facts are erased; they are no longer marked as consolidated, so that facts are
+    drawn from them again.
     """
 
     memories: frozenset[UUID] = frozenset()
@@ -117,7 +118,9 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Removed rows by kind, and the memories and events that stay although they repeat an erased text verbatim."""
+    """The number of removed rows by kind, and the memories and events that stay although they repeat an erased text
+    verbatim.
+    """
 
     counts: Mapping[str, int]
     repeated: tuple[UUID, ...] = ()
@@ -139,11 +142,11 @@ class Erasure:
 
     `by`: a role and, if known, the agent's name. `counts`: removed rows by kind. `memories`: those requested;
     `derived`: those removed with them; `events`: from the journal and the archive; `retold`, `restored`, `redrawn`: as
-    in `Removal`; `apart`: memories that erased ones were drawn from and that stay, because their text differs;
-    `repeated`: memories and events that stay although they repeat an erased text. Ids are sorted.
+    in `Removal`; `apart`: sources of erased memories that stay, because their text differs; `repeated`: memories and
+    events that stay although they repeat an erased text. Ids are sorted.
 
-    `purged_at`: when the store's files were found free of traces; None: they may hold some. `dry_run`: nothing was
-    erased.
+    `purged_at`: when the store's files were last found free of erased data; None: they may contain some. `dry_run`:
+    nothing was erased.
     """
 
     id: UUID
@@ -179,7 +182,7 @@ LEAST_QUOTED_CHARS: Final = 12
 
 
 def plain(text: str) -> str:
-    """The text with single blanks between words, because quotations may be wrapped differently."""
+    """The text with runs of blanks as single blanks, because quotations may be wrapped differently."""
     return " ".join(text.split())
 
 

@@ -56,7 +56,7 @@ _MOST_TRUSTED_FIRST: Final = (Origin.SYSTEM, Origin.USER, Origin.ASSISTANT, Orig
 
 
 def least_trusted(origins: Iterable[Origin]) -> Origin:
-    """The origin of a memory formed from texts of these origins (at least one): the least trusted of them.
+    """The origin of a memory formed from texts of these origins (at least one): the least trusted one.
 
     >>> least_trusted([Origin.USER, Origin.TOOL, Origin.ASSISTANT]).value
     'tool'

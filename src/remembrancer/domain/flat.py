@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Flat(Generic[T]):
-    """The fields of a value of type T, in the order of a row, each named by its path ("strength.usage.shown").
+    """Conversion between a value of type T and a row of its fields, each named by its path ("strength.usage.shown").
 
     `makers`: the constructor of each nested value by path, "" for the root. Constructors get keyword arguments named by
     the last part of each path.
@@ -24,15 +24,17 @@ class Flat(Generic[T]):
     """
 
     def __init__(self, paths: Sequence[str], makers: Mapping[str, Callable[..., object]]) -> None:
-        """`paths`: two or more."""
+        """`paths`: the fields of a row, in order; two or more."""
         self.fields_of: Callable[[T], tuple[object, ...]] = attrgetter(*paths)
         """The value's fields, in the order of the paths."""
         self.value_of: Callable[[Sequence[object]], T] = _compiled(paths, makers)
-        """The value with these fields. Raises the errors of its constructors."""
+        """The value with these fields, in the order of the paths. Raises the errors of its constructors."""
 
 
 def _compiled(paths: Sequence[str], makers: Mapping[str, Callable[..., object]]) -> Callable[[Sequence[object]], Any]:
-    """One expression of nested constructor calls: looking up the parts for each row would take twice as long."""
+    """Compile the nested constructor calls as one expression, because a loop over the parts would take twice as long
+    per row.
+    """
 
     def call(owner: str) -> str:
         places = {path: f"fields[{place}]" for place, path in enumerate(paths)}

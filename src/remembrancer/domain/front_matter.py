@@ -1,7 +1,7 @@
-r"""Markdown files with several front matter headers, each between two lines of `---`.
+r"""Parsing markdown files with several front matter headers, each between two lines of `---`.
 
 A line of `---` begins a header only at the start of the file or after a blank line, and only if a line such as `name:
-value` follows. Horizontal rules therefore stay rules. A line of a text that would begin a header is escaped with a
+value` follows, so horizontal rules are no headers. A line of a text that would begin a header is escaped with a
 backslash: `\---`.
 """
 
@@ -36,8 +36,8 @@ class Span:
 class HeaderBlock:
     """A header and the text below it, up to the next header or the end.
 
-    `line`: the line of the header's first `---`, from 1. `start`: the character at which that line begins. `header`:
-    the characters between the two lines of `---`; None if the second one is missing.
+    `line`: the line number, from 1, of the header's first `---`. `start`: the index of that line's first character.
+    `header`: the characters between the two lines of `---`; None if the second one is missing.
     """
 
     line: int

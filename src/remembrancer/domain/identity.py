@@ -1,4 +1,4 @@
-"""Ids: time-ordered for events, deterministic for rows derived from others."""
+"""Ids: time-ordered for events, derived from another id for rows that must be stored once."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def uuid7(moment: datetime, randomness: bytes) -> UUID:
 
 
 def derived_id(source: UUID, purpose: str) -> UUID:
-    """A deterministic id for the row derived from `source` for a `purpose`, so that it is stored once."""
+    """A deterministic id for the row derived from `source` for a `purpose`. Deriving it twice gives the same id."""
     return uuid5(source, purpose)

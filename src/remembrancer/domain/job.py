@@ -9,7 +9,7 @@ from remembrancer.values import dataclass
 
 
 class Job(StrEnum):
-    """The background jobs, in the order of one round: each uses the results of those before it."""
+    """The background jobs, in the order of one round: each may use the results of earlier ones."""
 
     INDEX = "index"
     SEGMENT = "segment"
@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deferral:
-    """An item of a job that failed and waits, so that it does not block later items.
+    """An item of a job that failed and waits for a retry, so that it does not block later items.
 
     `item`: the job's name for it. `attempts`: the number of failures, from 1. The next attempt is not before
     `retry_at`.

@@ -22,7 +22,7 @@ _ID_BYTES: Final = 16
 class ListingPosition:
     """The position of an event in a listing by time; ties are ordered by `seq`, then id.
 
-    A position remains valid whether or not its event exists, so a listing can continue from it at any later time.
+    A position stays valid even if its event is removed, so a listing can continue from it at any later time.
     """
 
     occurred_at: datetime

@@ -17,7 +17,7 @@ _ALLOWED: Final = "the next-page cursor of an earlier page"
 
 
 def cursor_of(at: datetime, rest: bytes) -> str:
-    """A cursor from a moment, to the microsecond, and the bytes `rest` that order rows of the same moment.
+    """A cursor for a listing by time: a time, to the microsecond, and the bytes `rest` that order rows of equal times.
 
     >>> cursor_of(datetime(2026, 3, 4, 9, tzinfo=UTC), bytes([7]))
     'AAZMLwt6RAAH'
@@ -28,7 +28,7 @@ def cursor_of(at: datetime, rest: bytes) -> str:
 
 
 def parse_cursor(argument: str, value: object, *, rest_bytes: int) -> tuple[datetime, bytes]:
-    """The moment and the `rest_bytes` bytes of a cursor. Raises InvalidInput for anything else."""
+    """The time and the `rest_bytes` further bytes of a cursor. Raises InvalidInput for anything else."""
     if not isinstance(value, str):
         raise InvalidInput(argument, value, _ALLOWED)
     try:
@@ -49,7 +49,7 @@ _ID_BYTES: Final = 16
 class MemoryPlace:
     """The position of a memory in a listing by `occurred_to`; ties are ordered by id.
 
-    A position remains valid whether or not its memory exists, so a listing can continue from it at any later time.
+    A position stays valid even if its memory is removed, so a listing can continue from it at any later time.
     """
 
     occurred_to: datetime

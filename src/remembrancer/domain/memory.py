@@ -125,7 +125,7 @@ def holds(memory: Memory, at: datetime) -> bool:
 
 
 def is_over(memory: Memory, at: datetime) -> bool:
-    """Whether the memory was forgotten, superseded or expired by a time; its text must then not be recorded again.
+    """Whether the memory was forgotten, superseded or expired by a time; its text must then not be learned again.
 
     A memory replaced by an equivalent one (compacted, archived) is not over.
     """
@@ -146,10 +146,10 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cue:
-    """An indexed passage: a piece of a memory that search can find.
+    """An indexed passage: a part of a memory that search can find.
 
-    `heading`: speaker and time. `text`: the words said, or the memory's title and text. `event_id`: set if the cue is a
-    turn.
+    `heading`: speaker and time. `text`: the words of a turn, or the memory's title and text. `event_id`: set if the cue
+    is a turn.
     """
 
     memory_id: UUID

@@ -88,8 +88,8 @@ def filter_of(filters: Filters, now: datetime) -> Filter:
 class LexicalQuery:
     """A question as a full-text query.
 
-    `terms`: distinct analysed terms, any of which may match. `phrase`: adjacent tokens, in this order; used only if the
-    question consists of stop words, and `terms` is then empty.
+    `terms`: distinct analysed terms, any of which may match. `phrase`: tokens that must be adjacent, in this order;
+    used only if the question consists of stop words, and `terms` is then empty.
     """
 
     terms: tuple[str, ...] = ()

@@ -19,9 +19,9 @@ PRODUCT: Final = "product"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One node of a score: its label, its value, and its contribution to the parent's value.
+    """One node of a score's tree: its label, its value, and its contribution to the parent's value.
 
-    The root's `contribution` is the score. `parts` are in the order of the expression.
+    The root's `contribution` is the score. `parts`: the child nodes, in the order of the expression.
     """
 
     label: str
@@ -50,10 +50,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers the question. `score`, in [0, 1], falls with `rank`, from 1. `cue`: its best turn or text.
+    """A memory that answers the question. `score`, in [0, 1]; `rank`: from 1, by descending score. `cue`: its best turn
+    or text.
 
     `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` relation gave the
-    score, if no leg found the memory or the relation scores higher. `journal_only`: the hit is an entry of the journal
+    score, if no leg found the memory or the relation gave a higher score. `journal_only`: the hit is an event
     (`cue.event_id`) that formed no memory; `memory` has its text and is not stored.
     """
 
@@ -110,7 +111,9 @@ class Trace:
 
 
 class Detail(StrEnum):
-    """How much of a transcript is shown. AUTO: of memories that stand out; LOW: that stand out most; HIGH: of all."""
+    """How much of a transcript is rendered. AUTO: of memories that stand out; LOW: only of those that stand out most;
+    HIGH: of all; NONE: only titles.
+    """
 
     AUTO = "auto"
     LOW = "low"
@@ -141,8 +144,8 @@ class Recall(Sequence[Hit]):
     """The hits of a question, best first; itself a sequence of them.
 
     `degraded`: parts of the pipeline that were unavailable, and why ("dense": "no embedder"). `timings`: the duration
-    of each stage; `search` counts only the time beyond `embed`, which runs concurrently. `pinned`: memories that the
-    preset adds to every answer, newest first; they do not compete with hits.
+    of each stage; `search` excludes the time that passed while `embed` ran concurrently. `pinned`: memories that the
+    preset adds to every answer, newest first; they are not among the hits.
     """
 
     query: str
@@ -162,11 +165,11 @@ class Recall(Sequence[Hit]):
         return self.block(max_chars=max_chars, detail=detail).text
 
     def block(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> Rendered:
-        """As `render`, with the hits that fit: pass these to `mark`."""
+        """As `render`, with the hits that fitted, to be passed to `mark`."""
         return self.renderer.hits(self, max_chars=max_chars, detail=validation.choice("detail", detail, Detail))
 
     def render_pinned(self, *, max_chars: int = 4000) -> str:
-        """A prompt block of the pinned memories, with a budget of its own. Empty without any."""
+        """A prompt block of the pinned memories, with its own limit. Empty if there are none."""
         return self.renderer.pinned(self, max_chars=max_chars)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Recognises blocks that a recall put into a prompt, so that they are not recorded again."""
+"""Removing blocks that a recall put into a prompt, so that they are not recorded again."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _CLOSE: Final = "</recalled-memory>"
 def without_recalled(text: str) -> str:
     """The text without the memory blocks that a recall put into it.
 
-    Recording recalled memories again would strengthen them for being shown. An unclosed block runs to the end of the
+    Otherwise memories would be recorded again whenever they are shown. A block without an end runs to the end of the
     text if it starts a line, as rendered blocks do; elsewhere the tag counts as quoted text.
     """
     kept: list[str] = []
     start = 0
-    # A single lazy pattern would take quadratic time on a text of ten thousand open tags.
+    # A single lazy pattern would take quadratic time on a text with ten thousand opening tags.
     while opened := _OPEN.search(text, start):
         closed = text.find(_CLOSE, opened.end())
         if closed < 0:

@@ -19,7 +19,7 @@ class RelationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`source` relates to `target`; `weight` in [0, 1]."""
+    """A relation from `source` to `target`; `weight` in [0, 1]."""
 
     source: UUID
     target: UUID

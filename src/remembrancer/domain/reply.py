@@ -12,9 +12,9 @@ from remembrancer.values import dataclass
 
 FINGERPRINT_BYTES: Final = 32
 MAX_CLAIM_KEY_CHARS: Final = 300
-"""Enough for the client's key (usually at most 255 characters) and its owner's name."""
+"""Room for the client's key (usually at most 255 characters) and its owner's name."""
 MAX_REPLY_BYTES: Final = 8 << 20
-"""Of a longer reply only the status is stored."""
+"""The limit of a stored reply. Of a longer one only the status is stored."""
 MAX_MEDIA_TYPE_CHARS: Final = 200
 
 
@@ -55,8 +55,9 @@ class Unkept:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """The same request was made before and has no reply yet: it is running, or its process ended. A claim older than
-    the longest possible request can be released.
+    """The same request was made before and has no reply yet: it is running, or its process ended.
+
+    A claim older than the longest possible request can be released.
     """
 
     claim: IdempotencyClaim

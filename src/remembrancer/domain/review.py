@@ -20,7 +20,7 @@ class Rating(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The basis of a review: the times a memory was retrieved since its last review, and the questions, oldest first.
+    """The basis of a review: when a memory was retrieved since its last review, and by which questions, oldest first.
 
     `queries` is as long as `at`; "" if the question is not known. `session`: that of the last retrieval.
     """

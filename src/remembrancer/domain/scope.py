@@ -1,4 +1,4 @@
-"""Scopes: the owner of a row, and the reach of a reader."""
+"""Scopes: the owner of a row, and what a reader may see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """workspace > project > crew > agent > session. Only the workspace, the tenant boundary, is required."""
+    """The owner of a row: workspace > project > crew > agent > session. Only the workspace, the tenant boundary, is
+    required.
+    """
 
     workspace: str
     project: str | None = None
@@ -28,7 +30,7 @@ class Scope:
             validation.optional_name(part, getattr(self, part))
 
     def narrowed(self, **parts: str | None) -> Scope:
-        """The same scope with some parts replaced. The workspace, the tenant boundary, cannot be replaced."""
+        """The same scope with some parts replaced. The workspace cannot be replaced."""
         known = {field.name for field in fields(self)} - {"workspace"}
         for part, value in parts.items():
             if part not in known:
@@ -37,7 +39,7 @@ class Scope:
 
 
 class Level(IntEnum):
-    """The narrowest part of a scope that is set."""
+    """The levels of scopes. A scope's level is the narrowest part that is set."""
 
     WORKSPACE = 0
     PROJECT = 1

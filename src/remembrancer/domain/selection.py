@@ -1,4 +1,4 @@
-"""Which memories a reader may see and a filter keeps. Every store and index must agree with these functions."""
+"""Which memories a reader may see and a filter keeps. Every store and index must give the same results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _within(reader: Reader, owner: Scope, importance: float) -> bool:
 
 
 def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
-    """The filters that leave this memory out, by name; empty when it is kept."""
+    """The names of the filter's conditions that the memory does not meet; empty if it is kept."""
     at = where.current_at
     reasons = {
         "recorded later": memory.recorded_at > at,
@@ -77,7 +77,7 @@ def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
 
 
 def _holds(metadata: Mapping[str, JsonValue], key: str, value: JsonScalar) -> bool:
-    """Whether the key has exactly that value: true is not 1, and "1" is neither; 1 and 1.0 are equal."""
+    """Whether the key has exactly that value: true, 1 and "1" differ; 1 and 1.0 are equal."""
     if key not in metadata:
         return False
     held = metadata[key]

@@ -11,7 +11,7 @@ from remembrancer.values import dataclass
 class Outcome(StrEnum):
     ANSWERED = "answered"
     UNUSABLE = "unusable"
-    """The model answered, but never validly."""
+    """The model answered, but every answer was invalid."""
     FAILED = "failed"
 
 

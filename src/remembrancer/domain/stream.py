@@ -1,4 +1,4 @@
-"""The part of a stream that has been formed into episodes."""
+"""Streams of events, and how far they have been formed into episodes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.values import dataclass
 
 CONTEXT_GAP: Final = timedelta(hours=1)
-"""Turns of one stream that are farther apart are not context for each other."""
+"""Turns of one stream with a longer gap between them are not context for each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """The events of a stream that are in no episode yet: `events` events behind position `cursor`, up to `last_seq`.
+    """The events of a stream that are in no episode yet: `events` events after position `cursor`, up to `last_seq`.
 
     `first_at`, `last_at`: when the first and the last of them happened; `recorded_at`: when the last one was recorded.
-    `note`: state that the last reader of the stream left for the next one.
+    `note`: state that the last run of segmentation stored for the next one.
     """
 
     stream: Scope
@@ -38,8 +38,8 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """A stream read from position `expected` (exclusive) to position `to` (inclusive). Both count from 0; they are
-    equal if only the `note` is new.
+    """How far a stream was read: from position `expected` (exclusive) to `to` (inclusive). Positions count from 0; both
+    are equal if only the `note` is new.
     """
 
     stream: Scope

@@ -10,14 +10,14 @@ from uuid import UUID
 from remembrancer.values import dataclass
 
 INITIAL_STABILITY: Final = 2.3065
-"""Days until retrievability has fallen to 0.9. FSRS-6 default parameters, w[2]: the first review rated Good."""
+"""Days until retrievability is 0.9. FSRS-6 default parameters, w[2]: after a first review rated Good."""
 
 INITIAL_DIFFICULTY: Final = 2.118103970459015
-"""From 1 (easy) to 10. FSRS-6: w[4] - exp(2 w[5]) + 1, for a first review rated Good."""
+"""From 1 (easy) to 10. FSRS-6: w[4] - exp(2 w[5]) + 1, after a first review rated Good."""
 
 
 class Exposure(StrEnum):
-    """How far a memory got in one recall: retrieved, shown and used are counted separately."""
+    """How a memory was used in one recall: retrieved, shown and used are counted separately."""
 
     RETRIEVED = "retrieved"
     SHOWN = "shown"
@@ -47,10 +47,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """`importance`, `confidence` and `surprise` are in [0, 1]; `priority` is 1 to 10.
+    """The numbers that use, feedback and reviews change. `importance`, `confidence` and `surprise` are in [0, 1];
+    `priority` is 1 to 10.
 
     `importance_floor`: importance never decays below it. `stability` (days, more than 0) and `difficulty` (1 to 10):
-    the state of FSRS-6; by default that after a first review rated Good.
+    the FSRS-6 state; by default that after a first review rated Good.
     """
 
     importance: float = 0.5
@@ -66,7 +67,7 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A memory's new strength. `retire`: the reason for retiring the memory; empty: it is not retired."""
+    """A memory's new strength. `retire`: why the memory is retired; "": it is not."""
 
     strength: Strength
     retire: str = ""
@@ -74,7 +75,8 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """One entry of the exposure log. `similarity`: its cosine, in [-1, 1]; None: not found by meaning.
+    """One entry of the exposure log. `similarity`: the cosine with the question, in [-1, 1]; None: not found by its
+    vector.
 
     `query`: the question, "" if not known. `session`: the session that asked.
     """

@@ -1,4 +1,4 @@
-"""Checks shared by the domain's values. Each returns the checked value or raises InvalidInput."""
+"""Checks of arguments, shared by the domain's values. Each returns the checked value or raises InvalidInput."""
 
 from __future__ import annotations
 

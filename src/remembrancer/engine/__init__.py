@@ -1,6 +1,6 @@
-"""The use cases, one module each: gather what is needed, decide with pure functions, commit once.
+"""The use cases, one module each: read what is needed, decide with pure functions, commit once.
 
-`from remembrancer import engine` costs nothing: `engine.erase` is loaded when it is first used.
+`from remembrancer import engine` loads no module; `engine.erase` is loaded on first use.
 """
 
 # pyright: reportUnusedImport=false

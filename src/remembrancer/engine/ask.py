@@ -1,4 +1,4 @@
-"""Ask the language model. Every call is written to the ledger, with its cost."""
+"""Asking the language model. Every call is written to the ledger, with its cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Nobody was called.
+# no request was sent
 _NOTHING: Final = ModelUsage(requests=0, input_tokens=0, output_tokens=0, cost=0.0)
 
 
@@ -32,10 +32,11 @@ async def ask_for(
     schema: JsonObject,
     max_tokens: int = 2048,
 ) -> T | str:
-    """Ask the model for a value. `read` returns the value of an answer, or text that says what is wrong with it; the
-    model is told so and asked again. Returns the value, or what was wrong with the last answer.
+    """Ask the model for a value. `read` returns the value of an answer, or a text that says what is wrong with it; the
+    model then gets that text and tries again.
 
-    The other arguments are those of `Task`. Raises as `ask` does.
+    Returns the value, or what is wrong with the last answer. The other arguments are those of `Task`. Raises as `ask`
+    does.
     """
 
     def check(value: JsonObject) -> str:
@@ -58,11 +59,11 @@ async def ask_for(
 
 
 async def ask(ctx: Context, scope: Scope, task: Task) -> Answer:
-    """Give the model a task, and write one row to the workspace's ledger, whether it succeeds or not.
+    """Give the model a task, and add a row to the workspace's ledger, whether the call succeeds or not.
 
-    An unusable answer is returned with `value` None. Raises ModelUnavailable where there is no model or it does not
-    answer, and StoreUnavailable where the ledger cannot be written. A cancelled call is not in the ledger: what it cost
-    is unknown.
+    An invalid answer is returned with `value` None. Raises ModelUnavailable if there is no model or it does not answer,
+    and StoreUnavailable if the ledger cannot be written. A cancelled call is not in the ledger, because its cost is
+    unknown.
     """
     if ctx.llm is None:
         raise ModelUnavailable(ctx.without_llm)

@@ -1,4 +1,4 @@
-"""An embedder that embeds each question once, however many presets are compared."""
+"""An embedder that caches the embeddings of questions, for comparing presets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Vector: TypeAlias = NDArray[np.float32] | EmbeddedQuestion
 
 @dataclass(slots=True)
 class _AskedOnce:
-    """Remembers the vector of each question, or the error that the inner embedder raised."""
+    """Caches the vector of each question, or the error that the inner embedder raised."""
 
     inner: Embedder
     known: dict[str, _Vector | ModelUnavailable] = field(default_factory=dict[str, _Vector | ModelUnavailable])
@@ -58,7 +58,7 @@ class _AskedOnce:
         return _vector(self._once_now(text))
 
     def question_now(self, text: str) -> EmbeddedQuestion:
-        return cast("EmbeddedQuestion", self._once_now(text))  # what `_asked_now` of one with words has given
+        return cast("EmbeddedQuestion", self._once_now(text))  # `_asked_now` of `_TokensAskedOnce` returns it
 
     async def close(self) -> None:
         """Does nothing: the owner of the inner embedder closes it."""
@@ -94,7 +94,7 @@ class _AskedOnce:
 
 @dataclass(slots=True)
 class _TokensAskedOnce(_AskedOnce):
-    """The same for an embedder that also gives token embeddings; both come from one call."""
+    """The same for an embedder that also gives token embeddings; vector and token embeddings come from one call."""
 
     words: TokenEmbedder = field(kw_only=True)
 
@@ -102,7 +102,7 @@ class _TokensAskedOnce(_AskedOnce):
         return await self.words.embed_passages(passages)
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
-        return cast("EmbeddedQuestion", await self._once(text))  # what `_asked` has given
+        return cast("EmbeddedQuestion", await self._once(text))  # `_asked` returns it
 
     async def _asked(self, text: str) -> _Vector:
         return await self.words.embed_question(text)
@@ -116,6 +116,6 @@ def _vector(answer: _Vector) -> NDArray[np.float32]:
 
 
 def asked_once(embedder: Embedder) -> Embedder:
-    """The embedder, asked for each question once. The caller still closes the original."""
+    """An embedder that embeds each question once and caches the result. Closing it does not close `embedder`."""
     words = token_embedder(embedder)
     return _AskedOnce(embedder) if words is None else _TokensAskedOnce(embedder, words=words)

@@ -1,4 +1,4 @@
-"""Prepare a question: what to search for, its vectors, and the times it names."""
+"""Preparing a question: search terms, key terms, vectors, and the times it names."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from remembrancer.ports.changes import ReadView
 
 KEY_TERMS: Final = "key_terms"
-"""The key of `Recall.degraded` and of its timings for key terms."""
+"""The key of key terms in `Recall.degraded` and `Recall.timings`."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionVectors:
-    """A question's vector and token embeddings. Where one is missing, `degraded` says why. `took`: how long embedding
-    took.
+    """A question's vector and token embeddings. If one is missing, `degraded` says why. `took`: the duration of
+    embedding.
     """
 
     vector: NDArray[np.float32] | None = None
@@ -46,7 +46,7 @@ class QuestionVectors:
     took: timedelta = timedelta(0)
 
     def tokens(self, planned: Reading, found: Candidates) -> QuestionTokens | None:
-        """The question's token embeddings, weighted by the idf of their terms among the searched memories."""
+        """The question's token embeddings, weighted by the idf of their terms in the searched memories."""
         if self.question is None or found.idf is None:
             return None
         idf = dict(zip(planned.lexical.terms, found.idf.tolist(), strict=True))
@@ -55,8 +55,9 @@ class QuestionVectors:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """The key terms that a question is searched by, and how long finding them took. Empty where the preset uses none,
-    where the question is short enough without them, or where no model answered: then `degraded` says why.
+    """The key terms for a question, and the time taken to find them.
+
+    Empty if the preset uses none, if the question is short, or if no model answered; `degraded` then says why.
     """
 
     terms: tuple[str, ...] = ()
@@ -65,7 +66,7 @@ class Keyed:
 
 
 async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
-    """Ask the model for the question's key terms, if the preset and the length of the question call for them."""
+    """Ask the model for the question's key terms, if the preset uses them and the question is long."""
     settings = ctx.preset.key_terms
     if settings is None or not settings.are_needed(text):
         return Keyed()
@@ -95,8 +96,9 @@ async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
 def planned_for(
     ctx: Context, view: ReadView, reader: Reader, text: str, where: Filter, ranking: Ranking, terms: Sequence[str] = ()
 ) -> Reading:
-    """What to search for. Where a time counts from an event ("a week after the trip"), the event's date is looked up.
-    `terms`: the question's key terms.
+    """Read the question: what to search for, by `read_question` or `read_terms`. `terms`: the question's key terms.
+
+    If it names a time relative to an event ("a week after the trip"), the date of the event is looked up.
     """
     keyed = ctx.preset.key_terms
     in_context = keyed is None and ranking.reads_context
@@ -106,7 +108,7 @@ def planned_for(
     if not in_context:
         return read_terms(salient_part(text) if keyed is None else keyed.searched(text, terms), people)
     planned = read_question(text, people, where.current_at)
-    # "After the trip" alone leaves open how long after: looking the trip up for it lost more than it found.
+    # "After the trip" alone does not say how long after: looking up the trip's date made answers worse on average.
     if planned.anchored is None or planned.anchored.soft:
         return planned
     happened_at = _happened_at(ctx, view, reader, planned.anchored.anchor, where)
@@ -114,7 +116,7 @@ def planned_for(
 
 
 async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:
-    """Embed the question; where that is impossible, say why."""
+    """Embed the question. If that is impossible, the result says why."""
     embedder = ctx.embedder
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
@@ -129,7 +131,7 @@ async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVec
 
 
 def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:
-    """As `embed`, in this thread, for an embedder that computes locally."""
+    """As `embed`, in the calling thread, for an embedder that computes locally."""
     embedder = computing(ctx.embedder)
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
@@ -165,7 +167,7 @@ def _since(ctx: Context, start: float) -> timedelta:
 
 
 def _happened_at(ctx: Context, view: ReadView, reader: Reader, event: str, where: Filter) -> datetime | None:
-    """The time of the event that another time counts from: that of the memory with most of the event's words."""
+    """When the event that a time is relative to happened: the time of the memory with most of the event's words."""
     terms = lexical_query(event)
     if terms.is_empty:
         return None

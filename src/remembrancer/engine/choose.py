@@ -1,4 +1,4 @@
-"""From candidates to hits: score and rank them, read the rows, leave out repeats, diversify."""
+"""From candidates to hits: rank them, read their rows, drop repeated texts, diversify."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Ranked:
     passed: NDArray[np.bool_]
 
     def best_cue(self, index: int, cues: Sequence[Cue]) -> Cue:
-        """The cue of the candidate that the search found."""
-        # Revised since the search, it may have fewer than it had.
+        """The cue by which the search found the candidate."""
+        # A memory revised since the search may have fewer cues now.
         return cues[min(int(self.found.cue[index]), len(cues) - 1)]
 
 
@@ -56,10 +56,11 @@ def ranked_by(
     *,
     before: Ranked | None = None,
 ) -> Ranked:
-    """Rank by an expression over a table of signals. Equal scores keep the order of the candidates: newest first, then
-    by id.
+    """Rank candidates by an expression over a table of signals. Equal scores keep the order of the candidates: newest
+    first, then by id.
 
-    `before`: the ranking that this one refines: equal scores keep its order, and `relevant` is taken from it.
+    `before`: the previous ranking, which this one refines: equal scores keep its order, and `relevant` is taken from
+    it.
     """
     scored = evaluate(expression, table, len(found.ids))
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
@@ -105,8 +106,8 @@ def choose(
     """
     choice = Choice()
     contenders = ranking.order[ranking.passed[ranking.order]]
-    # Rows are read a page at a time: repeats are rare, so the first page is nearly always enough. But what is to be
-    # compared with everything must all be read.
+    # Rows are read a page at a time: repeats are rare, so the first page usually suffices. But to diversify, all must
+    # be read.
     page = limit if diversity is None else max(1, len(contenders))
     wanted = limit if diversity is None else len(contenders)
     said: dict[str, int] = {}
@@ -118,7 +119,7 @@ def choose(
         if len(choice.chosen) == wanted:
             break
     if diversity is not None:
-        # Likeness to better hits takes from a score: it may fall below what was asked for only now.
+        # Diversification lowers scores: they may only now fall below the minimum.
         choice.chosen = [one for one in _diverse(choice.chosen, diversity, limit) if one.score >= min_score]
     return choice
 
@@ -132,7 +133,7 @@ def _read(
     said: dict[str, int],
     entries: Mapping[UUID, MemoryWrite],
 ) -> Iterator[Chosen]:
-    """The rows of a page, in order, without texts that were chosen before."""
+    """The chosen candidates of a page, in order, without texts that were chosen before."""
     ids = ranking.found.ids
     stored = [ids[index] for index in page if ids[index] not in entries]
     rows = dict(view.get(reader, stored))

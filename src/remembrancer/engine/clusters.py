@@ -1,4 +1,4 @@
-"""Replace each cluster of similar memories by one memory; the others leave recall and stay reachable from it."""
+"""Replacing each cluster of similar memories by one memory. The others leave recall and stay reachable from it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from remembrancer.values import copied, dataclass
 JOB: Final = "clusters"
 CENTRAL: Final = "most central text"
 CONSOLIDATED_FROM: Final = "consolidated_from"
-"""The metadata that names, by id, the memories of a cluster."""
+"""The metadata field with the ids of the memories of a cluster."""
 LIMIT: Final = 50
 MAX_LIMIT: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidated:
-    """A cluster, oldest memory first, and the memory that replaced it. `by`: the model that wrote it, or "most central
-    text": without a model, the text most similar to the others is used.
+    """A cluster, oldest memory first, and the memory that replaced it. `by`: the model that wrote its text, or "most
+    central text": without a model, the text most similar to the others is used.
     """
 
     memory_id: UUID
@@ -43,7 +43,7 @@ class Consolidated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersReport(condense.CondenseReport):
-    """`consolidated`: clusters that were replaced, or would be with `dry_run`."""
+    """`consolidated`: the replaced clusters; with `dry_run`, those that would be."""
 
     consolidated: tuple[Consolidated, ...] = ()
 
@@ -77,11 +77,11 @@ async def consolidate_clusters(
 
 async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -> list[tuple[Memory, ...]]:
     where = Filter(current_at=now, tiers=frozenset(rule.tiers))
-    # What has a topic key is told anew under it, and has to stay there for that.
+    # Memories with a topic key are updated under it, so they stay as they are.
     free = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
     apart = [(_home(ctx, row), row.kind, row.tier) for row in free]
     texts = [without_recalled(row.text) for row in free]
-    # Of many memories this takes seconds, in which others may want something of the loop.
+    # In another thread: with many memories it takes seconds, and would block the event loop.
     found = await asyncio.to_thread(clusters_of, texts, rule, apart=apart)
     return [tuple(free[place] for place in group) for group in found]
 
@@ -100,7 +100,7 @@ async def _replaced(
             said = Condensed(text=texts[place], title=cluster[place].title, by=CENTRAL)
         case condense.Instead.LATER:
             return None
-    now = ctx.clock()  # a model may have taken its time
+    now = ctx.clock()  # asking a model may have taken minutes
     memory = one_of(
         cluster,
         said,

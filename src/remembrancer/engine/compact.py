@@ -1,4 +1,4 @@
-"""Compaction: merge memories that say the same."""
+"""Compaction: merging near-duplicate memories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LIMIT: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """The memory that was kept, and those merged into it, in time order."""
+    """The kept memory, and the memories merged into it, in time order."""
 
     memory_id: UUID
     gone: tuple[UUID, ...]
@@ -34,8 +34,8 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionReport:
-    """`merged`: groups that were merged, or would be with `dry_run`. `left`: groups that changed meanwhile or exceeded
-    the limit. `reason`: why nothing, or not everything, was done.
+    """`merged`: the merged groups; with `dry_run`, those that would be. `left`: groups that changed meanwhile or
+    exceeded the limit. `reason`: why nothing, or not everything, was done.
     """
 
     merged: tuple[Merged, ...] = ()
@@ -47,9 +47,9 @@ class CompactionReport:
 async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False) -> CompactionReport:
     """Merge up to `limit` groups of near-duplicates of the workspace (1 to 100,000).
 
-    The most important memory of a group is kept. It takes the longest text, keeps its previous text as a revision, adds
-    up the usage of all, and gets `derived_from` relations to the others. Each group is one transaction. `dry_run`
-    writes nothing. Raises InvalidInput for a limit out of range.
+    The most important memory of a group is kept. It gets the longest text, keeps its previous text as a revision, gets
+    the usage counts of all, and `derived_from` relations to the others. Each group is one transaction. `dry_run` writes
+    nothing. Raises InvalidInput for a limit out of range.
     """
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.compaction
@@ -58,7 +58,7 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
     now = ctx.clock()
     where = Filter(current_at=now, tiers=frozenset(rule.tiers))
     rows = [row async for row in every_memory(ctx, scope, where)]
-    # Of many memories this takes seconds, in which others may want something of the loop.
+    # In another thread: with many memories it takes seconds, and would block the event loop.
     merges = await asyncio.to_thread(merges_of, rows, rule, pinned_tag=ctx.preset.pinned_tag)
     merged: list[Merged] = []
     lost = 0
@@ -80,7 +80,7 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
 
 
 async def _put(ctx: Context, scope: Scope, merge: Merge, now: datetime) -> None:
-    """Write one merge. Raises Conflict where a memory of it has changed since it was read."""
+    """Write one merge. Raises Conflict if one of its memories has changed since it was read."""
     found = await found_by(ctx, (merge.kept, *merge.gone))
     write = MemoryWrite(merge.revised, cues_of(merge.revised, found.cues, own=True), found.event_ids)
     effect = Effect(

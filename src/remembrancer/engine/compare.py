@@ -1,4 +1,4 @@
-"""Compare presets: what each returns for one question over the same memories, and why the results differ."""
+"""Comparing presets: the hits of each for one question over the same memories, and why they differ."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from remembrancer.values import dataclass
 
 MAX_PRESETS: Final = 12
 _NAMED: Final = 2
-"""A reason names at most so many presets; the others are counted."""
+"""A reason names at most this many presets; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresetAnswer:
-    """The hits of one preset, best first. `limit`: the number asked for, or the most that this preset allows."""
+    """The hits of one preset, best first. `limit`: the requested number, or the preset's maximum."""
 
     preset: str
     limit: int
@@ -40,7 +40,7 @@ class PresetAnswer:
 class RankUnderPreset:
     """The result for one memory under one preset.
 
-    `rank` and `score`: among the hits where it was `returned`, otherwise among the candidates; None where it was no
+    `rank` and `score`: among the hits if it was `returned`, otherwise among the candidates; None if it was no
     candidate. `parts`: the score before diversification. `reason`: why it was not returned.
     """
 
@@ -54,13 +54,13 @@ class RankUnderPreset:
 
     @property
     def leading(self) -> Weights | None:
-        """The two parts with most weight in its score."""
+        """The two parts with the most weight in its score."""
         return None if self.parts is None else leading(self.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedMemory:
-    """A memory that at least one preset returned, its result under each preset, and `why` they differ."""
+    """A memory that at least one preset returned, its result under each preset, and `why` the results differ."""
 
     memory: Memory
     places: tuple[RankUnderPreset, ...]
@@ -69,7 +69,7 @@ class ComparedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Two presets, and the Jaccard similarity of their hits, in [0, 1]; 1 where both return nothing."""
+    """The Jaccard similarity of two presets' hits, in [0, 1]; 1 if both return nothing."""
 
     first: str
     second: str
@@ -78,7 +78,9 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """`memories`: all that a preset returned, by mean rank; one not returned counts as just below the last."""
+    """`memories`: all memories that a preset returned, by mean rank; a memory not returned counts as one rank below the
+    last.
+    """
 
     query: str
     asked_at: datetime
@@ -88,10 +90,10 @@ class Comparison:
 
 
 async def compare(ctx: Context, reader: Reader, question: Question, presets: Sequence[Preset]) -> Comparison:
-    """Ask the same question under each preset, over the same memories: only the ranking differs.
+    """Ask the same question under each preset, over the same memories.
 
-    All use the reader's access policy and the moment of the question's filter. The question is embedded once. Raises
-    InvalidInput for no presets, too many, or two of the same name.
+    All presets use the reader's access policy and the time of the question's filter. The question is embedded once.
+    Raises InvalidInput for no presets, too many, or two of the same name.
     """
     _check(presets)
     now = question.where.current_at
@@ -173,13 +175,13 @@ def _overlaps(answers: Sequence[PresetAnswer]) -> tuple[Overlap, ...]:
 
 
 def _agreement(one: set[UUID], other: set[UUID]) -> float:
-    """Jaccard similarity, but 1 where both are empty."""
+    """Jaccard similarity, but 1 if both are empty."""
     return jaccard(one, other) if one or other else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Kin:
-    """The scores that one preset gives the compared memories: `all` of them, and of those it `returned`."""
+    """One preset's scores of the compared memories: of `all`, and of the `returned` ones."""
 
     all: Sequence[Part]
     returned: Sequence[Part]
@@ -193,7 +195,9 @@ class _Kin:
 
 
 def _why(places: Sequence[RankUnderPreset], kin: Mapping[str, _Kin]) -> str:
-    """Explain the results: where the memory ranks best and why, then where it was left out, or ranks worst."""
+    """Explain the results: why the memory ranks best under one preset, then why it was dropped or ranks worst under
+    another.
+    """
     returned = sorted((place for place in places if place.returned), key=lambda place: place.rank or 0)
     left_out = [place for place in places if not place.returned]
     best = [place for place in returned if place.rank == returned[0].rank]
@@ -208,14 +212,16 @@ def _why(places: Sequence[RankUnderPreset], kin: Mapping[str, _Kin]) -> str:
 
 
 def _told(alike: Sequence[RankUnderPreset], places: Sequence[RankUnderPreset]) -> str:
-    """The presets that give a memory this rank, in words."""
+    """The presets that give a memory this rank, as words for the reason."""
     if len(alike) == len(places) > 1:
         return f"rank {alike[0].rank} everywhere"
     return f"rank {alike[0].rank} under {_listed([place.preset for place in alike[:_NAMED]], len(alike) - _NAMED)}"
 
 
 def _lifted(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
-    """The parts of its score that are higher than usual among the compared memories; or those of most weight."""
+    """The parts of its score that are above the median of the compared memories; without any, those with the most
+    weight.
+    """
     if place.parts is None:
         return ""
     high = setting_apart(place.parts, kin[place.preset].all, above=True)
@@ -223,7 +229,7 @@ def _lifted(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
 
 
 def _lowered(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
-    """The parts of its score that are lower than usual among the memories that the preset returned."""
+    """The parts of its score that are below the median of the memories that the preset returned."""
     among = kin[place.preset]
     low = () if place.parts is None else setting_apart(place.parts, among.returned or among.all, above=False)
     return f": low {_valued(low)}" if low else ""

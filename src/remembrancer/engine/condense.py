@@ -1,4 +1,4 @@
-"""What the jobs that make one memory of several share: reading sources, asking for a summary, replacing sources."""
+"""Shared by the jobs that combine memories: reading sources, asking for a summary, replacing sources."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ Done = TypeVar("Done")
 MemoryGroup = tuple[Memory, ...]
 
 TRIES: Final = 5
-"""After so many failed summaries of an item, the extract without a model is used."""
+"""After this many failed summaries of a group, the extract without a model is used."""
 MAX_READ_CHARS: Final = 60_000
 """A longer text is not given to a model: a summary would be expensive and leave most of it out."""
 SILENT: Final = 2
-"""After so many unanswered questions in a row, the model is not asked again in this run."""
+"""After this many unanswered requests in a row, the model is not asked again in this run."""
 
 
 class Instead(Enum):
-    """What to do where a model gave no summary: use the extract instead, or try again later."""
+    """What to do if a model gave no summary: use the extract without a model, or retry in a later run."""
 
     STAND_IN = "stand-in"
     LATER = "later"
@@ -53,9 +53,9 @@ class OrderedMemories:
 
 
 async def not_undone(ctx: Context, groups: Iterable[MemoryGroup], purpose: str) -> tuple[MemoryGroup, ...]:
-    """The groups of which no memory was made before for this purpose.
+    """The groups for which no memory was made before with this purpose.
 
-    The sources of the others were restored by somebody, unchanged. Replacing them again would undo that.
+    If one was made, somebody has restored its unchanged sources; replacing them again would undo that.
     """
     made = {id_of(group, purpose): group for group in groups}
     by_scope: dict[Scope, list[UUID]] = {}
@@ -68,7 +68,7 @@ async def not_undone(ctx: Context, groups: Iterable[MemoryGroup], purpose: str) 
 
 
 async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
-    """The cues and events of memories of one home: whoever sees the first of them sees all."""
+    """The cues and events of memories that have one home, so that a reader of the first of them may see all."""
     reader = Reader(sources[0].scope)
     cues = await ctx.store.cues(reader, [source.id for source in sources])
     events = {source.id: await ctx.store.provenance(reader, source.id) for source in sources}
@@ -85,7 +85,7 @@ async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
 
 
 def told(found: OrderedMemories) -> tuple[HeadedMemory, ...]:
-    """The memories as the model reads them, without text that a recall inserted."""
+    """The memories for the prompt, without text that a recall inserted."""
     headings: dict[UUID, str] = {}
     for cue in found.cues:
         headings.setdefault(cue.memory_id, cue.heading)
@@ -94,7 +94,7 @@ def told(found: OrderedMemories) -> tuple[HeadedMemory, ...]:
 
 
 def in_place_of(sources: Sequence[Memory], write: MemoryWrite | None, reason: str, now: datetime) -> Effect:
-    """Insert the new memory with relations to its sources, and take the sources out of recall; all or nothing."""
+    """The effect that inserts the new memory with relations to its sources, and takes the sources out of recall."""
     return Effect(
         expected={source.id: source.revision for source in sources},
         inserted=() if write is None else (write,),
@@ -110,7 +110,7 @@ def derived_from(memory_id: UUID, sources: Iterable[Memory], now: datetime) -> t
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CondenseReport:
     """`failed`: groups whose summary failed. `left`: groups that wait, changed meanwhile, or exceeded the limit.
-    `reason`: why nothing, or not everything, was done. `stand_in`: why no model was asked; empty where one was.
+    `reason`: why nothing, or not everything, was done. `stand_in`: why no model was asked; "" if one was.
     """
 
     failed: int = 0
@@ -121,10 +121,10 @@ class CondenseReport:
 
 
 class Summaries:
-    """Asks for summaries during one run of a job, and defers items that fail.
+    """Asks for summaries during one run of a job, and defers groups whose summary fails.
 
-    After `TRIES` failures, or for more than `MAX_READ_CHARS`, an item gets the extract. After `SILENT` unanswered
-    questions in a row nothing more is asked in this run; the remaining items do not count as failed.
+    After `TRIES` failures, or with more than `MAX_READ_CHARS` characters, a group gets the extract. After `SILENT`
+    unanswered requests in a row, the model is not asked again in this run; the remaining groups do not count as failed.
     """
 
     def __init__(self, ctx: Context, scope: Scope, job: str, waiting: Iterable[Deferral]) -> None:
@@ -140,7 +140,7 @@ class Summaries:
     async def of(
         self, item: str, instructions: str, several: Sequence[HeadedMemory], *, max_chars: int
     ) -> Summary | Instead:
-        """The summary of some memories. `item`: their name among the deferred items. Raises StoreUnavailable only."""
+        """The summary of some memories. `item`: their name among the deferred items. Raises only StoreUnavailable."""
         instead = self._instead(self._waiting.get(item))
         if instead is not None:
             return instead
@@ -164,12 +164,12 @@ class Summaries:
         return await self._failed(item, said) if isinstance(said, str) else said
 
     async def done(self, item: str) -> None:
-        """Note that the item is done."""
+        """Remove the item from the deferred ones."""
         if item in self._waiting:
             await self._ctx.store.settle(self._scope, self._job, [item])
 
     async def gone(self, items: Iterable[str]) -> None:
-        """Drop deferred items that no longer exist. `items`: all that do."""
+        """Remove deferred items that no longer exist. `items`: all existing ones."""
         stale = sorted(set(self._waiting).difference(items))
         if stale:
             await self._ctx.store.settle(self._scope, self._job, stale)
@@ -201,10 +201,10 @@ async def sweep(
     planned: Callable[[MemoryGroup], Done] | None,
     replaced: Callable[[MemoryGroup, Summaries], Awaitable[tuple[Effect, Done, datetime] | None]],
 ) -> tuple[tuple[Done, ...], CondenseReport]:
-    """Process up to `limit` groups that no memory was made of before, each in one transaction.
+    """Process up to `limit` groups for which no memory was made before, each in one transaction.
 
-    `idle`: the reason where there is none. `planned`: given for a dry run, which asks no model and writes nothing.
-    `replaced`: the effect of a group, its report, and the time of both; None: try again later.
+    `idle`: the `reason` if there is no group. `planned`: given for a dry run, which asks no model and writes nothing.
+    `replaced`: returns a group's effect, its report, and the time of both; None: retry later.
     """
     groups = await not_undone(ctx, groups, job)
     report = CondenseReport(
@@ -235,5 +235,5 @@ async def sweep(
 
 
 def item(group: MemoryGroup) -> str:
-    """The name of the group among the deferred items: memories may join it, its first one stays."""
+    """The group's name among the deferred items, by its first memory: later ones may join the group."""
     return str(group[0].id)

@@ -1,4 +1,4 @@
-"""Run every consolidation that the preset has, at once: facts, rules, clusters, and compaction."""
+"""Running all consolidation that the preset has: facts, rules, clusters and compaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidation:
-    """The report of each part; None for a part that the preset does not have. `reason`: why there is none at all."""
+    """The report of each part; None for a part that the preset lacks. `reason`: why there is no report."""
 
     facts: FactsReport | None = None
     rules: RulesReport | None = None
@@ -28,7 +28,10 @@ async def consolidate(
     ctx: Context, scope: Scope, *, since: datetime | None, limit: int, crew: str | None = None
 ) -> Consolidation:
     """Draw facts, learn rules from events `since`, replace clusters, and merge near-duplicates, as far as the preset
-    has each; up to `limit` items of each kind, due or not. With a `crew`, only rules are learned, from its entries.
+    has each.
+
+    Processes up to `limit` items of each kind, whether due or not. With a `crew`, only rules are learned, from its
+    entries.
     """
     preset = ctx.preset
     if crew is not None:

@@ -1,4 +1,4 @@
-"""What every engine function depends on, in one argument."""
+"""The dependencies of engine functions, in one value."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from remembrancer.presets.spec import Preset
 
 PAGE: Final = 2_000
-"""So many memories are read from the store at a time."""
+"""The number of memories read from the store at a time."""
 MOST: Final = 4_096
-"""The most turns that are kept, the least recently read are dropped. With 384 components: 6 MB."""
+"""The most turns in the cache; the least recently read are dropped. With 384 components: 6 MB."""
 
 
 class TailVectors:
-    """The vectors of turns that are in no episode yet, by event, in this process. A stream's tail is read again
-    whenever it has grown, and embedded once.
+    """A cache of the vectors of turns that are in no episode yet, by event. Without it, they would be embedded again
+    whenever the stream grows.
 
-    One cache serves one embedder and preset, because both decide what is embedded.
+    A cache belongs to one embedder and preset, because both determine the vectors.
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -46,14 +46,14 @@ class TailVectors:
         self._vectors: OrderedDict[UUID, NDArray[np.float32]] = OrderedDict()
 
     def known(self, events: Iterable[UUID]) -> dict[UUID, NDArray[np.float32]]:
-        """The cached vectors of these events, which become the most recently read."""
+        """The cached vectors of these events. They become the most recently read."""
         found = {event: self._vectors[event] for event in events if event in self._vectors}
         for event in found:
             self._vectors.move_to_end(event)
         return found
 
     def keep(self, vectors: Mapping[UUID, NDArray[np.float32]]) -> None:
-        """Add vectors, and drop those that were not read for longest."""
+        """Add vectors, and drop the least recently read."""
         self._vectors.update(vectors)
         while len(self._vectors) > self._most:
             self._vectors.popitem(last=False)
@@ -70,13 +70,13 @@ THREADS: Final = 2
 
 
 class Executor:
-    """A few threads, started when first needed."""
+    """A small thread pool. Threads start on first use."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, "remembrancer-beside")
 
     def begin(self, work: Callable[[], T]) -> Callable[[], T]:
-        """Start work in another thread. The returned function waits for its result, or raises its error."""
+        """Start `work` in another thread. Returns a function that waits for its result, or raises its error."""
         begun = threading.Event()
 
         def whole() -> T:
@@ -84,29 +84,29 @@ class Executor:
             return work()
 
         result = self._threads.submit(whole)
-        # Until it waits for something, this thread keeps Python's lock: the other would not begin before it is needed.
+        # Yield Python's global lock: the other thread would otherwise start only when this one waits.
         begun.wait()
         return result.result
 
     async def close(self) -> None:
-        """Wait for running work. Closing twice does nothing."""
+        """Wait for running work, and close. Closing twice does nothing."""
         await asyncio.to_thread(self._threads.shutdown)
 
 
 class Clock(Protocol):
     def __call__(self) -> datetime:
-        """The time now, aware."""
+        """The current time, aware."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """`without_embedder`, `without_llm`: why there is no embedder or language model, as shown to users; empty where
-    there is one.
+    """The store, models, preset, clock and other dependencies of engine functions.
 
-    `stopwatch`: seconds from an arbitrary origin. `new_id`: a new id for something that happens at a time. `tails`:
-    vectors of turns that are in no episode yet. `executor`: threads for computation beside a read. `walk_agents`:
-    agents whose recalls follow `similar` relations where a question does not say.
+    `without_embedder`, `without_llm`: why there is no embedder or language model, as shown to users; "" if there is
+    one. `stopwatch`: seconds from any origin. `new_id`: a new id for an event or memory of that time. `tails`: vectors
+    of turns that are in no episode yet. `executor`: threads for computation during a read. `walk_agents`: agents whose
+    recalls follow `similar` relations if a question does not say.
     """
 
     store: Store
@@ -131,7 +131,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The caller: the scope it writes to, and the role it reads as."""
+    """Who calls: the scope that is written to, and the role that determines what is read."""
 
     scope: Scope
     role: str
@@ -140,7 +140,7 @@ class Caller:
 async def every_memory(
     ctx: Context, scope: Scope, where: Filter, *, unconsolidated: bool = False
 ) -> AsyncIterator[Memory]:
-    """All memories of the workspace that the filter keeps, oldest first, regardless of visibility."""
+    """All memories of the workspace that the filter keeps, oldest first, whatever their visibility."""
     last: Memory | None = None
     while page := await ctx.store.workspace_memories(
         scope, where, limit=PAGE, after=last, unconsolidated=unconsolidated
@@ -150,11 +150,11 @@ async def every_memory(
 
 
 def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, asking: bool = False) -> Reader:
-    """The caller as a reader, with the reach asked for, or that of its role under the preset's access policy.
+    """The caller as a reader. `reach`: the requested reach; None: that of the caller's role under the preset's access
+    policy.
 
-    A role whose reach needs a scope part that the caller lacks sees the workspace; nothing narrower is defined for it.
-    Where the reach was asked for explicitly, or for a question (`asking`) under a strict preset, that raises
-    InvalidInput.
+    A role whose reach needs a scope part that the caller lacks sees the workspace. But for a requested reach, and for a
+    question (`asking`) under a strict preset, that raises InvalidInput.
     """
     access_policy = ctx.preset.access_policy
     if reach is not None:

@@ -1,4 +1,4 @@
-"""End a session: form its last episode, learn from it, and count how its memories were used."""
+"""Ending a session: form its last episode, extract learnings, and count and review the use of memories."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from remembrancer.policies.forgetting.reinforcement import after_exposure
 from remembrancer.values import dataclass
 
 REINFORCED: Final = "session.reinforced"
-"""The kind of the archived memory that lists which memories a session has counted."""
+"""The kind of the archived memory that lists the memories counted for a session."""
 MEMORIES: Final = "memories"
 BATCH: Final = 1_000
-"""At most so many memories are listed in one of them."""
+"""The most memories in one such list."""
 
 _SESSIONS: Final = UUID("a9d2b6c4-0f3e-4c6b-8a57-1e7f9c2d4b60")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReinforceReport:
-    """`reinforced`: memories counted now. `left`: memories that another process counted first. `reason`: why none."""
+    """`reinforced`: memories counted by this call. `left`: memories that another process counted first. `reason`: why
+    none.
+    """
 
     reinforced: tuple[UUID, ...] = ()
     left: int = 0
@@ -45,7 +47,7 @@ class ReinforceReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndReport:
-    """The result of each part; each says why it did nothing. `segmented`: None where the preset forms no episodes."""
+    """The report of each part, with the reason if it did nothing. `segmented`: None if the preset forms no episodes."""
 
     session: str
     segmented: SegmentedStream | None
@@ -55,14 +57,13 @@ class EndReport:
 
 
 async def end_session(ctx: Context, scope: Scope, session: str) -> EndReport:
-    """Close a session of this scope. A repeated call does what was left undone or has been added since, and nothing
-    twice.
+    """End a session of this scope. A repeated call does only what was not done before.
 
     If the process dies before extraction ends, the job `extract` continues it.
     """
     stream = scope.narrowed(session=validation.name("session", session))
     await expect(ctx, scope, session=session)
-    # First what takes a moment and no sweep makes up for; then what models may take minutes for.
+    # First the fast parts, which no background job would make up for; then the parts that may wait minutes for a model.
     reinforced = await reinforce_session(ctx, stream, session)
     return EndReport(
         session=session,
@@ -74,11 +75,11 @@ async def end_session(ctx: Context, scope: Scope, session: str) -> EndReport:
 
 
 async def reinforce_session(ctx: Context, scope: Scope, session: str) -> ReinforceReport:
-    """Count each memory that was exposed in the session once, as the preset counts.
+    """Count each memory that was exposed in the session once, by the preset's rules.
 
-    Exposures name their session without its scope, so all of that name in the workspace count as one session. The
-    counted memories are listed in an archived memory of the kind `session.reinforced`, written together with the counts
-    under an id derived from the session: neither a crash nor another process counts one twice.
+    Exposures have the session's name without its scope, so all sessions of that name in the workspace count as one. The
+    counted memories are listed in an archived memory of the kind `session.reinforced`, which is written together with
+    the counts, under an id derived from the session. So neither a crash nor another process leads to a second count.
     """
     dynamics = ctx.preset.dynamics
     if not dynamics.per_session:
@@ -95,7 +96,7 @@ async def reinforce_session(ctx: Context, scope: Scope, session: str) -> Reinfor
         )
         try:
             await ctx.store.commit(scope, effect, at=now)
-        except (Conflict, NotFound):  # another was faster, or one of them has been erased: the next time sees it
+        except (Conflict, NotFound):  # another process wrote first, or a memory was erased; the next call handles it
             return ReinforceReport(reinforced=tuple(reinforced), left=len(fresh) - start)
         reinforced += batch
         ordinal += 1
@@ -104,7 +105,7 @@ async def reinforce_session(ctx: Context, scope: Scope, session: str) -> Reinfor
 
 
 async def _counted(ctx: Context, scope: Scope, session: str) -> tuple[frozenset[UUID], int]:
-    """The memories that the session has counted, and the number of the next list."""
+    """The memories already counted for the session, and the ordinal of the next list."""
     everybody = Reader(Scope(workspace=scope.workspace))
     counted: set[UUID] = set()
     ordinal = 0

@@ -1,7 +1,7 @@
 """Erasure: look up what depends on the selection, decide what to remove, and remove it in one transaction.
 
-Afterwards the store's files are purged. Where another process prevents that, the receipt says so, and the next erasure
-or `maintain` tries again.
+Then the store's files are purged. If another process prevents that, the receipt says so, and the next erasure or
+`maintain` tries again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from remembrancer.policies.segmentation.episodes import told_without
 from remembrancer.policies.vault.changes import VAULT
 
 ATTEMPTS: Final = 8
-"""How often the erasure is decided anew because something was formed of the rows meanwhile."""
+"""How often the erasure is decided again because concurrent writers changed the rows."""
 
 EXPORTS: Final = Left(
     "exports, copies of the database, and files that were ingested",
@@ -53,8 +53,8 @@ FILES: Final = "the database's own files"
 async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
     """Erase the selection in the caller's workspace, whatever its visibility, and everything that depends on it.
 
-    A dry run writes nothing and returns the receipt it would have had. Raises NotFound for an unknown id, and Conflict
-    where others keep forming something of the rows meanwhile.
+    A dry run writes nothing and returns the receipt that the erasure would have. Raises NotFound for an unknown id, and
+    Conflict if concurrent writers keep deriving memories from the rows.
     """
     scope = caller.scope
     receipt = await _erased(ctx, caller, choice, dry_run=dry_run)
@@ -65,7 +65,7 @@ async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_r
 
 
 async def _erased(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_run: bool) -> Erasure:
-    """Remove the rows. Decides anew where something was formed of them meanwhile."""
+    """Remove the rows. Decides again if concurrent writers changed them."""
     attempt = 1
     while True:
         found, graph = await _gather(ctx, caller.scope, choice)
@@ -89,7 +89,7 @@ async def finish(ctx: Context, scope: Scope, receipt: Erasure) -> Erasure:
 
 
 async def erasures(ctx: Context, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
-    """The receipts, newest first. One whose purge is not done yet says so in `left`."""
+    """The receipts, newest first. If the purge is not done yet, `left` says so."""
     kept = await ctx.store.erasures(scope, limit=limit)
     return tuple(
         replace(one, left=(*one.left, in_files("it was not done yet"))) if one.purged_at is None else one
@@ -106,7 +106,7 @@ def in_files(why: str) -> Left:
 
 
 async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple[Going, Traces]:
-    """What to remove, and everything that was looked up to decide it."""
+    """The rows to remove, and everything that was looked up to decide it."""
     memories, events = await ctx.store.lying_in(scope, choice)
     asked = graph = await ctx.store.traces(scope, memories=memories, events=events)
     empty: frozenset[UUID] = frozenset()

@@ -1,4 +1,4 @@
-"""Export a workspace to a file and import it: JSON lines with a header first and a row count last."""
+"""Exporting a workspace to a file and importing it: JSON lines with a header first and a row count last."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from remembrancer.values import dataclass
 FORMAT: Final = "remembrancer-export"
 VERSION: Final = 4
 READABLE: Final = (1, 2, 3, 4)
-"""Versions of the file format that can be imported. Fields that an older version lacks get their defaults."""
+"""The file versions that can be imported. Fields that an older version lacks get their defaults."""
 
 OnRows = Callable[[int], None]
 """Called with the number of rows done so far."""
@@ -27,7 +27,7 @@ OnRows = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The number of rows in the file, and how many of them were new (in a dry run: would be)."""
+    """The number of rows in the file, and the number of new ones (in a dry run: that would be new)."""
 
     rows: int
     new: int
@@ -38,8 +38,7 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
     """Write every row of the workspace to a new file, under a temporary name until it is complete. Returns the row
     count.
 
-    The same rows give the same bytes. Raises InvalidInput where the file exists, StoreUnavailable where it cannot be
-    written.
+    The same rows give the same bytes. Raises InvalidInput if the file exists, StoreUnavailable if it cannot be written.
     """
     partial = _partial(ctx, path)
     count = 0
@@ -58,13 +57,13 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
     except OSError as error:
         raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
     finally:
-        with suppress(OSError):  # it was never made, or its folder is no folder: what is raised already says so
+        with suppress(OSError):  # it may not exist; the first error is the one to raise
             partial.unlink(missing_ok=True)
     return count
 
 
 def _partial(ctx: Context, path: Path) -> Path:
-    """A temporary name, so that two exports to one path do not write to the same file."""
+    """A unique temporary name, so that two exports to one path do not write the same file."""
     try:
         taken = path.exists()
     except OSError as error:
@@ -79,8 +78,8 @@ async def import_file(
 ) -> Imported:
     """Write the rows of an export into the workspace, in one transaction.
 
-    Existing rows are left alone, so importing twice adds nothing. Raises InvalidInput or Conflict with the line that is
-    wrong or cannot be imported, and InvalidInput for a truncated file.
+    Existing rows do not change, so importing twice adds nothing. Raises InvalidInput or Conflict naming the line that
+    is invalid or cannot be imported, and InvalidInput for a truncated file.
     """
     rows = _Rows(path, on_rows)
     try:
@@ -95,14 +94,14 @@ async def import_file(
 
 
 class _Rows:
-    """The file's rows, checked line by line as they are read."""
+    """The rows of a file, validated while they are read."""
 
     def __init__(self, path: Path, on_rows: OnRows | None) -> None:
         self._path = path
         self._on_rows = on_rows
         self.count = 0
         self.at = ""
-        """The file and line of the row that the store is importing; empty between rows."""
+        """The file and line of the row that the store is importing; "" between rows."""
 
     def __iter__(self) -> Iterator[ExportRow]:
         try:

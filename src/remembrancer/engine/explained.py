@@ -1,4 +1,4 @@
-"""Why each hit has its score, and what became of each other candidate: worked out when somebody asks."""
+"""Explanations of hits and outcomes of other candidates, computed on first use."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def explanations(
     ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
 ) -> tuple[Explanation, ...]:
-    """The explanations of the chosen candidates, in their order. `matched`: the terms found in each."""
+    """The explanations of the chosen candidates, in order. `matched`: the question's terms in each."""
     all_of_them = _All(ranked, diversity, chosen, matched)
     return tuple(_later(lambda place=place: all_of_them.made[place]) for place in range(len(chosen)))
 
 
 class LazyExplanation(Explanation):
-    """An explanation that is computed when one of its fields is first read."""
+    """An explanation whose fields are computed when one is first read."""
 
     __slots__ = ("_make",)
     _make: Callable[[], Explanation]
@@ -55,15 +55,15 @@ _FIELDS: Final = frozenset(field.name for field in fields(Explanation))
 
 
 def _later(make: Callable[[], Explanation]) -> Explanation:
-    explanation = object.__new__(LazyExplanation)  # not by its fields, which it has not got yet
+    explanation = object.__new__(LazyExplanation)  # not by its constructor, because the fields are not computed yet
     object.__setattr__(explanation, "_make", make)
     return explanation
 
 
 class _All:
-    """All explanations of an answer, computed together when one is first read.
+    """The explanations of all hits of one answer, computed together when one is first read.
 
-    It keeps only these candidates' rows of the ranking, so that a kept hit does not keep the whole ranking in memory.
+    It keeps only the hits' rows of the ranking, so that a stored hit does not keep the whole ranking in memory.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class _All:
 
 
 class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
-    """The drop reason of each candidate, best first; computed when first read."""
+    """The outcome of each candidate, best first; computed when first read."""
 
     def __init__(self, ranking: Ranked, choice: Choice) -> None:
         self._ranking = ranking
@@ -116,7 +116,7 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
 
     @cached_property
     def _outcomes(self) -> dict[UUID, CandidateOutcome]:
-        """Best first."""
+        """The outcomes, best candidate first."""
         ranking, choice = self._ranking, self._choice
         ids = ranking.found.ids
         returned = {chosen.candidate for chosen in choice.chosen}
@@ -140,7 +140,7 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
 
 
 class Scores(Mapping[UUID, Part]):
-    """The score of each candidate as a tree; computed when read."""
+    """The score tree of each candidate, computed when it is read."""
 
     def __init__(self, ranking: Ranked) -> None:
         self._ranking = ranking

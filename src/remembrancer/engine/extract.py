@@ -1,8 +1,8 @@
 """Extraction: learnings from an ended session, with one question to the model for each extraction scope.
 
-An event of type `session.extracted` records how far each scope was read. The ids of learnings are derived from their
-stream, scope, starting position and place in the answer, and those of one scope are written together. So a process that
-dies in between leads to no duplicates.
+An event of type `session.extracted` records how far each scope was read. The id of a learning is derived from its
+stream, scope, starting position and index in the answer, and the learnings of one scope are written together, so a
+crash causes no duplicates.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from remembrancer.values import copied, dataclass
 
 JOB: Final = "extract"
 PAGE: Final = 2_000
-"""So many events of a session are read before the learnings from them are written."""
+"""The events of a session that are read before their learnings are written."""
 MAX_RUNS: Final = 10_000
-"""At most so many earlier extractions of a session are looked through."""
+"""The most earlier extractions of a session that are searched."""
 UNAVAILABLE_TWICE: Final = 2
-"""After so many scopes or sessions in a row without an answer the model counts as down; the others wait."""
+"""After this many scopes or sessions in a row without an answer, the model counts as down, and the others wait."""
 TASK_CHARS: Final = 200
 
 _SESSIONS: Final = UUID("2f6f3d0a-7a94-4c0e-8f0e-5a1b52f0d6c3")
@@ -62,13 +62,13 @@ _SESSIONS: Final = UUID("2f6f3d0a-7a94-4c0e-8f0e-5a1b52f0d6c3")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractReport:
     """The learnings of a session. `learned`: ids of the new memories. `scopes`: the number of learnings of each scope
-    that was read. `asked`: questions to the model.
+    that was read. `asked`: the number of questions to the model.
 
-    `failed`: why a scope was not read; it is tried again. `left`: scopes that were not begun, or that another worker
-    read first. `down`: the model did not answer at all. `reason`: why nothing, or not everything, was done.
+    `failed`: why a scope was not read; it is retried. `left`: scopes that were not begun, or that another worker read
+    first. `down`: the model did not answer at all. `reason`: why nothing, or not everything, was done.
 
-    `compacted`: near-duplicates merged once the session was read to its end; None where there were none, or where the
-    preset merges on schedule only.
+    `compacted`: near-duplicates merged after the whole session was read; None if there were none, or if the preset
+    merges on schedule only.
     """
 
     session: str
@@ -84,7 +84,7 @@ class ExtractReport:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What all learnings of a session have in common. `recalled`: the texts that were recalled in it."""
+    """The common properties of a session's learnings. `recalled`: the texts that were recalled in the session."""
 
     stream: Scope
     name: str
@@ -108,7 +108,9 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Events of a session, and the passages made of them. `until`: the position of the last event, passage or not."""
+    """Events of a session, and the passages made of them. `until`: the position of the last event, even if it gave no
+    passage.
+    """
 
     events: Mapping[int, Event]
     passages: tuple[StreamPassage, ...]
@@ -116,9 +118,9 @@ class _Stretch:
 
 
 async def expect(ctx: Context, scope: Scope, *, session: str) -> None:
-    """Note that extraction of a session begins. If this process dies, `extract_deferred` continues it.
+    """Record that extraction of a session begins. If this process dies, `extract_deferred` continues it.
 
-    Does nothing where `extract` would ask no model.
+    Does nothing if `extract` would ask no model.
     """
     if ctx.preset.extraction is not None and ctx.llm is not None:
         stream = scope.narrowed(session=validation.name("session", session))
@@ -128,11 +130,11 @@ async def expect(ctx: Context, scope: Scope, *, session: str) -> None:
 async def extract(
     ctx: Context, scope: Scope, *, session: str, moment: SessionPhase = SessionPhase.RETROSPECTIVE, attempts: int = 0
 ) -> ExtractReport:
-    """Extract learnings from the events of a session that were not read yet; a second call finds nothing new.
+    """Extract learnings from the events of a session that were not read yet. A second call finds nothing new.
 
-    Where the model gives no answer, the session is deferred under the job `extract` and retried later, with all scopes
-    of the end of a session. `attempts`: the number of earlier failures; each retry begins with another scope, so that a
-    failing one does not block the others.
+    If the model does not answer, the session is deferred under the job `extract` and retried later, with all scopes of
+    the end of a session. `attempts`: the number of earlier failures; each retry begins with another scope, so that a
+    failing scope does not block the others.
     """
     settings, stream = ctx.preset.extraction, scope.narrowed(session=validation.name("session", session))
     if settings is None:
@@ -154,7 +156,7 @@ async def extract(
     if tally.failed or tally.left:
         error = "; ".join(tally.failed.values()) or "another was faster, or a turn is there no longer"
         await ctx.store.defer(scope, JOB, item, error=error, now=ctx.clock())
-    elif moment is SessionPhase.RETROSPECTIVE:  # only that has asked about all there is
+    elif moment is SessionPhase.RETROSPECTIVE:  # only this phase covers all scopes
         compacted = await _settle(ctx, scope, item)
     if not (tally.reason or tally.scopes or tally.failed or tally.left):
         tally.reason = "there is nothing in it to read"
@@ -162,8 +164,9 @@ async def extract(
 
 
 async def _settle(ctx: Context, scope: Scope, item: str) -> CompactionReport | None:
-    """Merge near-duplicates, where the preset does so after learning, then take the session off the list of deferred
-    ones. It stays there if the process dies before that, or if memories to merge are left.
+    """Merge near-duplicates if the preset does so after learning, then remove the session from the deferred items.
+
+    It stays deferred if the process dies before that, or if some memories could not be merged yet.
     """
     rule = ctx.preset.compaction
     compacted = await compact(ctx, scope) if rule is not None and rule.after_learning else CompactionReport()
@@ -175,7 +178,7 @@ async def _settle(ctx: Context, scope: Scope, item: str) -> CompactionReport | N
 async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tuple[ExtractReport, ...]:
     """Retry the deferred sessions of the workspace that are due.
 
-    Where the model does not answer for two sessions in a row, the others wait for the next run.
+    If the model does not answer for two sessions in a row, the others wait for the next run.
     """
     now = ctx.clock()
     due = [one for one in await ctx.store.deferrals(scope, JOB) if one.retry_at <= now][:limit]
@@ -194,14 +197,14 @@ async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tu
 async def _work_through(
     ctx: Context, common: _Session, read: Mapping[ExtractionScope, int], attempts: int, tally: _Tally
 ) -> None:
-    """Read the session part by part, to its end or the first failure. `read`: how far each scope was read before."""
+    """Read the session part by part, until its end or the first failure. `read`: how far each scope was read before."""
     stream, settings, read = common.stream, common.settings, dict(read)
     while not (tally.failed or tally.left):
         stretch = await _stretch(ctx, stream, settings, min(read.values()))
         if stretch is None:
             return
         if all(passage.number <= min(read.values()) for passage in stretch.passages):
-            # Nothing to read: our own account of the last time, perhaps.
+            # no new passages: perhaps only the event of the previous extraction
             read = {about: max(after, stretch.until) for about, after in read.items()}
             continue
         done = await _scopes(ctx, common, stretch, _rotated(read, stretch, attempts), tally)
@@ -239,7 +242,7 @@ async def _scopes(
 async def _scope(
     ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
 ) -> int | None:
-    """Read a part for one scope. Returns how far it was read; None where it was not. Raises ModelUnavailable."""
+    """Read a part for one scope. Returns how far it was read; None if it failed. Raises ModelUnavailable."""
     before = await _written(ctx, common.stream, about, after)
     if before is not None:
         tally.scopes.setdefault(about, 0)
@@ -255,7 +258,7 @@ async def _scope(
     if writes:
         try:
             await ctx.store.commit(common.stream, Effect(inserted=tuple(writes)), at=now)
-        except (Conflict, NotFound):  # another worker was faster, or a turn of it has been erased meanwhile
+        except (Conflict, NotFound):  # another worker wrote first, or one of the turns was erased
             tally.left += 1
             return None
     tally.learned += [write.memory.id for write in writes]
@@ -266,7 +269,7 @@ async def _scope(
 async def _lessons(
     ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
 ) -> list[Lesson] | None:
-    """The distinct learnings of a part of the session; None where an answer is unusable."""
+    """The distinct learnings of a part of the session; None if an answer is invalid."""
     settings = common.settings
     if all(passage.number <= after for passage in stretch.passages):
         return []
@@ -298,11 +301,11 @@ async def _lessons(
 def _learning(
     common: _Session, stretch: _Stretch, about: ExtractionScope, lesson: Lesson, identifier: UUID, now: datetime
 ) -> MemoryWrite:
-    """A learning as a memory, with the turns it comes from; it is as trusted as the least trusted of them."""
+    """A learning as a memory, with the turns it comes from. It has the origin of the least trusted turn."""
     turns = [stretch.events[number] for number in lesson.turns]
     level = common.settings.scopes[about]
     scope = owner(common.stream, level)
-    # A stage belongs to a project: what holds beyond it does not end with it.
+    # A stage belongs to a project, so learnings of wider scopes do not end with it.
     phase = None if common.stage is None or level is Level.WORKSPACE else common.stage.value
     said: dict[str, JsonValue] = {
         "domain": lesson.domain.value,
@@ -360,7 +363,7 @@ def _name(task: str) -> str | None:
 
 
 async def _stretch(ctx: Context, stream: Scope, settings: Extraction, after: int) -> _Stretch | None:
-    """The next events behind a position, preceded by a few for context; None where there are none.
+    """The next events after a position, preceded by a few for context; None if there are none.
 
     Events whose memory was forgotten are left out.
     """
@@ -392,8 +395,8 @@ async def _read(ctx: Context, stream: Scope, scopes: Sequence[ExtractionScope]) 
 
 
 async def _written(ctx: Context, stream: Scope, about: ExtractionScope, after: int) -> int | None:
-    """How far the scope was read from this position on, where learnings were written but the journal does not record
-    it.
+    """How far the scope was read from `after` on, if its learnings were written but the journal does not
+    record that.
     """
     identifier = _learning_id(stream, about, after, 0)
     there = (await ctx.store.get(Reader(Scope(workspace=stream.workspace)), [identifier])).get(identifier)
@@ -422,7 +425,7 @@ def _learning_id(stream: Scope, about: ExtractionScope, after: int, ordinal: int
 
 
 def _item(stream: Scope) -> str:
-    """The name of the stream among the deferred items."""
+    """The stream's name among the deferred items."""
     return json.dumps([stream.project, stream.crew, stream.agent, stream.session], ensure_ascii=False)
 
 

@@ -1,7 +1,7 @@
-"""Facts: what episodes tell that lasts, drawn by a model as memories that name their episodes.
+"""Facts: a model finds lasting facts in episodes; they are stored as memories that name their episodes.
 
 New facts, changes of known ones, and the marks on the episodes are written together. The work list is the episodes
-without that mark, so nothing is drawn twice.
+without that mark, so no episode is processed twice.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ JOB: Final = "facts"
 LIMIT: Final = 20
 """The most questions in one run."""
 DEPTH: Final = 100
-"""Candidates of each search for known facts; some of them belong to other homes."""
+"""The candidates of each search for known facts; some belong to other homes."""
 TWINS: Final = 5
-"""Each new text is compared with so many known facts, the most similar ones."""
+"""The number of known facts with which each new text is compared, the most similar ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactsReport:
-    """The facts drawn from so many `episodes`: ids of new ones, and of known ones that were reinforced, updated
+    """The result of a run over `episodes` episodes: ids of new facts, and of known ones that were reinforced, updated
     (replaced by another fact) or invalidated.
 
-    `failed`: episodes without a usable answer, to be retried. `left`: episodes that are too few yet, wait, exceed the
-    limit, or were done by another worker. `reason`: why nothing, or not everything, was done.
+    `failed`: episodes without a valid answer, to be retried. `left`: episodes that are too few yet, wait, exceed the
+    limit, or were processed by another worker. `reason`: why nothing, or not everything, was done.
     """
 
     episodes: int = 0
@@ -100,12 +100,12 @@ class _Batch:
 
 
 async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: int = LIMIT) -> FactsReport:
-    """Draw facts from the current episodes of the workspace that none were drawn from. A home is due once it has enough
-    episodes, or a surprising one; with `force` always. At most `limit` questions are asked.
+    """Draw facts from the current episodes of the workspace that are not consolidated yet.
 
-    Each question is about some episodes of one home and the known facts most similar to them; its answer is one commit.
-    Episodes without a usable answer wait, each time longer, and are then asked about alone. The run ends where the
-    model or the embedder does not answer.
+    A home is due once it has enough episodes, or a surprising one; with `force` always. At most `limit` questions are
+    asked. Each is about some episodes of one home and the known facts most similar to them; its answer is one commit.
+    Episodes without a valid answer are retried alone, after increasing delays. The run ends if the model or the
+    embedder does not answer.
     """
     policy = ctx.preset.facts
     if policy is None:
@@ -124,11 +124,11 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
             report = replace(report, left=report.left + 1)
         else:
             homes.setdefault(policy.home(episode), []).append(episode)
-    # There is nothing to be drawn from these any more: done before a worker could say so, out of recall or erased.
+    # Episodes that need no work any more: processed by another worker, out of recall or erased.
     await ctx.store.settle(scope, JOB, sorted(gone))
     batches: list[_Batch] = []
     for home, episodes in homes.items():
-        # What failed among enough is tried again though the others are done by now, and it alone would be too few.
+        # A failed episode is retried even if it is the only one left, fewer than the threshold.
         due = episodes if force or policy.is_due(episodes) else [each for each in episodes if str(each.id) in tried]
         batches += _batches(home, due, policy, tried)
         report = replace(report, left=report.left + len(episodes) - len(due))
@@ -176,7 +176,7 @@ async def _draw(
     tried: Mapping[str, datetime],
     report: FactsReport,
 ) -> FactsReport:
-    """One question, one commit. Raises ModelUnavailable."""
+    """Ask one question and commit its answer. Raises ModelUnavailable."""
     reader = Reader(batch.home.scope)
     events: dict[UUID, Sequence[Event]] = {}
     told: list[Memory] = []
@@ -211,7 +211,7 @@ async def _draw(
     result = drawn(findings, basis, vectors, policy, now=now)
     try:
         await ctx.store.commit(scope, result.effect, at=now)
-    except (Conflict, NotFound):  # another worker was faster, or something of it has changed or been erased meanwhile
+    except (Conflict, NotFound):  # another worker wrote first, or a memory changed or was erased
         return replace(report, left=report.left + len(batch.episodes))
     await ctx.store.settle(scope, JOB, [item for item in batch.items if item in tried])
     return report.with_drawn(result)
@@ -225,7 +225,7 @@ async def _said(
     facts: Mapping[str, Memory],
     policy: Facts,
 ) -> tuple[prompt.FactEntry, ...] | str:
-    """What the model says, or what is wrong with it. Raises ModelUnavailable."""
+    """The model's entries, or what is wrong with its answer. Raises ModelUnavailable."""
     told = {label: (episode, turns[episode.id]) for label, episode in episodes.items()}
     return await ask_for(
         ctx,
@@ -240,7 +240,7 @@ async def _said(
 
 
 async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], limit: int) -> Mapping[UUID, Memory]:
-    """The current facts of this home, drawn before: for each text the nearest by words or meaning."""
+    """The current known facts of this home that are nearest to any of the texts, by words or meaning."""
     if limit == 0:
         return {}
     reader = Reader(home.scope, Reach.WORKSPACE if home.scope.agent is None else Reach.OWN)
@@ -269,7 +269,7 @@ async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], 
 
 
 def _nearest_first(found: Candidates) -> list[UUID]:
-    """The candidates by the better of their two ranks."""
+    """The candidates ordered by the better of their two ranks."""
     far = len(found.ids) + 1
     ranks = np.minimum(
         np.where(found.dense_rank > 0, found.dense_rank, far), np.where(found.lexical_rank > 0, found.lexical_rank, far)
@@ -283,13 +283,13 @@ def _searched(episode: Memory) -> str:
 
 
 def _told_by(episode: Memory, left: Sequence[Event]) -> Memory:
-    """An episode some of whose turns were forgotten, summarised from the remaining ones."""
+    """The episode summarised from its remaining turns, after others were forgotten."""
     said = [extractive.AttributedText(turn.speaker, turn.text) for turn in _turns(left)]
     return replace(episode, title=None, text=extractive.summary(said))
 
 
 def _turns(events: Sequence[Event]) -> list[StreamTurn]:
-    """The turns, without text that a recall inserted: facts are drawn from where it was first said."""
+    """The turns, without text that a recall inserted: facts come from the turn that said them first."""
     said = [(event, without_recalled(event.text)) for event in events]
     return [
         StreamTurn(at=event.occurred_at, speaker=event.actor or event.role, text=text) for event, text in said if text
@@ -307,7 +307,9 @@ def _finding(said: prompt.FactEntry, facts: Mapping[str, UUID], episodes: Mappin
 
 
 async def _vectors(ctx: Context, scope: Scope, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-    """Vectors by text, for the texts that the embedder supports; empty without an embedder. Raises ModelUnavailable."""
+    """Vectors by text, for texts in a script that the embedder reads; empty without an embedder. Raises
+    ModelUnavailable.
+    """
     if ctx.embedder is None:
         return {}
     read = [text for text in dict.fromkeys(texts) if ctx.embedder.reads(text)]

@@ -1,4 +1,4 @@
-"""Forgetting over time: how strong memories are, when they will have faded, and the curve of one memory."""
+"""Forgetting over time: how strong memories are, when they count as faded, and one memory's strength over time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayForecast:
-    """A memory's strength now, and the threshold `below` which it counts as faded; both in [0, 1].
+    """A memory's strength now, and `below`, the threshold under which it counts as faded; both in [0, 1].
 
-    `falls_at`: the first moment below the threshold without further use; None: not within a hundred years. For a faded
+    `falls_at`: the first time below the threshold without further use; None: not within a hundred years. For a faded
     memory it is in the past, and an upper bound.
     """
 
@@ -44,10 +44,10 @@ class DecayForecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FadingCurve:
-    """A memory's strength over time: `points` evenly from the first moment to the last, with `now` in between.
+    """A memory's strength over time: `points`, evenly spaced, with `now` between the first and the last.
 
-    It is computed from the present state, so it begins no earlier than the last change that the preset's curve depends
-    on, such as the last use. The future part assumes no further use.
+    It is computed from the present state, so it begins no earlier than the last change that affects strength, such as
+    the last use. The future part assumes no further use.
     """
 
     forecast: DecayForecast
@@ -61,7 +61,7 @@ async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[DecayForec
 
     def weakest(view: ReadView) -> tuple[DecayForecast, ...]:
         ids, states = view.states(reader, Filter(current_at=now))
-        order = np.argsort(strength(states, _law(ctx), now), kind="stable")  # they come by id
+        order = np.argsort(strength(states, _law(ctx), now), kind="stable")  # stable: the states are ordered by id
         return _listed(ctx, view, reader, ids, order[:limit], now)
 
     return await ctx.store.read(weakest)
@@ -82,7 +82,9 @@ async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta)
 
 
 async def forecasts(ctx: Context, reader: Reader, ids: Sequence[UUID]) -> tuple[DecayForecast, ...]:
-    """The forecasts of these memories, in their order, whatever their status; unseen ones are left out."""
+    """The forecasts of these memories, in their order, whatever their status; those that the reader may not see are
+    left out.
+    """
     memories = await ctx.store.get(reader, ids)
     return _forecasts(ctx, [memories[one] for one in ids if one in memories], ctx.clock())
 
@@ -101,14 +103,14 @@ async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around:
 def _listed(
     ctx: Context, view: ReadView, reader: Reader, ids: Sequence[UUID], rows: NDArray[np.intp], now: datetime
 ) -> tuple[DecayForecast, ...]:
-    """The forecasts of the memories in these rows of `ids`, in their order."""
+    """The forecasts of the memories in these rows of `ids`, in the order of `rows`."""
     wanted = [ids[int(row)] for row in rows]
     memories = view.get(reader, wanted)
     return _forecasts(ctx, [memories[one] for one in wanted if one in memories], now)
 
 
 def _forecasts(ctx: Context, memories: Sequence[Memory], now: datetime) -> tuple[DecayForecast, ...]:
-    """Of each, in their order."""
+    """The forecasts of memories, in their order."""
     states, law = states_of(memories), _law(ctx)
     strengths, falls = strength(states, law, now), falls_below(states, law, now)
     return tuple(

@@ -23,19 +23,19 @@ from remembrancer.policies.segmentation.episodes import SUMMARY_BY, TURNS, told_
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
 ATTEMPTS: Final = 8
-"""How often the change is decided anew because an episode changed meanwhile."""
+"""How often the change is decided again because an episode changed meanwhile."""
 MOST: Final = 1_000
-"""At most so many episodes at one moment are searched for a turn."""
+"""The most episodes of one time that are searched for a turn."""
 FORGOTTEN: Final = "forgotten"
-"""The reason in the audit, for the memory and for episodes that contain nothing else."""
+"""The reason in the audit, for the memory and for episodes without other turns."""
 
 
 async def forget(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
-    """Retire a memory. Episodes formed from its turn are summarised anew from their other turns and are no longer found
-    by it; an episode without other turns is retired too. All of it is done, or nothing.
+    """Retire a memory. Episodes that contain its turn are summarised again without it and lose that cue; an episode
+    without other turns is retired too. All changes are one transaction.
 
-    Other memories formed with it (facts, rules, summaries) and the journal stay. Raises NotFound, and Conflict where
-    others keep changing those episodes meanwhile.
+    Other memories derived from it (facts, rules, summaries) and the journal stay. Raises NotFound, and Conflict if
+    concurrent writers keep changing the episodes.
     """
     for attempt in range(1, ATTEMPTS + 1):
         memory = (await ctx.store.get(reader, [memory_id])).get(memory_id)
@@ -56,15 +56,15 @@ async def forget(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
 
 
 async def restore(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
-    """Make a retired memory active again. Episodes stay as they are.
+    """Make a retired memory active again. Episodes are not changed.
 
-    Raises NotFound, and Conflict where another memory has its topic key now.
+    Raises NotFound, and Conflict if another memory has its topic key now.
     """
     return await ctx.store.set_status(reader, memory_id, Status.ACTIVE, at=ctx.clock())
 
 
 async def _without(ctx: Context, memory: Memory, now: datetime) -> Effect | None:
-    """The effect that retires the memory and takes its turn out of episodes; None where no episode has its turn."""
+    """The effect that retires the memory and removes its turn from episodes; None if no episode contains the turn."""
     turn = next(
         (event for event in await _events(ctx, memory) if memory_id_of(event.id) == memory.id),
         None,
@@ -102,7 +102,7 @@ async def _telling(ctx: Context, turn: Event, now: datetime) -> list[tuple[Memor
 
 
 async def _anew(ctx: Context, episode: Memory, left: Sequence[Event]) -> MemoryWrite | None:
-    """The episode without the forgotten turns; None where nothing is left, or it is without them already."""
+    """The episode without the forgotten turns; None if no turn is left, or it already is without them."""
     if not left or episode.metadata.get(TURNS) == len(left):
         return None
     cues = (await ctx.store.cues(Reader(episode.scope), [episode.id])).get(episode.id, ())

@@ -15,14 +15,16 @@ from remembrancer.engine.inspect import get
 from remembrancer.values import dataclass
 
 HUBS: Final = 8
-"""The overview starts from so many memories."""
+"""The number of memories from which the overview starts."""
 STEPS: Final = 2
-"""How many relations away from its start a view reaches."""
+"""The greatest number of relations between a memory and the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """Memories and the relations among them. `memories`: nearest to the start first. `cut`: the limit left some out."""
+    """Memories and the relations among them. `memories`: nearest to the start first. `cut`: whether the limit left some
+    out.
+    """
 
     memories: tuple[DecayForecast, ...]
     relations: tuple[Relation, ...]
@@ -33,7 +35,7 @@ async def graph(ctx: Context, reader: Reader, memory_id: UUID | None, *, limit: 
     """Up to `limit` memories within two relations of one memory, or of the most connected ones.
 
     A given memory and its neighbours may have any status; the most connected ones are current. Of equally near
-    memories, those with heavier relations come first. Raises NotFound.
+    memories, those with relations of greater weight come first. Raises NotFound.
     """
     if memory_id is None:
         hubs = await ctx.store.hubs(reader, Filter(current_at=ctx.clock()), limit=HUBS)
@@ -60,7 +62,7 @@ async def graph(ctx: Context, reader: Reader, memory_id: UUID | None, *, limit: 
 
 
 def _ends_beyond(near: Sequence[Relation], known: Sequence[UUID]) -> list[UUID]:
-    """The unknown ends of relations, heaviest relation first, ties by id."""
+    """The ends of relations that are not known yet: greatest weight first, ties by id."""
     weights: dict[UUID, float] = {}
     for edge in near:
         for end in (edge.source, edge.target):

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 SHOWN_WITHIN: Final = timedelta(days=7)
 SEED: Final = 20_251_121
-"""Seed of the sample; any number would do."""
+"""The seed of the sample; its value does not matter."""
 AHEAD: Final = 2
-"""So many snapshots are searched for today's: a process with a fast clock may have taken tomorrow's."""
+"""The number of snapshots searched for today's: a process with a fast clock may have taken tomorrow's."""
 
 
 async def take_snapshots(ctx: Context, scope: Scope, *, force: bool = False) -> tuple[HealthSnapshot, ...]:
-    """Measure the workspace and its crews: those without a snapshot of today (UTC), or all with `force`.
+    """Measure the health of the workspace and its crews: those without a snapshot of today (UTC), or all with `force`.
 
-    Missed days stay missing. A snapshot without data is repeated on the same day. Returns the new snapshots, the
+    Missed days stay missing. A snapshot without data is taken again on the same day. Returns the new snapshots, the
     workspace's first.
     """
     now = ctx.clock().astimezone(UTC)
@@ -42,7 +42,7 @@ async def take_snapshots(ctx: Context, scope: Scope, *, force: bool = False) -> 
 
 
 async def latest(ctx: Context, scope: Scope, crew: str | None) -> HealthSnapshot | None:
-    """The last snapshot of the workspace, or of a crew; None where there is none."""
+    """The last snapshot of the workspace, or of a crew; None if there is none."""
     return next(iter(await history(ctx, scope, crew, limit=1)), None)
 
 
@@ -57,8 +57,8 @@ async def _is_due(ctx: Context, scope: Scope, crew: str | None, today: date) -> 
 
 
 async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime) -> HealthSnapshot:
-    # Everybody in the workspace may read a snapshot, so it is worked out from what is not private to one of them: the
-    # reader is nobody in particular, or nobody in particular of the crew.
+    # Everybody in the workspace may read a snapshot, so it must not depend on private memories: the reader has no
+    # agent, and only the crew is set, if any.
     reader = Reader(Scope(workspace=scope.workspace, crew=crew))
     where = Filter(current_at=now, crew=crew)
     health_inputs = await ctx.store.health_inputs(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
@@ -76,11 +76,11 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
 
 
 def _nearest(ctx: Context, view: ReadView, reader: Reader, where: Filter, ids: tuple[UUID, ...]) -> tuple[float, ...]:
-    """The cosine of each sampled memory to its nearest neighbour; those without a neighbour are left out."""
+    """The cosine of each sampled memory to its nearest neighbour; memories without a neighbour are left out."""
     if ctx.model is None:
         return ()
     cosines: list[float] = []
-    # Two: the memory itself is one of them, unless two others say the same as it does.
+    # Two, because the memory itself is usually one of them.
     request = SearchRequest(where=where, depth=2, model=ctx.model)
     for identifier, vector in _sample(view, reader, ctx.model, ids).items():
         found = ctx.index.search(view, reader, request).candidates(vector)
@@ -93,7 +93,7 @@ def _nearest(ctx: Context, view: ReadView, reader: Reader, where: Filter, ids: t
 
 
 def _sample(view: ReadView, reader: Reader, model: str, ids: tuple[UUID, ...]) -> dict[UUID, NDArray[np.float32]]:
-    """The vectors of the sample: the first memories in sample order that have one."""
+    """The vectors of the sample: the first memories, in sample order, that have one."""
     order = health.sample_order(ids, SEED)
     sample: dict[UUID, NDArray[np.float32]] = {}
     for start in range(0, len(order), health.SAMPLE):

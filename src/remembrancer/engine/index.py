@@ -1,4 +1,4 @@
-"""The index sweep: embed the cues that have no vector of the active model."""
+"""The index sweep: embedding the cues that have no vector of the active model."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from remembrancer.values import dataclass
 
 BATCH: Final = 128
 PLAIN_TEXT: Final = "Is anybody there?"
-"""A text that every embedder supports."""
+"""A text that every embedder can embed, as a test whether it answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The result of one batch: how many cues were embedded, how many failed and wait, and why. `reused`: of the
-    embedded ones, those that took the vector of an equal text. `refs`: the embedded cues.
+    """The result of one batch: the numbers of embedded and of failed cues, and the error. `reused`: how many of the
+    embedded cues got the stored vector of an equal text. `refs`: the embedded cues.
     """
 
     indexed: int
@@ -45,9 +45,9 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     """Embed up to `batch` cues of the workspace that have no vector. The work list is derived from the store, so a
     crash loses nothing.
 
-    Where the embedder fails on a batch but answers otherwise, each cue is tried alone, so that one bad text does not
-    block the others. A text that this workspace has a vector for, of the same model and in the same context, is not
-    embedded again. Raises ModelUnavailable where it does not answer at all; then no cue counts as failed.
+    If the embedder fails on a batch but answers otherwise, each cue is tried alone, so that an invalid text does not
+    block the others. A text for which this workspace has a vector, of the same model and context, is not embedded
+    again. Raises ModelUnavailable if the embedder does not answer at all; then no cue counts as failed.
     """
     embedder = ctx.embedder
     if embedder is None:
@@ -80,8 +80,8 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
 async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
     """Embed the cues of one memory now, for a caller that cannot wait for the sweep.
 
-    Cues that failed before are included; nothing is deferred here. Raises NotFound for a memory that the reader cannot
-    see, ModelUnavailable where the embedder does not answer.
+    Includes cues that failed before; defers none. Raises NotFound for a memory that the reader cannot see,
+    ModelUnavailable if the embedder does not answer.
     """
     if memory_id not in await ctx.store.get(reader, [memory_id]):
         raise NotFound("memory", memory_id)

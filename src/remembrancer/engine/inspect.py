@@ -28,12 +28,12 @@ from remembrancer.ports.reranker import Reranker
 from remembrancer.values import dataclass
 
 LEDGER: Final = timedelta(days=1)
-"""`doctor` judges the language model by its calls in this time."""
+"""`doctor` judges the language model by its calls within this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDetails:
-    """A memory with its details. `events`: the turns it was formed from, in order; `reviews`: oldest first."""
+    """A memory with its details. `events`: those it was formed from, in order; `reviews`: oldest first."""
 
     memory: Memory
     cues: tuple[Cue, ...]
@@ -46,7 +46,7 @@ class MemoryDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
-    """Why a memory was not returned: `reason` in words; `stage` where it was a candidate."""
+    """Why a memory was not returned: `reason` in words; `stage` if it was a candidate."""
 
     memory: Memory
     returned: bool
@@ -88,8 +88,8 @@ async def recent(ctx: Context, reader: Reader, *, limit: int, within: timedelta 
 async def page(
     ctx: Context, reader: Reader, where: Filter, *, limit: int, oldest_first: bool, after: str | None
 ) -> MemoryPage:
-    """Up to `limit` memories behind a cursor, and the cursor of the next page. Kinds that the preset hides are included
-    only where the filter names them.
+    """Up to `limit` memories after a cursor, and the cursor of the next page. Kinds that the preset hides are included
+    only if the filter names them.
     """
     place = None if after is None else MemoryPlace.parse("after", after)
     kept = shown(ctx, where)
@@ -99,7 +99,9 @@ async def page(
 
 
 async def timeline(ctx: Context, reader: Reader, where: Filter, *, limit: int) -> tuple[Memory, ...]:
-    """The memories that the filter keeps, oldest first. Hidden kinds are included only where the filter names them."""
+    """The memories that the filter keeps, oldest first. Kinds that the preset hides are included only if the filter
+    names them.
+    """
     return await ctx.store.memories(reader, shown(ctx, where), limit=limit, oldest_first=True)
 
 
@@ -116,7 +118,7 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
     """The store's checks, and whether the embedder and the reranker answer.
 
-    The language model is not asked, because that may cost money; its calls of the last day are judged instead.
+    The language model is not called, because that may cost money; it is judged by its calls of the last day.
     """
     models = [await _llm_finding(ctx, reader.scope), await _embedder_finding(ctx)]
     if ctx.reranker is not None:
@@ -154,7 +156,7 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         depth = ctx.preset.ranking_named(question.ranking).depth.of(ctx.preset.limits.of(question.limit))
         reason = _not_brought(answer, depth)
         return WhyNot(memory=memory, returned=False, reason=reason)
-    # What a walk led to may have taken its place.
+    # A neighbour added by the walk may have displaced it.
     outcome = replace(outcome, stage=Stage.LIMIT) if outcome.stage is Stage.RETURNED else outcome
     return WhyNot(
         memory=memory,
@@ -171,7 +173,7 @@ def _found(hit: Hit) -> str:
 
 
 def _not_brought(answer: Recall, depth: int) -> str:
-    """Why no search found it. A search that returned fewer than `depth` memories left out none that match."""
+    """Why no leg found it. If a leg returned fewer than `depth` memories, no other memory matches it."""
     words = f"{depth} memories match better by words" if answer.trace.legs["lexical"] >= depth else "no word in common"
     full = answer.trace.legs["dense"] >= depth
     meaning = f"{depth} memories are nearer in meaning" if full else answer.degraded.get("dense", "it has no vector")

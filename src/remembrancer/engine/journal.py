@@ -1,4 +1,4 @@
-"""Reading the journal: pages by time, one event, a live tail; and changing the priority of events."""
+"""Reading the journal: pages by time, single events, new events; and changing the priority of events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from remembrancer.ports.journal import EventFilter
 MAX_QUERY_BYTES: Final = 4096
 MAX_REASON_BYTES: Final = 4096
 AT_ONCE: Final = 500
-"""A tail reads at most so many events at a time."""
+"""The most events that `tail` reads at a time."""
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -84,7 +84,7 @@ def filter_of(filters: EventFilters) -> EventFilter:
 async def page(
     ctx: Context, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool, after: str | None
 ) -> JournalPage:
-    """Up to `limit` events behind a cursor, and the cursor of the next page."""
+    """Up to `limit` events after a cursor, and the cursor of the next page."""
     place = None if after is None else ListingPosition.parse("after", after)
     found = await ctx.store.events(reader, where, limit=limit + 1, oldest_first=oldest_first, after=place)
     events = found[:limit]
@@ -102,7 +102,7 @@ async def event(ctx: Context, reader: Reader, event_id: UUID) -> Event:
 async def set_priority(
     ctx: Context, caller: Caller, reader: Reader, event_id: UUID, priority: Priority, *, reason: str
 ) -> PriorityChange:
-    """Change the priority of an event; the importance floor of memories formed from it follows.
+    """Change the priority of an event, and with it the importance floor of memories formed from the event.
 
     Raises PermissionDenied for a role that is not an operator's, NotFound, and Conflict for an archived event.
     """
@@ -131,15 +131,16 @@ async def tail(
     after: int | None,
     pause: Callable[[], Awaitable[None]],
 ) -> AsyncGenerator[Recorded, None]:
-    """Every event recorded behind a position, or from now on, in that order, without end; none is missed or repeated.
+    """Every event recorded after a position (None: from now on), in the order of recording; endless, without gaps or
+    repeats.
 
-    `pause` is awaited whenever there is nothing new. No read is held open meanwhile.
+    `pause` is awaited when there is no new event. No read is open meanwhile.
     """
     stretch = await ctx.store.recorded(reader, where, after=after, limit=0 if after is None else AT_ONCE)
     while True:
         for one in stretch.entries:
             yield one
-        if len(stretch.entries) < AT_ONCE:  # there was no more
+        if len(stretch.entries) < AT_ONCE:  # there were no more
             await pause()
         stretch = await ctx.store.recorded(reader, where, after=stretch.position, limit=AT_ONCE)
 
@@ -154,7 +155,7 @@ def _words(query: object) -> tuple[frozenset[str], ...]:
 
 
 async def still_said(ctx: Context, reader: Reader, events: Sequence[Event]) -> tuple[Event, ...]:
-    """The events, in order, except those whose own memory was forgotten or replaced, or has expired."""
+    """The events, in order, without those whose own memory was forgotten, replaced or expired."""
     now = ctx.clock()
     own = await ctx.store.get(reader, [memory_id_of(event.id) for event in events])
     over = {memory.id for memory in own.values() if is_over(memory, now)}

@@ -1,4 +1,4 @@
-"""API keys to a workspace, and requests under idempotency keys."""
+"""API keys of a workspace, and claiming idempotency keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from remembrancer.errors import InvalidInput
 async def create_key(
     ctx: Context, scope: Scope, *, name: str, right: Right, expires_at: datetime | None, secret: bytes
 ) -> NewKey:
-    """Make an API key for the scope's workspace. `secret`: 32 random bytes; only the digest of the token is stored.
+    """Create an API key for the scope's workspace. `secret`: 32 random bytes; only the digest of the token is stored.
 
     Raises InvalidInput for an invalid name, or an `expires_at` that is not in the future.
     """
@@ -34,8 +34,8 @@ async def create_key(
 
 
 async def key_for(ctx: Context, token: str, now: datetime) -> ApiKey | None:
-    """The key of a token; it names its workspace. None for a malformed, unknown, expired or revoked token: the caller
-    is not told which.
+    """The key of a token, of any workspace. None for a malformed, unknown, expired or revoked token; the caller cannot
+    distinguish these.
     """
     try:
         digest = digest_of(token)
@@ -46,22 +46,22 @@ async def key_for(ctx: Context, token: str, now: datetime) -> ApiKey | None:
 
 
 KEPT_FOR: Final = timedelta(hours=24)
-"""An idempotency key is kept so long."""
+"""How long an idempotency key is stored."""
 
 
 async def claim_request(
     ctx: Context, scope: Scope, key: str, fingerprint: bytes, *, longest: timedelta
 ) -> ClaimOutcome:
-    """Claim an idempotency key for a request, as `Access.claim` does. `longest`: how long a request may take.
+    """Claim an idempotency key for a request, as `Access.claim` does. `longest`: the longest time a request may take.
 
-    A request without a reply for longer than that was interrupted, and its key is claimed for this one. What it had
-    written stays. Raises InvalidInput, and Conflict where another request has the key.
+    A request without a reply for longer than that was interrupted, and its key is claimed for the new one. What the
+    interrupted request wrote stays. Raises InvalidInput, and Conflict if another request has the key.
     """
     now = ctx.clock()
     made = IdempotencyClaim(key, fingerprint, now)
     outcome = await ctx.store.claim(scope, made, forget_before=now - KEPT_FOR)
     if not isinstance(outcome, UnderWay) or now - outcome.claim.at <= longest:
         return outcome
-    # Only that very claim is released: of several who find it at once, the second finds the claim of the first.
+    # Only that claim is released: of several callers that find it at once, the second finds the first one's new claim.
     await ctx.store.release(scope, outcome.claim)
     return await ctx.store.claim(scope, made, forget_before=now - KEPT_FOR)

@@ -1,4 +1,4 @@
-"""Store learnings as memories, with the usage and status of their headers."""
+"""Storing learnings as memories, with the usage and status in their headers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from remembrancer.policies.learning.learnings import memory_of_learning
 
 
 async def learn(ctx: Context, scope: Scope, learning: Learning, *, source: str, tags: tuple[str, ...]) -> Memory:
-    """Store a learning once, under its own id. `source`: the file it is in.
+    """Store a learning once, under its own id. `source`: the file it is from.
 
-    Raises Conflict where that id has another text, or belongs to another memory.
+    Raises Conflict if that id has another text, or belongs to another memory.
     """
     write = memory_of_learning(learning, scope=scope, source=source, tags=tags, now=ctx.clock())
     memory, _ = await ctx.store.insert(scope, write)

@@ -1,4 +1,4 @@
-"""Remind an agent, once a session, to write down what it learned."""
+"""Reminding an agent, once a session, to write down what it learned."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from remembrancer.policies.learning.nudge import NUDGED, UNCOUNTED, UPDATED, rem
 from remembrancer.ports.journal import Entry, EventFilter
 
 SAID: Final = "The agent was reminded to update its memory."
-"""The text of the event that records a reminder. The reminder itself is not stored, so it is never recalled."""
+"""The text of the event that records a reminder. It is not the reminder's text, so that the reminder is
+never recalled.
+"""
 _SESSIONS: Final = UUID("8c0f3f0e-52b3-4f0a-9d59-6a2d1d6f0c11")
 
 
 async def nudge(ctx: Context, scope: Scope) -> str | None:
-    """The reminder, once the agent has enough events since its last `memory.updated`; otherwise None.
+    """The reminder, if the agent has enough events since its last `memory.updated`; otherwise None.
 
-    It is given once a session, even where two processes ask at the same time: an event of type `memory.nudged`, which
-    forms no memory, records it. Raises InvalidInput without an agent and a session.
+    Returned once a session, even if two processes ask at the same time: an event of type `memory.nudged`, which forms
+    no memory, records it. Raises InvalidInput without an agent and a session.
     """
     missing = [part for part in ("agent", "session") if getattr(scope, part) is None]
     if missing:
@@ -43,7 +45,7 @@ async def nudge(ctx: Context, scope: Scope) -> str | None:
 
 
 async def _last_update(ctx: Context, reader: Reader) -> datetime | None:
-    """When the agent's last `memory.updated` was recorded, which need not be the last one that happened."""
+    """When the agent's last `memory.updated` was recorded. Later recorded ones may have happened earlier."""
     last: datetime | None = None
     while True:
         where = EventFilter(agent=reader.scope.agent, types=frozenset({UPDATED}), recorded_after=last)
@@ -59,7 +61,7 @@ def _given(ctx: Context, scope: Scope, entries: int) -> Event:
         role=Role.SYSTEM,
         type=NUDGED,
         payload={"entries": entries},
-        # A session's name may be as long as a key may be: an id made of it names it as well.
+        # The event's id names the session, because a session's name may be too long for part of a key.
         key=f"{NUDGED}:{derived_id(_SESSIONS, scope.session or '')}",
     )
     return event_of(ctx, scope, draft, ctx.clock())

@@ -1,4 +1,4 @@
-"""Promotion: share learnings that recur in several jobs with the project; with the workspace only after approval."""
+"""Promotion: sharing learnings that recur in several jobs with the project; with the workspace only after approval."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ MAX_LIMIT: Final = 100_000
 BY_ITSELF: Final = "promotion"
 
 _PARTS: Final = ("project", "crew", "agent", "session")
-"""The parts of a scope, in the order of the levels below the workspace."""
+"""The scope parts, in the order of the levels below the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoted:
-    """A memory of the project, and the learnings of different jobs it was promoted from, oldest first."""
+    """A memory of the project, and the learnings of different jobs from which it was promoted, oldest first."""
 
     memory_id: UUID
     sources: tuple[UUID, ...]
@@ -48,9 +48,9 @@ class Promoted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionReport:
-    """`promoted`: new memories of a project. `supported`: existing ones that further jobs confirm. Both as they would
-    be with `dry_run`. `left`: what changed meanwhile or exceeded the limit. `reason`: why nothing, or not everything,
-    was done.
+    """`promoted`: new memories of a project. `supported`: existing ones that further jobs confirm. With `dry_run`:
+    those that would be. `left`: groups that changed meanwhile or exceeded the limit. `reason`: why nothing, or not
+    everything, was done.
     """
 
     promoted: tuple[Promoted, ...] = ()
@@ -62,7 +62,7 @@ class PromotionReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A memory that could be shared with the workspace, if someone approves. `jobs`: the number of jobs it occurred in;
+    """A memory that could be shared with the workspace after approval. `jobs`: the number of jobs it occurred in;
     `similar`: the memories it occurred in.
     """
 
@@ -74,11 +74,11 @@ class Candidate:
 async def promote_recurring(
     ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False
 ) -> PromotionReport:
-    """Share with each project what recurred in enough of its jobs, up to `limit` learnings (1 to 100,000).
+    """Share with each project the learnings that recurred in enough of its jobs, up to `limit` (1 to 100,000).
 
-    The learnings stay; the new memory has the longest of their texts and `derived_from` relations to them. Where the
-    project knows it already, the learnings get `supports` relations to it instead. What a person retired is not
-    promoted again. Raises InvalidInput for a limit out of range.
+    The learnings stay; the new memory has the longest of their texts and `derived_from` relations to them. If the
+    project has the learning already, the learnings get `supports` relations to it instead. A memory that a person
+    retired is not promoted again. Raises InvalidInput for a limit out of range.
     """
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.promotion
@@ -119,10 +119,10 @@ async def promote_recurring(
 
 
 async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
-    """What could be shared with the workspace: memories promoted to projects, and learnings of no project from enough
-    jobs, unless the workspace knows them. Those of most jobs first, ties by time.
+    """What could be shared with the workspace: memories promoted to projects, and learnings without a project from
+    enough jobs, unless the workspace has them. Those of most jobs first, ties by time.
 
-    People approve them with `promote`; nothing is shared that widely automatically. Empty where the preset has no
+    People approve them with `promote`; nothing is shared with the workspace automatically. Empty if the preset has no
     promotion.
     """
     rule = ctx.preset.promotion
@@ -150,11 +150,11 @@ async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
 
 
 async def promote(ctx: Context, scope: Scope, memory_id: UUID, *, to: Level) -> tuple[Memory, bool]:
-    """Copy a memory to a wider level, approved by a person. Returns the memory at that level, and whether it is new.
-    The original stays; a `derived_from` relation leads to it.
+    """Copy a memory to a wider level, with a person's approval. Returns the memory at that level, and whether it is
+    new. The original stays; a `derived_from` relation leads to it.
 
-    Raises NotFound for a memory that `scope` does not see, Conflict where it changes meanwhile, InvalidInput for one
-    that is not current, has narrower visibility than the workspace, or is not below the level `to`.
+    Raises NotFound for a memory that `scope` does not see, Conflict if it changes meanwhile, InvalidInput for one that
+    is not current, is not visible to the workspace, or is not below the level `to`.
     """
     now = ctx.clock()
     reader = Reader(scope)
@@ -197,20 +197,20 @@ def _widened(memory: Memory, to: Level) -> Scope:
 async def _learnings(ctx: Context, scope: Scope, rule: promoting.Promotion, now: datetime) -> promoting.Learnings:
     where = Filter(current_at=now, tiers=frozenset(rule.tiers), visibilities=frozenset({Visibility.WORKSPACE}))
     rows = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
-    # Nobody in particular: what anybody may see is all there is here.
+    # A reader without an agent: only memories that everybody may see count.
     reader = Reader(Scope(workspace=scope.workspace))
     ids = [row.id for row in rows]
     vectors: Mapping[UUID, NDArray[np.float32]] = {}
     if ctx.model is not None:
         vectors = await ctx.store.vectors(reader, ctx.model, ids)
-    # Of many memories this takes seconds, in which others may want something of the loop.
+    # In another thread: with many memories it takes seconds, and would block the event loop.
     return await asyncio.to_thread(promoting.Learnings, rows, vectors, rule, ctx.preset.pinned_tag)
 
 
 async def _known(
     ctx: Context, scope: Scope, learnings: promoting.Learnings, group: Sequence[Memory], level: Level
 ) -> tuple[Memory | None, tuple[Relation, ...]]:
-    """The memory of that level with the group's content, whatever its status, and the group's relations."""
+    """The memory of that level with the same content as the group, whatever its status, and the group's relations."""
     reader = Reader(Scope(workspace=scope.workspace))
     edges = await ctx.store.relations(reader, [memory.id for memory in group])
     ids = {memory.id for memory in group}
@@ -244,7 +244,7 @@ def _told(group: Sequence[Memory], scope: Scope, now: datetime) -> tuple[Effect,
 def _supported(
     known: Memory, group: Sequence[Memory], edges: Sequence[Relation], now: datetime
 ) -> tuple[Effect | None, Promoted]:
-    """Relations from the group's new members to the known memory; no effect where there is nothing to write."""
+    """Relations from the group's new members to the known memory; no effect if there are none to write."""
     joined = {edge.target for edge in edges if edge.source == known.id and _leads_down(edge)}
     joined |= {edge.source for edge in edges if edge.target == known.id and _supports(edge)}
     new = [memory for memory in group if memory.id not in joined]
@@ -259,7 +259,7 @@ def _supported(
 
 
 def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
-    """The promoted memory. Its only cue is its own text: the learnings stay and are found by theirs."""
+    """The promoted memory. Its only cue is its own text, because the learnings stay and have their own cues."""
     said = promoting.longest(group)
     home = Home(scope, said.visibility, said.valid_from, said.valid_until, pinned=False)
     memory = one_of(
@@ -271,7 +271,7 @@ def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetim
         metadata={promoting.PROMOTED_FROM: ids_told(group[: promoting.NAMED])},
         now=now,
     )
-    # It stands in no file and belongs to no job, and how often it is used is its own matter from now on.
+    # It is in no file and belongs to no job, and its usage counts start at 0.
     fresh = replace(
         memory,
         source=None,

@@ -1,6 +1,6 @@
-"""Recall: gather candidates, rank them, and return the best as hits that explain their scores.
+"""Recall: gather candidates, rank them, and return the best as hits with explanations.
 
-Recall only reads. Whoever shows the hits records that they were shown.
+Recall only reads. The caller that shows the hits records that they were shown.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 def searched(ctx: Context, where: Filter) -> Filter:
     """The filter of a question's search.
 
-    Pinned memories are in every answer, so they are not searched for. Neither are the kinds that the preset hides,
-    unless the question asks for a kind.
+    Pinned memories are left out, because they are in every answer anyway. So are the kinds that the preset hides,
+    unless the filter names kinds.
     """
     tag = ctx.preset.pinned_tag
     return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
@@ -106,7 +106,7 @@ class _Timer:
         self.last = now
 
     def shared(self, stage: str, inner: str, took: timedelta) -> None:
-        """Split `inner`, which ran concurrently, off a stage: the part of `stage` that was spent waiting for it."""
+        """Split the duration of a stage: `inner`, which ran concurrently and took `took`, gets its part of it."""
         whole = self.stages.pop(stage)
         self.stages[inner] = min(took, whole)
         self.stages[stage] = whole - self.stages[inner]
@@ -114,8 +114,8 @@ class _Timer:
 
 @dataclass(frozen=True, slots=True)
 class _Recalling:
-    """What the steps of one recall share. `where`: the filter of the search. `degraded` and `timer` are filled on the
-    way.
+    """The shared state of the steps of one recall. `where`: the filter of the search. The steps add to `degraded` and
+    `timer`.
     """
 
     ctx: Context
@@ -149,8 +149,8 @@ class _Recalling:
         return self.where.current_at
 
     def planned(self, view: ReadView) -> Reading:
-        """What to search for."""
-        self.timer.last = self.ctx.stopwatch()  # waiting for a thread is no part of it
+        """Read the question: what to search for."""
+        self.timer.last = self.ctx.stopwatch()  # without the time spent waiting for a thread
         planned = planned_for(
             self.ctx, view, self.reader, self.question.text, self.where, self.ranking, self.keyed.terms
         )
@@ -174,14 +174,14 @@ class Gathered:
 
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
-    """The memories that answer a question, best first; none if none does. Raises InvalidInput for a blank question."""
+    """The memories that answer a question, best first; empty if none does. Raises InvalidInput for a blank question."""
     keyed = await key_terms(ctx, reader.scope, question.text)
     recalling = _Recalling.of(ctx, reader, question, keyed)
     ranking, reranker = recalling.ranking, ctx.reranker if recalling.ranking.rerank else None
 
     def at_once(view: ReadView) -> Recall:
         planned = recalling.planned(view)
-        # The embedding takes about as long as looking up the words, so the two run beside each other.
+        # Embedding takes about as long as the lexical search, so they run concurrently.
         embedding = partial(embed_now, ctx, planned, ranking)
         gathered = gather(recalling, view, planned, ctx.executor.begin(embedding) if ctx.embedder else embedding)
         return present(recalling, view, gathered, rank(recalling, view, gathered))
@@ -192,7 +192,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
 
     if reranker is None and (ctx.embedder is None or computing(ctx.embedder)):
         return await ctx.store.read(at_once)
-    # Nothing that has to be waited for is awaited inside a read.
+    # Nothing is awaited inside a read.
     planned = await ctx.store.read(recalling.planned)
     embedded = await embed(ctx, planned, ranking)
     gathered, ranked = await ctx.store.read(best)
@@ -208,7 +208,9 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
 def gather(
     recalling: _Recalling, view: ReadView, planned: Reading, embedding: Callable[[], QuestionVectors]
 ) -> Gathered:
-    """Search for candidates and compute their signals. `embedding` waits for the question's vectors."""
+    """Search for candidates and compute their signals. `embedding` returns the question's vectors, waiting if
+    necessary.
+    """
     ctx, ranking, timer = recalling.ctx, recalling.ranking, recalling.timer
     any_at = tuple((span.start, span.end) for span in planned.spans) if planned.only_when else ()
     request = SearchRequest(
@@ -240,15 +242,15 @@ def gather(
         speakers=bool(planned.speakers or planned.roles),
         by_role=bool(planned.roles),
     )
-    # Asked as of another time, everything is as old as it was then.
+    # Ages are counted to the time of the question, also if that is in the past.
     table = signals.compute(found, signals.EvaluationTime(recalling.at, ctx.preset.dynamics), asked)
     return Gathered(planned, embedded, found, table, asked, any_at, entries)
 
 
 def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
-    """Score the candidates; where there are token embeddings, score the best of them again with late interaction."""
+    """Score the candidates; if there are token embeddings, score the best ones again with late interaction."""
     ranking, found = recalling.ranking, gathered.found
-    # Where no memory has a vector yet there is no meaning to compare, however well the embedder answers.
+    # If no memory has a vector yet, there is nothing to compare, even if the embedder answers.
     with_vector = bool(found.dense_rank.any())
     tokens = gathered.embedded.tokens(gathered.planned, found) if with_vector else None
     close: Mapping[str, FloatColumn] | None = None

@@ -1,4 +1,4 @@
-"""Writing events to the journal and memories to the store, and editing a memory."""
+"""Recording events and memories, and editing memories."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from remembrancer.values import copied
 
 MAX_BATCH: Final = 10_000
 BRIEF_CHARS: Final = 4_000
-"""Events of up to so many characters in total, payloads included, are analysed in the event loop; more would block it
-for others. A thousand characters take about a millisecond.
+"""Events of up to this many characters in total, payloads included, are analysed in the event loop; more would block
+it. A thousand characters take about a millisecond.
 """
 TOPIC_ATTEMPTS: Final = 32
-"""How often a write to a topic is retried where other writers change the topic at the same time."""
+"""How often a write to a topic is retried if other writers change the topic at the same time."""
 
 
 async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> tuple[Appended, ...]:
     """Append events in order, each admitted one with its memory, in one transaction.
 
-    A draft whose key is known with the same text returns the recorded event. Raises Conflict where the text differs,
-    InvalidInput for more than 10,000 drafts; nothing is written then.
+    A draft whose key is already recorded with the same text returns the recorded event. Raises Conflict if the text
+    differs, InvalidInput for more than 10,000 drafts; nothing is written then.
     """
     if len(drafts) > MAX_BATCH:
         raise InvalidInput("events", f"{len(drafts):,} events", f"at most {MAX_BATCH:,} at once")
@@ -54,7 +54,7 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
 
 
 async def log(ctx: Context, scope: Scope, draft: EventDraft) -> Event:
-    """Append an event about the memory system itself. It forms no memory, whatever the preset admits."""
+    """Append an event about the memory system itself. It forms no memory, even if the preset would admit it."""
     event = event_of(ctx, scope, draft, ctx.clock())
     [appended] = await ctx.store.append(scope, [Entry(event, None, analyse(searchable_text(event)).tokens)])
     return appended.event
@@ -63,8 +63,8 @@ async def log(ctx: Context, scope: Scope, draft: EventDraft) -> Event:
 async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequence[UUID] = ()) -> tuple[Memory, bool]:
     """Store a memory. Returns it, and whether anything was written. `turns`: ids of the events of an episode.
 
-    Where an active memory of this scope has the same topic key, that memory gets the new text and keeps the old one as
-    a revision; the same text again changes nothing.
+    If an active memory of this scope has the same topic key, that memory gets the new text and keeps the old one as a
+    revision; the same text again changes nothing.
     """
     events = await _turns(ctx, scope, draft, turns)
     if draft.topic_key is None:
@@ -83,7 +83,7 @@ async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequen
             return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True
         except Conflict:
             if known is None and await ctx.store.by_topic(scope, draft.topic_key) is None:
-                raise  # not about the topic: its key holds another text
+                raise  # not a conflict of the topic: its key has another text
     raise Conflict(f"topic key {draft.topic_key!r}: {TOPIC_ATTEMPTS} other writers told it anew meanwhile; try again")
 
 
@@ -103,7 +103,7 @@ async def _turns(ctx: Context, scope: Scope, draft: MemoryDraft, ids: Sequence[U
 
 
 async def _holds(ctx: Context, scope: Scope, known: Memory, events: Sequence[Event]) -> bool:
-    """Whether the memory was formed from these events already."""
+    """Whether the memory was already formed from these events."""
     if not events:
         return True
     before = {event.id for event in await ctx.store.provenance(Reader(scope), known.id)}
@@ -120,14 +120,14 @@ def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
 
 
 def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, identifier: UUID | None = None) -> Event:
-    """The event as recorded now, under a new id or the given one."""
+    """The event, recorded at `now`, with the given id or a new one."""
     role = Role(draft.role)
     return copied(
         draft,
         Event,
         id=identifier or ctx.new_id(now),
         scope=scope if draft.session is None else scope.narrowed(session=draft.session),
-        seq=0,  # the store gives the place in the stream
+        seq=0,  # the store assigns the position in the stream
         occurred_at=draft.occurred_at or now,
         recorded_at=now,
         role=role,
@@ -157,15 +157,15 @@ def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
 
 
 ATTEMPTS: Final = 8
-"""How often an edit is retried where others change the memory meanwhile."""
+"""How often an edit is retried if others change the memory meanwhile."""
 
 
 async def update(
     ctx: Context, reader: Reader, memory_id: UUID, changes: Changes, *, expected_revision: int | None
 ) -> Memory:
-    """Edit a memory. Changes that change nothing make no revision.
+    """Edit a memory. An edit that changes nothing creates no revision.
 
-    `expected_revision`: the revision it must be at. Raises NotFound, InvalidInput, and Conflict where it is at another
+    `expected_revision`: the revision it must have. Raises NotFound, InvalidInput, and Conflict if it has another
     revision, is superseded, or others keep changing it meanwhile.
     """
     for attempt in range(1, ATTEMPTS + 1):
@@ -184,4 +184,4 @@ async def update(
         except Conflict:
             if expected_revision is not None or attempt == ATTEMPTS:
                 raise
-    raise AssertionError  # the last attempt returns or raises
+    raise AssertionError  # not reached: the last attempt returns or raises

@@ -1,4 +1,4 @@
-"""Feedback and exposures: what use changes in the strength of memories."""
+"""Feedback and exposures: how use changes the strength of memories."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from remembrancer.engine.context import Context
 from remembrancer.policies.forgetting.reinforcement import after_exposure, after_feedback
 
 MAX_QUERY_CHARS: Final = 500
-"""A logged question is cut to so many characters: it is stored with each memory that it found."""
+"""The characters of a question in the exposure log, which stores it with each memory that it found."""
 
 
 async def feedback(ctx: Context, reader: Reader, memory_id: UUID, said: Feedback) -> Strength:
-    """Apply feedback. Returns the new strength; too much bad feedback retires the memory, if the preset says so. Raises
-    NotFound.
+    """Apply feedback. Returns the new strength. The preset may retire the memory after bad feedback.
+    Raises NotFound.
     """
     steps = ctx.preset.feedback
     adjusted = await ctx.store.adjust(
@@ -35,11 +35,11 @@ async def mark(
     query: str = "",
     session: str | None = None,
 ) -> Mapping[UUID, Strength]:
-    """Count and log one exposure of each memory, with the similarity it was found with, where known.
+    """Count and log one exposure of each memory, with the similarity it was found with, if known.
 
-    `query`: the question, where known. `session`: the session that asked: a review judges the exposure by what is said
-    in it afterwards, and a preset that counts once a session counts it when the session has ended. Raises NotFound
-    where one is missing; nothing is written then.
+    `query`: the question, if known. `session`: the session that asked; a review judges the exposure by what is said in
+    it afterwards, and a preset that counts per session counts it when the session has ended. Raises NotFound if a
+    memory is missing; nothing is written then.
     """
     now = ctx.clock()
     at_once = ctx.preset.dynamics.counts_at_once(exposure, session)

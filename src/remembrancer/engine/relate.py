@@ -1,4 +1,4 @@
-"""Relations between memories: `similar` ones, drawn when memories are indexed, and those that callers add."""
+"""Relations between memories: `similar` ones, made when memories are embedded, and those that callers add."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPARE: Final = 2
-"""Neighbours requested beyond the limit: the memory itself, or one of its batch, may be among them."""
+"""Neighbours requested beyond the limit, because the memory itself and others of its batch may be among them."""
 
 
 async def links(
@@ -35,11 +35,11 @@ async def links(
     vectors: Sequence[NDArray[np.float32]],
     now: datetime,
 ) -> tuple[Relation, ...]:
-    """The `similar` relations from newly embedded memories to earlier ones, as the preset draws them. Reads only.
+    """The `similar` relations from newly embedded memories to earlier ones, by the preset's rule. Reads only.
 
-    `vectors`: unit length, one for each of `waiting`. Memories of one batch count in its order. Only memories visible
-    to the whole workspace are linked: otherwise private neighbours would take the places of public ones, and the result
-    would depend on who indexes.
+    `vectors`: unit length, one for each of `waiting`. Within a batch, earlier memories are earlier. Only memories
+    visible to the whole workspace are linked: otherwise private neighbours would displace public ones, and the result
+    would depend on which caller's sweep indexed them.
     """
     rule = ctx.preset.links
     if rule is None:
@@ -65,7 +65,7 @@ def _near(
 ) -> dict[UUID, dict[UUID, float]]:
     """For each memory of a batch, the cosines of its neighbours, and of earlier memories of the batch.
 
-    `memories`, `vectors` and `found`: one for each cue of the batch, in its order.
+    `memories`, `vectors` and `found` have one element for each cue of the batch, in the same order.
     """
     first = {memory: place for place, memory in reversed(list(enumerate(memories)))}
     cosines: dict[UUID, dict[UUID, float]] = {memory: {} for memory in first}
@@ -85,7 +85,7 @@ async def link(
 ) -> tuple[Relation, bool]:
     """Add a relation. Returns it, and whether it is new.
 
-    An existing one takes the new weight. Raises NotFound for an unknown end, InvalidInput for a memory with itself.
+    An existing one gets the new weight. Raises NotFound for an unknown end, InvalidInput for a memory with itself.
     """
     if source == target:
         raise InvalidInput("target", str(target), "another memory than the source")

@@ -1,4 +1,4 @@
-"""The best candidates ranked anew: by their token embeddings (late interaction), or by a reranker."""
+"""Ranking the best candidates again: by late interaction, or by a reranker."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ if TYPE_CHECKING:
     from remembrancer.ports.reranker import Reranker
 
 
-# By how much a model's own rounding to float32 may exceed 1.
+# Tolerance for a model's rounding to float32: by how much a score may exceed 1.
 _SLACK: Final = 1e-6
 
 
 async def rerank(
     ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str
 ) -> Ranked:
-    """Rank the candidates again, with a reranker's scores of the best `ranking.rerank` above the relevance threshold.
-    The others above the threshold come after these. Unchanged where there is none to judge. Raises ModelUnavailable.
+    """Rank the candidates again, using a reranker's scores of the best `ranking.rerank` above the relevance threshold.
+
+    The others above the threshold come after these. Unchanged if none is above it. Raises ModelUnavailable.
     """
     best: list[int] = ranked.order[ranked.relevant[ranked.order]][: ranking.rerank].tolist()
     ids = ranked.found.ids
     cues = await ctx.store.cues(reader, [ids[index] for index in best])
-    there = [index for index in best if ids[index] in cues]  # none has gone since the search
+    there = [index for index in best if ids[index] in cues]  # without those erased since the search
     if not there:
         return ranked
     texts = [_text(ranked.best_cue(index, cues[ids[index]])) for index in there]
     column: FloatColumn = np.full(len(ids), np.nan)
     column[there] = await judged(reranker, asked, texts)
-    # Equals stay as they were: what the reranker gives 0 still comes before what it was not asked about.
+    # Equal scores keep their order: a candidate with reranker score 0 still precedes those that were not reranked.
     return ranked_by(
         ranking.reranked(ranked.expression),
         ranked.found,
@@ -55,7 +56,7 @@ async def rerank(
 
 
 async def judged(reranker: Reranker, asked: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    """The reranker's scores: in [0, 1], one for each text. Raises ModelUnavailable for anything else."""
+    """The reranker's scores, checked: one for each text, in [0, 1]. Raises ModelUnavailable for anything else."""
     scores = np.asarray(await reranker.scores(asked, texts))
     if scores.shape != (len(texts),):
         raise ModelUnavailable(f"{reranker.model_id} gave scores of shape {scores.shape} for {len(texts)} texts")
@@ -66,17 +67,17 @@ async def judged(reranker: Reranker, asked: str, texts: Sequence[str]) -> NDArra
 
 
 def _text(cue: Cue) -> str:
-    """The text of a cue as the reranker reads it: heading, then text."""
+    """The text of a cue for the reranker: heading, then text."""
     return f"{cue.heading}\n{cue.text}" if cue.heading else cue.text
 
 
 def late_interaction(
     ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionTokens, count: int
 ) -> Mapping[str, FloatColumn] | None:
-    """Late-interaction signals of the best `count` candidates, NaN for the others: MaxSim of the whole text, of its
+    """The late-interaction signals of the best `count` candidates, NaN for the others: MaxSim of the whole text, of its
     best passage, and of all compared texts of its session together.
 
-    None where none of them has token embeddings. Raises ModelUnavailable where they cannot be compared.
+    None if none of them has token embeddings. Raises ModelUnavailable if they cannot be compared.
     """
     best = ranking.order[:count]
     refs: list[int] = ranking.found.ref[best].tolist()

@@ -1,4 +1,4 @@
-"""Retention: move old telemetry from the journal to the archive."""
+"""Retention: moving old telemetry from the journal to the archive."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from remembrancer.ports.journal import Aged
 from remembrancer.values import dataclass
 
 BATCH: Final = 500
-"""Events of one transaction, so few that other writers do not wait for long."""
+"""The events of one transaction: few, so that other writers do not wait long."""
 MAX_EVENTS: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionReport:
-    """`archived`: the number of events. `more`: the limit left some. `reason`: why nothing was done."""
+    """`archived`: the number of archived events. `more`: whether the limit left some. `reason`: why
+    nothing was done.
+    """
 
     archived: int = 0
     more: bool = False
@@ -26,9 +28,9 @@ class RetentionReport:
 
 async def retain(ctx: Context, scope: Scope, *, limit: int | None = None) -> RetentionReport:
     """Archive the events of the workspace that the preset's retention covers, oldest first, up to `limit` (1 to
-    10,000,000; None: all). An interrupted run is continued by the next one.
+    10,000,000; None: all).
 
-    Raises InvalidInput for a limit out of range.
+    The next run continues an interrupted one. Raises InvalidInput for a limit out of range.
     """
     if limit is not None:
         validation.whole("limit", limit, 1, MAX_EVENTS)

@@ -25,15 +25,15 @@ from remembrancer.values import dataclass
 JOB: Final = "review"
 LIMIT: Final = 100
 LOOKED_THROUGH: Final = 500
-"""So many events of a session are searched for its speakers; or of all sessions, for exposures without one."""
+"""The events of a session that are searched for its speakers; for exposures without a session, of all sessions."""
 UNSEEN: Final = "nobody who spoke in its session may see it"
 UNRATED: Final = "the model left it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
-    """`reviews`: those that were written. `failed`: memories without a rating, to be retried. `left`: memories that
-    cannot be rated yet, or that another worker reviewed first. `reason`: why nothing, or not everything, was done.
+    """`reviews`: those written. `failed`: memories without a rating, to be retried. `left`: memories that cannot be
+    rated yet, or that another worker reviewed first. `reason`: why nothing, or not everything, was done.
     """
 
     reviews: tuple[Review, ...] = ()
@@ -44,7 +44,7 @@ class ReviewReport:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A memory to be rated, and its evidence. `tried`: it failed before."""
+    """A memory to be rated, and its evidence. `tried`: whether an earlier attempt failed."""
 
     memory: Memory
     evidence: Evidence
@@ -53,7 +53,7 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Memories that are judged by one conversation, and what was said in it since the first of them was retrieved."""
+    """Memories that are rated by one conversation, and what was said in it since the first of them was retrieved."""
 
     cases: tuple[_Case, ...]
     said: tuple[Event, ...]
@@ -72,9 +72,9 @@ class _Tally:
 async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewReport:
     """Rate up to `limit` memories of the workspace whose evidence is due, and update their strength by FSRS-6.
 
-    Exposures in one session are judged together, by what was said from the first one on: one question, one commit.
-    Memories that only some may see are asked about separately. A memory without a usable rating waits, each time
-    longer, and is then asked about alone. The run ends where the model does not answer.
+    Exposures in one session are rated together, by what was said from the first one on: one question, one commit.
+    Memories with restricted visibility are asked about separately. A memory without a valid rating is retried alone,
+    after increasing delays. The run ends if the model does not answer.
     """
     policy = ctx.preset.review
     if policy is None:
@@ -118,7 +118,7 @@ async def _due(ctx: Context, scope: Scope, policy: Reviewing, limit: int, tally:
             else:
                 tally.left += 1
         if len(found) < asked_for:
-            # Nothing speaks for these any more: reviewed before a worker could say so, replaced or erased.
+            # Items without unreviewed evidence: reviewed by another worker, replaced or erased.
             await ctx.store.settle(scope, JOB, sorted(deferrals.keys() - {str(memory_id) for memory_id in seen}))
             return due
         if len(due) == limit:
@@ -137,7 +137,7 @@ async def _is_due(
 
 
 async def _memories(ctx: Context, scope: Scope, evidence: Sequence[Evidence]) -> Mapping[UUID, Memory]:
-    """The memories that the workspace, or someone who spoke in the session of the exposure, may see."""
+    """The memories that may be seen by the workspace, or by a speaker in the session of the exposure."""
     everybody = Reader(Scope(workspace=scope.workspace))
     memories = dict(await ctx.store.get(everybody, [one.memory_id for one in evidence]))
     private = [one for one in evidence if one.memory_id not in memories]
@@ -150,8 +150,8 @@ async def _memories(ctx: Context, scope: Scope, evidence: Sequence[Evidence]) ->
 
 
 def _apart(cases: Iterable[_Case]) -> Mapping[tuple[str | None, Owner | None], list[_Case]]:
-    """The cases by session. Memories that only some may see are also separated by owner, so that no question mixes
-    them.
+    """The cases by session. Memories with restricted visibility are also separated by owner, so that no question mixes
+    owners.
     """
     apart: dict[tuple[str | None, Owner | None], list[_Case]] = {}
     for case in cases:
@@ -163,7 +163,7 @@ def _apart(cases: Iterable[_Case]) -> Mapping[tuple[str | None, Owner | None], l
 async def _groups(
     ctx: Context, scope: Scope, policy: Reviewing, session: str | None, cases: Sequence[_Case]
 ) -> AsyncIterator[_Group]:
-    """The groups, each small enough for one question, and without memories that the shown conversation cannot judge."""
+    """The groups: each fits one question, without memories that the shown conversation cannot judge."""
     start = 0
     while start < len(cases):
         first = cases[start]
@@ -219,7 +219,7 @@ async def _rate(ctx: Context, scope: Scope, policy: Reviewing, by: str, group: _
     )
     try:
         await ctx.store.commit(scope, Effect(reviewed=reviews), at=ctx.clock())
-    except (Conflict, NotFound):  # another worker was faster, or one of them has been erased meanwhile
+    except (Conflict, NotFound):  # another worker wrote first, or a memory was erased
         tally.left += len(rated)
         return
     tally.reviews += reviews

@@ -1,7 +1,7 @@
-"""Rules learned from events: looked for among the entries of one owner at a time, stored with their evidence.
+"""Learning rules from events: a model reads the entries of one owner at a time; rules are stored with their evidence.
 
-An event of type `summary.generated`, whose id is derived from the entries, records that they were read. The ids of
-rules are derived from owner, pattern and evidence. So a process that dies in between leads to no duplicates.
+An event of type `summary.generated`, whose id is derived from the entries, records that they were read. The id of a
+rule is derived from owner, pattern and evidence, so a crash causes no duplicates.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ CONSOLIDATED: Final = "memory.consolidated"
 GENERATED: Final = "summary.generated"
 """The type of the event that reports a search for rules."""
 SOURCE: Final = "rules"
-"""The source of both memories."""
+"""The source of rules and of reports."""
 LIMIT: Final = 500
 PAGE: Final = 500
 MAX_ACCOUNTS: Final = 1_000
-"""At most so many reports of runs, the newest, are searched for entries that could not be read."""
+"""The most reports, newest first, that are searched for entries that could not be read."""
 EVIDENCE_WEIGHT: Final = 1.0
 ERROR_CHARS: Final = 500
 
@@ -64,10 +64,10 @@ class _Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesReport:
-    """The result of looking for rules. `learned`: new rules. `known`: patterns that were found again. `owners`: how
+    """The result of a search for rules. `learned`: new rules. `known`: patterns that were found again. `owners`: how
     many sets of entries were read, with `entries` in total.
 
-    `failed`: sets without a usable answer, to be retried. `left`: sets that wait, were not begun or changed meanwhile,
+    `failed`: sets without a valid answer, to be retried. `left`: sets that wait, were not begun or changed meanwhile,
     and entries beyond the limit. `reason`: why nothing, or not everything, was done.
     """
 
@@ -103,11 +103,11 @@ async def learn_rules(
     force: bool = False,
     crew: str | None = None,
 ) -> RulesReport:
-    """Look for rules in the newest `limit` entries of the workspace since `since`. None: as far back as the preset
-    looks, and further where the job has not run for longer or earlier entries could not be read.
+    """Look for rules in the newest `limit` entries of the workspace since `since`. None: the preset's lookback,
+    extended if the job has not run for longer or earlier entries could not be read.
 
-    `force`: also look at fewer entries than the preset requires, at entries that were read before, and at deferred
-    ones. Without it, the same entries are read once. `crew`: only entries that belong to it.
+    `force`: also read fewer entries than the preset requires, entries that were read before, and deferred ones. Without
+    it, the same entries are read once. `crew`: only entries that belong to it.
     """
     policy, now = ctx.preset.rules, ctx.clock()
     validation.whole("limit", limit, 1, 10_000)
@@ -120,15 +120,13 @@ async def learn_rules(
     tally = _Tally([], left=older)
     owners = by_owner(entries)
     ready = {owner: own for owner, own in owners.items() if _suffice(ctx, policy, own, force=force)}
-    if (
-        start is None and crew is None and not older
-    ):  # there is too little to be read of these by now, and nothing to try again
+    if start is None and crew is None and not older:  # too few entries are left, so there is nothing to retry
         await ctx.store.settle(scope, JOB, sorted(set(deferred).difference(map(_item, ready))))
     if not ready:
         most = max((len(own) for own in owners.values()), default=0)
         tally.reason = f"too few entries: {most} of one owner, {policy.entries} are needed, or a permanent one"
         return tally.report()
-    # What failed before comes last: it may be the one that the model refuses, and ends the sweep.
+    # Owners that failed before come last: the model may refuse one and end the run.
     order = sorted(ready, key=lambda owner: deferred[_item(owner)].attempts if _item(owner) in deferred else 0)
     for place, owner in enumerate(order):
         if _item(owner) in deferred and deferred[_item(owner)].retry_at > now and not force:
@@ -175,7 +173,7 @@ async def _look(
     tally.known += known
     tally.owners += 1
     tally.entries += len(own)
-    if left:  # they are read again by the next sweep
+    if left:  # the next run reads them again
         tally.left += left
         return
     await ctx.store.settle(scope, JOB, [_item(owner)])
@@ -186,8 +184,8 @@ async def _look(
 async def _keep(
     ctx: Context, scope: Scope, policy: Rules, owner: Owner, own: Sequence[Memory], given: Sequence[Rule]
 ) -> tuple[list[UUID], int, int]:
-    """Write each rule in a commit of its own. Returns the new ones, the number of known ones, and how many could not be
-    written.
+    """Write each rule in a commit of its own. Returns the new ones, the number of known ones, and the number that could
+    not be written.
     """
     learned: list[UUID] = []
     known = left = 0
@@ -198,7 +196,7 @@ async def _keep(
         before = await _before(ctx, scope, owner, key, now)
         recent = [one for one in before if one.recorded_at > now - timedelta(days=policy.again_after_days)]
         write = await _rule(ctx, owner, rule, key, evidence, now)
-        # An old rule of the same pattern that the same entries show is the same rule.
+        # An older rule with the same pattern and evidence is the same rule.
         if key in done or recent or write.memory.id in {one.id for one in before}:
             known += 1
             continue
@@ -216,7 +214,7 @@ async def _keep(
         )
         try:
             await ctx.store.commit(scope, effect, at=now)
-        except (Conflict, NotFound):  # another worker was faster, or some of the evidence holds no more
+        except (Conflict, NotFound):  # another worker wrote first, or some of the evidence is no longer valid
             left += 1
         else:
             learned.append(write.memory.id)
@@ -263,8 +261,8 @@ async def _before(ctx: Context, scope: Scope, owner: Owner, key: str, now: datet
 async def _unread_since(
     ctx: Context, scope: Scope, policy: Rules, now: datetime, deferred: Collection[str]
 ) -> datetime:
-    """The time from which entries are read by default: far enough back that neither a pause nor a failure leaves any
-    out.
+    """The time from which entries are read by default: early enough that no entry is missed after a
+    pause or a failure.
     """
     lookback = timedelta(hours=policy.lookback_hours)
     since = now - lookback
@@ -289,12 +287,12 @@ async def _unread_since(
 async def _entries(
     ctx: Context, scope: Scope, since: datetime, now: datetime, limit: int, crew: str | None
 ) -> tuple[Sequence[Memory], int]:
-    """The newest current entries since then, oldest first, and the number of older ones left out. Rules, and reports of
-    runs, are no entries.
+    """The newest current entries since then, oldest first, and the number of older ones left out. Rules and reports do
+    not count as entries.
     """
     where = Filter(
         current_at=now,
-        # An episode says what its own turns say: two of them would be one piece of evidence.
+        # An episode repeats its turns, so it would count as a second piece of evidence.
         without_kinds=frozenset({CONSOLIDATED}) | ctx.preset.hidden_kinds,
         tiers=frozenset({ctx.preset.formation.event_tier}),
         crew=crew,
@@ -358,7 +356,7 @@ async def _tell(
     if ctx.preset.admission.admits(draft):
         formed = memory_of_event(event, ctx.preset.formation)
         memory = replace(formed, memory=replace(formed.memory, source=SOURCE, visibility=owner.visibility))
-    with suppress(Conflict):  # another worker has told of the same entries meanwhile
+    with suppress(Conflict):  # another worker has reported the same entries
         await ctx.store.append(owner.scope, [Entry(event, memory)])
 
 
@@ -369,7 +367,7 @@ async def _was_told(ctx: Context, owner: Owner, own: Sequence[Memory], outcome: 
 
 
 def _run(owner: Owner, own: Sequence[Memory]) -> UUID:
-    """The id of these entries with their present texts."""
+    """An id derived from these entries and their present texts."""
     return derived_id(_RUNS, f"{_item(owner)} " + " ".join(f"{one.id}:{one.revision}" for one in own))
 
 
@@ -378,7 +376,7 @@ def _pattern(key: str) -> str:
 
 
 def _item(owner: Owner) -> str:
-    """The name of the owner among the deferred items."""
+    """The owner's name among the deferred items."""
     scope = owner.scope
     parts = (scope.workspace, scope.project, scope.crew, scope.agent, scope.session)
     return f"{derived_id(_RUNS, f'{parts!r} {owner.visibility.value}')}"

@@ -1,4 +1,4 @@
-"""How recall searches now, and why: by words and vectors, or by words only."""
+"""How recall searches now: by words and vectors, or by words only, and why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class SearchMode(StrEnum):
     VECTOR = "vector"
     """By words and vectors."""
     VECTOR_DEGRADED = "vector-degraded"
-    """By words only: there is an embedder, and it does not answer."""
+    """By words only: the embedder does not answer."""
     SPARSE_ONLY = "sparse-only"
     """By words only: there is no embedder."""
 
@@ -28,7 +28,7 @@ class SearchState:
 
 
 async def search_state(ctx: Context) -> SearchState:
-    """Ask the embedder. Takes as long as its answer."""
+    """Call the embedder to find out how recall searches now. Waits for its answer."""
     if ctx.embedder is None:
         return SearchState(SearchMode.SPARSE_ONLY, ctx.without_embedder)
     try:

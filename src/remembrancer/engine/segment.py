@@ -1,7 +1,7 @@
-"""Segmentation: cut the tails of streams into segments, and store each as an episode.
+"""Segmentation: cutting the tails of streams into segments, and storing each as an episode.
 
-The cursor of a stream and the episodes before it are written together, so each turn is in one episode, whatever fails.
-The work list is the events behind the cursor.
+A stream's cursor and the episodes before it are written together, so each turn is in exactly one episode, whatever
+fails. The work list is the events after the cursor.
 """
 
 from __future__ import annotations
@@ -48,30 +48,30 @@ if TYPE_CHECKING:
 
 JOB: Final = "segment"
 PAGE: Final = 100
-"""Streams listed at a time."""
+"""The streams listed at a time."""
 STEP: Final = 200
-"""Events of a stream read at a time, and so the most for one commit."""
+"""The events of a stream read at a time, and so the most for one commit."""
 STEP_WITH_MODEL: Final = 64
-"""The same where a model is asked: its answers are lost where a commit fails."""
+"""The same if a model is asked; smaller, because a failed commit loses the model's answers."""
 MOST: Final = 3_200
-"""The most events of one segment: a longer one is ended there."""
+"""The most events of one segment; a longer one is ended there."""
 READ: Final = "read"
-"""The name, in a stream's note, of the position up to which it was read without a decision. There is nothing to decide
-until more is recorded or the stream falls silent.
+"""The key, in a stream's note, of the position up to which the stream was read without a decision. It is read again
+only after more is recorded or it falls silent.
 """
 SILENT: Final = 2
-"""After so many streams in a row without an answer the model counts as down; the others wait."""
+"""After this many streams in a row without an answer, the model counts as down, and the others wait."""
 PATIENCE: Final = 8
-"""After so many failures of a model on a stream, over two hours, the stream is segmented without one."""
+"""After this many failures of a model on a stream, over two hours, the stream is segmented without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentedStream:
     """The result for one stream. `episodes`: the new memories, in order; `turns`: the number of their turns.
 
-    `told_by`: the number of episodes by author: a model, or "extractive". `problem`: why the stream was deferred; ""
-    where it was not. `overtaken`: another worker was faster, or memories changed meanwhile; the next run continues.
-    `down`: a model did not answer at all.
+    `told_by`: the number of episodes by author: a model, or "extractive". `problem`: why the stream was deferred; "" if
+    it was not. `overtaken`: another worker wrote first, or memories changed meanwhile; the next run continues. `down`:
+    a model did not answer at all.
     """
 
     stream: Scope
@@ -87,9 +87,9 @@ class SegmentedStream:
 class SegmentReport:
     """The result of one run: the number of streams, episodes and turns, and the episodes by author.
 
-    `failed`: deferred streams. `left`: streams that wait after a failure, that another worker did first, or that the
-    limit or a model that is down left out (of the latter at most a hundred are counted). `reason`: why nothing was
-    done, or the first failure.
+    `failed`: deferred streams. `left`: streams that wait after a failure, that another worker processed first, or that
+    were not reached because of the limit or because a model is down (of those, at most a hundred are counted).
+    `reason`: why nothing was done, or the first failure.
     """
 
     streams: int = 0
@@ -134,14 +134,14 @@ async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), 
         if sweep.is_over:
             break
         after = page[-1].stream
-    # There is nothing to be done on these any more: done before a worker could say that it had failed.
+    # Deferred streams without a tail: another worker has processed them.
     gone = [item for item in sorted(deferred) if await ctx.store.tail(_stream_of(scope, item)) is None]
     await ctx.store.settle(scope, JOB, gone)
     return sweep.report()
 
 
 async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> SegmentedStream:
-    """Form the episodes of one stream, deferred or not. `ended`: its last episode is complete as well."""
+    """Form the episodes of one stream, deferred or not. `ended`: whether its last episode is complete too."""
     settings = ctx.preset.segmentation
     if settings is None:
         return SegmentedStream(stream=stream)
@@ -163,7 +163,7 @@ async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> Segment
 
 
 def item_of(stream: Scope) -> str:
-    """The name of a stream among the deferred items."""
+    """The stream's name among the deferred items."""
     parts = {"project": stream.project, "crew": stream.crew, "agent": stream.agent, "session": stream.session}
     return json.dumps({name: part for name, part in parts.items() if part is not None}, ensure_ascii=False)
 
@@ -205,7 +205,7 @@ class _Sweep:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
     """The part of a tail that was read. `events`: the admitted ones, in order, with their `turns`; `sources`: the
-    events' own memories, where there are any. `last`: the position of the last event read. `whole`: it is the last of
+    events' own memories, if any. `last`: the position of the last event read. `whole`: whether it reaches the end of
     the stream.
     """
 
@@ -216,11 +216,13 @@ class _Read:
     whole: bool
 
     def behind(self, count: int) -> _Read:
-        """The rest after the first turns."""
+        """The part after the first `count` turns."""
         return replace(self, events=self.events[count:], turns=self.turns[count:])
 
     def before(self, count: int) -> int:
-        """The position of the last event before a turn, counted from 0; it includes events that were not admitted."""
+        """The position of the last event before the turn with index `count`; events that were not
+        admitted count too.
+        """
         return self.events[count].seq - 1 if count < len(self.events) else self.last
 
 
@@ -261,7 +263,7 @@ class _Work:
                 step *= 2
 
     async def _segment(self, tail: Tail, read: _Read, *, forced: bool) -> bool:
-        """Decide and write, as long as there is something to decide. Returns whether the cursor has moved."""
+        """Decide and write, as long as there is something to decide. Returns whether the cursor moved."""
         cursor, note, noted = tail.cursor, _own(tail.note), tail.note
         ended = forced or (self._ended and read.whole)
         while True:
@@ -278,7 +280,7 @@ class _Work:
                 return cursor > tail.cursor
 
     async def _decide(self, read: _Read, note: Note, *, ended: bool) -> tuple[Decision, bool]:
-        """The decision, and whether a model was asked: then the same turns may lead to another question."""
+        """The decision, and whether a model was asked. If it was, the same turns may lead to another question."""
         if not read.turns:
             return Decision(segments=(), note=note), False
         segmenter = self._settings.segmenter
@@ -319,9 +321,9 @@ class _Work:
         return told_extractively([extractive.AttributedText(turn.speaker, turn.text) for turn in turns])
 
     async def _commit(self, read: _Read, segments: Sequence[Segment], cursor: Cursor) -> None:
-        """Summarise the segments, which may take a model, then write all of them in one commit."""
+        """Summarise the segments, perhaps with a model, then write all of them in one commit."""
         spans = [read.events[each.start : each.end] for each in segments]
-        # Those of an import may be there before its streams have been read.
+        # After an import, some episodes may exist before their streams are read.
         there = await self._ctx.store.get(self._reader, [episode_id(span) for span in spans])
         new = [(each, span) for each, span in zip(segments, spans, strict=True) if episode_id(span) not in there]
         told = [await self._tell(read.turns[each.start : each.end], each) for each, _ in new]
@@ -385,10 +387,10 @@ class _Work:
     async def _vectors(
         self, turns: Sequence[Event], memory_of: Mapping[UUID, UUID]
     ) -> Mapping[UUID, NDArray[np.float32]]:
-        """Vectors by event: that of its memory, where it is indexed; others are embedded in the same way.
+        """Vectors by event: that of its memory if it is indexed; other events are embedded in the same way.
 
-        The result must not depend on how far the index has come. Where the index embeds turns in context, they are
-        embedded without context here: context hides changes of topic (docs/decisions/0014-segmentation.md).
+        The result must not depend on how much is indexed. If the index embeds turns in context, they are embedded
+        without context here, because context hides changes of topic (docs/decisions/0014-segmentation.md).
         """
         embedder, encoding = self._ctx.embedder, self._ctx.preset.encoding
         if embedder is None:
@@ -420,7 +422,7 @@ def _own(note: Note) -> Note:
 
 
 def _joined(cursor: Cursor, written: Sequence[Effect]) -> Effect:
-    """The effects of several episodes, which share no memory, as one."""
+    """The effects of several episodes as one effect. The episodes share no memory."""
     return Effect(
         cursor=cursor,
         expected={memory: revision for one in written for memory, revision in one.expected.items()},

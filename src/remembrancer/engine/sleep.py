@@ -1,4 +1,4 @@
-"""Sleep: consolidate old working memory into episodic memory, the rows of one source and session together."""
+"""Sleep: consolidating old working memory into episodic memory, by source and session."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ MAX_GROUPS: Final = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slept:
-    """Rows of working memory that were consolidated, oldest first, and the resulting memory.
+    """Working memories that were consolidated, oldest first, and the resulting memory.
 
-    `by`: the model that summarised them; "aaak": compressed without a model; "as it is": a single row, which became the
-    memory itself; "nothing to keep": the rows contained only recalled text, and `memory_id` is None.
+    `by`: the model that summarised them; "aaak": abbreviated without a model; "as it is": a single memory, which only
+    changed its tier; "nothing to keep": they contained only recalled text, and `memory_id` is None.
     """
 
     memory_id: UUID | None
@@ -44,13 +44,13 @@ class Slept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepReport(condense.CondenseReport):
-    """`slept`: groups that were consolidated, or would be with `dry_run`."""
+    """`slept`: the consolidated groups; with `dry_run`, those that would be."""
 
     slept: tuple[Slept, ...] = ()
 
     @property
     def rows(self) -> int:
-        """The number of consolidated rows."""
+        """The number of consolidated memories."""
         return sum(len(one.sources) for one in self.slept)
 
 
@@ -58,9 +58,9 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
     """Consolidate working memory older than half the TTL, in all sessions of the workspace, up to `limit` groups (1 to
     100,000; None: all).
 
-    Each group is one transaction. Its summary replaces its rows, which leave recall and stay reachable from it; a
-    single row only changes its tier. Rows that are no longer current are left out. `dry_run` asks no model and writes
-    nothing. Raises InvalidInput for a limit out of range.
+    Each group is one transaction. Its summary replaces its memories, which leave recall and stay reachable from it; a
+    single memory only changes its tier. Memories that are no longer current are left out. `dry_run` asks no model and
+    writes nothing. Raises InvalidInput for a limit out of range.
     """
     if limit is not None:
         validation.whole("limit", limit, 1, MAX_GROUPS)
@@ -115,7 +115,7 @@ async def _replaced(
             said = Condensed(text=short, by=AAAK)
         case condense.Instead.LATER:
             return None
-    now = ctx.clock()  # a model may have taken its time
+    now = ctx.clock()  # asking a model may have taken minutes
     memory = one_of(
         group,
         said,
@@ -125,14 +125,14 @@ async def _replaced(
         metadata={SUMMARY_OF: ids_told(group)},
         now=now,
     )
-    # A compressed text is told, not searched: the words it was made of are what finds it.
+    # An abbreviated text is only shown; the cues with the original words are searched.
     write = MemoryWrite(memory, cues_of(memory, found.cues, own=said.by != AAAK), found.event_ids)
     effect = condense.in_place_of(group, write, f"slept, and is part of {memory.id}", now)
     return effect, Slept(memory_id=memory.id, sources=ids, by=said.by), now
 
 
 def _alone(row: Memory, found: condense.OrderedMemories) -> Effect:
-    """A single row changes its tier; no summary could say it better."""
+    """Change the tier of a single memory, which needs no summary."""
     promoted = replace(
         row, tier=Tier.EPISODIC, metadata={**row.metadata, SUMMARY_OF: ids_told([row])}, revision=row.revision + 1
     )

@@ -1,4 +1,4 @@
-"""Project stages: what was learned for a stage retires when the stage ends."""
+"""Project stages: learnings of a stage are retired when the stage ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENTERED: Final = "project.stage"
 """The type of the event that records a project's new stage."""
 BATCH: Final = 200
 MAX_CHANGES: Final = 10_000
-"""At most so many changes of stage are searched for a project's last one."""
+"""The most changes of stage that are searched for a project's last one."""
 
 _PROJECTS: Final = UUID("b3a4b6d8-1c56-4d53-9a52-5e3c0f9f2a47")
 
@@ -34,7 +34,7 @@ _PROJECTS: Final = UUID("b3a4b6d8-1c56-4d53-9a52-5e3c0f9f2a47")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:
     """`stage`: the project's stage; None: unknown. `ended`: the stage that ended. `moved`: learnings that were retired
-    for that, or restored, at `at`. `left`: learnings that changed meanwhile. `reason`: why nothing was done.
+    because of that, or restored, at `at`. `left`: learnings that changed meanwhile. `reason`: why nothing was done.
     """
 
     stage: LearningStage | None
@@ -46,14 +46,14 @@ class StageReport:
 
 
 async def current_stage(ctx: Context, scope: Scope) -> LearningStage | None:
-    """The project's present stage, as the journal records it; None where it records none."""
+    """The project's present stage, as the journal records it; None if it records none."""
     last = await _last(ctx, _project(scope))
     return None if last is None else LearningStage(str(last.payload["stage"]))
 
 
 async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
-    """Detect the project's stage in an INTENT.md. If it differs from the present one, that one has ended: its learnings
-    retire, and an event that forms no memory records the new stage.
+    """Detect the project's stage in the text of an INTENT.md. If it differs from the present one, that one has ended:
+    its learnings are retired, and an event that forms no memory records the new stage.
     """
     validation.text("intent", intent)
     before, now = await current_stage(ctx, scope), ctx.clock()
@@ -67,14 +67,14 @@ async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
     if before is None:
         await _enter(ctx, _project(scope), stage, now)
         return StageReport(stage=stage, at=now)
-    # First what ends, then that it has: a process that dies between the two finds all of it to be done again.
+    # Retire first, then record the stage: after a crash in between, the next call does both again.
     ended = await retire_stage(ctx, scope, before)
     await _enter(ctx, _project(scope), stage, now)
     return StageReport(stage=stage, at=ended.at, ended=before, moved=ended.moved, left=ended.left)
 
 
 async def retire_stage(ctx: Context, scope: Scope, stage: LearningStage) -> StageReport:
-    """Retire what was learned in a stage of this scope's project for the task at hand. `restore_stage` undoes it."""
+    """Retire the learnings for the task at hand from a stage of this scope's project. `restore_stage` undoes it."""
     now, policy = ctx.clock(), ctx.preset.stages
     if policy is None:
         return StageReport(stage=None, at=now, reason=f"preset {ctx.preset.name} knows no stages")
@@ -87,9 +87,9 @@ async def retire_stage(ctx: Context, scope: Scope, stage: LearningStage) -> Stag
 
 
 async def restore_stage(ctx: Context, scope: Scope, stage: LearningStage, *, at: datetime) -> StageReport:
-    """Restore what was retired with a stage. `at`: the time in the report of its retirement."""
+    """Restore the learnings that were retired with a stage. `at`: the time in the report of the retirement."""
     now, retired_at = ctx.clock(), validation.moment("at", at)
-    # As it was believed just before: what is retired is in no list of today.
+    # As believed just before, because retired memories are not current now.
     found = await _learnings(ctx, scope, stage, retired_at - timedelta(microseconds=1))
     gone = [memory for memory in found if memory.status is Status.RETIRED and memory.retired_at == retired_at]
     moved, left = await _move(ctx, scope, gone, Status.ACTIVE, f"the stage {stage.value} goes on", now)
@@ -115,7 +115,7 @@ async def _move(
         try:
             await _moved(ctx, scope, batch, status, reason, at)
             moved += [memory.id for memory in batch]
-        except (Conflict, NotFound):  # one of them: the others are not to wait for it
+        except (Conflict, NotFound):  # a Conflict of one memory must not keep the others from changing
             for memory in batch:
                 try:
                     await _moved(ctx, scope, [memory], status, reason, at)
@@ -128,7 +128,7 @@ async def _move(
 async def _moved(
     ctx: Context, scope: Scope, memories: Sequence[Memory], status: Status, reason: str, at: datetime
 ) -> None:
-    # What comes back is not active yet, as everything must be that is expected.
+    # Memories to be restored are not active, so the effect cannot expect their revisions.
     expected = {memory.id: memory.revision for memory in memories} if status is Status.RETIRED else {}
     moved = tuple(Moved(memory.id, status, reason) for memory in memories)
     await ctx.store.commit(scope, Effect(expected=expected, moved=moved), at=at)
@@ -154,7 +154,7 @@ async def _enter(ctx: Context, project: Scope, stage: LearningStage, at: datetim
         type=ENTERED,
         severity=Severity.NOTICE,
         payload={"stage": stage.value},
-        # Of processes that read the same file at once, one says so.
+        # If several processes read the same file at once, only one records the stage.
         key=f"{ENTERED}:{derived_id(_PROJECTS, f'{project.project} {before} {stage.value}')}",
     )
     await ctx.store.append(project, [Entry(event_of(ctx, project, draft, at))])

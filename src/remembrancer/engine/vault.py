@@ -1,4 +1,4 @@
-"""Synchronise a vault of markdown files with the memories of its entries."""
+"""Synchronising a vault of markdown files with memories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from remembrancer.ports.vault import Content, VaultFiles
 from remembrancer.values import dataclass
 
 PINNED_TAG: Final = "institutional"
-"""The tag of memories from institutional files, where the preset has no tag for pinned memories."""
+"""The tag of memories from institutional files, if the preset has no tag for pinned memories."""
 
 _CHANGES_AT_ONCE: Final = 500
 
@@ -31,14 +31,13 @@ _CHANGES_AT_ONCE: Final = 500
 class SyncReport:
     """The result of a sync, or of a dry run.
 
-    `files`: their number; `read`: those that were parsed because they, or the store's version of them, may have
-    changed; `entries` and `chunks`: of all files. Memories: `added`; `changed` in text or strength; `retired`;
-    `restored`. `written`: entries changed in, or added to, files. `waiting`: learnings in no file yet, where no file
-    was to be written.
+    `files`: their number; `read`: those that were parsed because the file or the store may have changed; `entries` and
+    `chunks`: of all files. Memories: `added`; `changed` in text or strength; `retired`; `restored`. `written`: entries
+    changed in, or added to, files. `waiting`: learnings that are in no file, if no file was to be written.
 
     `findings`: problems in the files; a file with any is read as far as possible and not written to. `conflicts`: files
     that changed on disk meanwhile; they were not written to, and the next sync merges them. `left`: what could not be
-    done now, and why.
+    done, and why.
     """
 
     vault: str
@@ -59,21 +58,21 @@ class SyncReport:
 
 
 async def sync(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
-    """Synchronise files and memories: each side takes over what changed on the other since the last sync.
+    """Synchronise files and memories: each side gets the other side's changes since the last sync.
 
-    The vault is the workspace's or, where the scope has a project, that project's folder; narrower scope parts are
-    ignored. Raises InvalidInput where it is not a folder.
+    The vault is the workspace's or, if the scope has a project, that project's folder; narrower scope parts are
+    ignored. Raises InvalidInput if it is not a folder.
     """
     return await _run(ctx, files, _terms(ctx, scope, files, Trust.BOTH), dry_run=False)
 
 
 async def check(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
-    """Report problems in the files, and what a sync would do. Nothing is written."""
+    """Report problems in the files, and what a sync would do. Writes nothing."""
     return await _run(ctx, files, _terms(ctx, scope, files, Trust.BOTH), dry_run=True)
 
 
 async def rebuild(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
-    """Make the vault's memories say what its files say, as if the store were new. No file is written.
+    """Set the vault's memories to the contents of its files, as if the store were new. Writes no file.
 
     Strength that is in no header is lost, and so are changes in the store that were not synced yet; other metadata,
     provenance and revisions stay.
@@ -94,8 +93,8 @@ def _terms(ctx: Context, scope: Scope, files: VaultFiles, trust: Trust) -> Terms
 
 @dataclass(slots=True)
 class _Outcome:
-    """The result of a plan. `written`: files as written. `unedited`: entries whose edit failed. `missed`: memories
-    whose change failed. `stale`: files to be read again.
+    """The result of carrying out a plan. `written`: files as written. `unedited`: entries whose edit failed. `missed`:
+    memories whose change failed. `stale`: files to be read again.
     """
 
     written: dict[str, Content] = field(default_factory=dict[str, Content])
@@ -150,7 +149,7 @@ async def _write(files: VaultFiles, gathered: VaultContents, plan: VaultPlan) ->
             outcome.written[path] = await files.replace(path, text, expected=expected)
         except Conflict as error:
             outcome.conflicts.append(FileProblem(path, None, str(error)))
-            # It says something else by now than what its changes were decided by.
+            # The file changed after its changes were decided.
             outcome.missed |= {change.memory.id for change in each.changes} | ids | new
             outcome.stale.add(path)
         except (InvalidInput, StoreUnavailable) as error:
@@ -161,7 +160,7 @@ async def _write(files: VaultFiles, gathered: VaultContents, plan: VaultPlan) ->
 
 
 def _stayed(outcome: _Outcome, finding: FileProblem, edited: set[UUID], new: set[UUID]) -> None:
-    """Record a file that could not be written: its changes wait in the store."""
+    """Note a file that could not be written: its changes stay in the store until the next sync."""
     outcome.findings.append(finding)
     outcome.unedited |= edited
     outcome.missed |= new
@@ -197,7 +196,7 @@ async def _with_turns(ctx: Context, scope: Scope, changes: Sequence[Change]) -> 
 
 
 async def _commit_all(ctx: Context, scope: Scope, changes: Sequence[Change], outcome: _Outcome, terms: Terms) -> None:
-    """Commit all changes at once; where that fails, in halves, so that one failing change does not block the others."""
+    """Commit all changes at once; if that fails, in halves, so that one failing change does not block the others."""
     if not changes:
         return
     try:

@@ -1,4 +1,4 @@
-"""Gather what a sync decides by: files that may have changed, and memories that are or were in the vault."""
+"""Gathering the input of a sync: files that may have changed, and memories that are or were in the vault."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from remembrancer.values import dataclass
 _FILES_AT_ONCE: Final = 256
 _MEMORIES_AT_ONCE: Final = 2_000
 _TICK: Final = 2_000_000_000
-"""Nanoseconds: the coarsest clock of a file system. A file modified so shortly before the index was written may have
-been modified again.
+"""Nanoseconds: the coarsest resolution of a file system's clock. A file modified within this time before the index was
+written may have changed again since.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class VaultContents:
-    """`contents`: the parsed files, by path. `findings`: what could not be read."""
+    """The input of a plan, with the parsed files in `contents`, by path. `findings`: what could not be read."""
 
     world: planning.World
     scan: Scan
@@ -38,7 +38,7 @@ class VaultContents:
 
 
 async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: VaultIndex) -> VaultContents:
-    """Gather. Nothing is written. Raises InvalidInput where the vault is not a folder."""
+    """Gather the input of a sync. Writes nothing. Raises InvalidInput if the vault is not a folder."""
     scan = await files.scan()
     reading = _Reading(ctx, files, terms, index, scan)
     await reading.files_that_look_changed()
@@ -130,7 +130,7 @@ class _Reading:
         return planning.Read(file, self.contents[path].stat.modified, planning.chunks_of(file, self.terms.vault))
 
     async def look_up(self, ids: Iterable[UUID]) -> None:
-        """Look up the memories of ids that were not looked up before, whatever their status."""
+        """Look up the memories of ids that were not looked up yet, whatever their status."""
         missing = [identifier for identifier in dict.fromkeys(ids) if identifier not in self.looked_up]
         self.looked_up.update(missing)
         for start in range(0, len(missing), _MEMORIES_AT_ONCE):
@@ -138,7 +138,7 @@ class _Reading:
             self.memories.update(found)
 
     async def marked(self) -> None:
-        """Memories whose metadata names this vault, whatever the index knows."""
+        """Look up the memories whose metadata names this vault, even if the index does not have them."""
         where = Filter(current_at=self.terms.now, metadata=((VAULT, self.terms.vault),))
         async for memory in every_memory(self.ctx, self.scope, where):
             if planning.is_marked(memory, self.terms.vault):

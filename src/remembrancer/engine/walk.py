@@ -1,4 +1,4 @@
-"""Follow the `similar` relations of hits by one step."""
+"""Adding the `similar` neighbours of hits."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def walk(
 ) -> tuple[Hit, ...]:
     """The hits and their `similar` neighbours, best first, at most `limit`, none below `min_score`.
 
-    Relations are followed in both directions. A neighbour scores the hit's score times the relation's weight. The
-    filter and the reader's access apply to it as to any hit; one that repeats a better text is left out.
+    Relations are followed in both directions. A neighbour's score is the hit's score times the relation's weight. The
+    filter and the reader's access apply to it as to any hit; one that repeats the text of a better hit is left out.
     """
     there = {hit.id for hit in hits}
     ways: dict[UUID, tuple[float, Hit, float]] = {}
@@ -66,7 +66,7 @@ def _said(hit: Hit) -> str:
 def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, at: datetime) -> Hit:
     parts = (Part("score of the hit it is joined to", hit.score, hit.score), Part("weight of the edge", weight, weight))
     return Hit(
-        rank=0,  # its place is known when all are sorted
+        rank=0,  # assigned after sorting
         score=score,
         memory=memory,
         cue=cues[0],

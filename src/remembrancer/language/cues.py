@@ -8,6 +8,6 @@ from remembrancer.language.lexical import analyse
 
 
 def analysed(cue: Cue) -> IndexedCue:
-    """The cue with its analysis. Stores receive this function, because they do not import this package."""
+    """Add search terms, tokens and flags to a cue. Stores get this function as an argument: they may not import it."""
     analysis = analyse(searchable_text(cue))
     return IndexedCue(cue, analysis.tokens, analysis.terms, flags_of(cue.text))

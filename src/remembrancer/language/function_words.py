@@ -12,14 +12,14 @@ from typing import Final
 from remembrancer.patterns import pattern
 
 FUNCTION_WORDS: Final = frozenset(
-    # Russian, and what Ukrainian, Belarusian and Bulgarian spell alike.
+    # Russian, with words that Ukrainian, Belarusian and Bulgarian spell alike.
     """
     а без бы был была были было быть в вам вас ваш весь во вот все всего всех вы где для до его ее если есть еще же
     за зачем и из или им их к как какая какие какого какой какую ко когда кого кому кто куда мне мой мы на над нас
     наш не него нее нет ни них но ну о об он она они оно от откуда перед по под почему при про с сам сколько со так там
     то того тоже только у уже чего чем через что чтобы чья чей эта эти это этого этой этом этот эту я
     """
-    # Arabic: particles, pronouns, question words; with the conjunctions and prepositions that are written on them.
+    # Arabic: particles, pronouns, question words; including forms with attached conjunctions and prepositions.
     """
     ان او اي اين اذا الا الى التي الذي الذين اللذين اما انا انت انه انها اني ايضا بعد بعض بل به بها بين تلك ثم
     حتى حيث خلال ذلك عن عند عنده عندها على عليه عليها فقط في فيه فيها قبل قد كان كانت كل كم كما كيف لا لان لدى لديه
@@ -47,14 +47,14 @@ FUNCTION_WORDS: Final = frozenset(
     אבל או אותה אותו אותי אז אחרי איזה איזו אילו אימ איפה איכ אינ אל אלה אנחנו אני את אתה אתמ בגלל בינ גמ הוא היא
     היה היו היתה המ הנ זאת זה זו יש כאנ כאשר כי כל כמה כמו כנ כש כשה לא לאנ לה להמ לו לי למה למי לנו לפני מאוד מאינ
     מדוע מה מהו מהי מי מישהו מנ מתי עד עוד על עליו עליה עלינו עמ פה רק שהוא שהיא של שלה שלהמ שלו שלי שלנו
-    """.casefold().split()  # of a Greek sigma at the end of a word there is only the other form
+    """.casefold().split()  # turns the Greek final sigma into the ordinary one
 )
 """Spelled as `lexical.fold` returns them: no accents, vowel points, virama or hamza; Hebrew final letters as ordinary
 ones.
 """
 
-# Chinese, Japanese, Thai, Korean: question words, particles and endings of sentences, that hardly begin or end inside
-# a word, or stand where only an ending can. What is cut out of a word by chance is cut out of it everywhere.
+# Chinese, Japanese, Thai, Korean: question words, particles and sentence endings that rarely occur inside a word at its
+# edge, or occur only where an ending can. A wrong cut is made in texts and questions alike.
 _CHINESE: Final = """
     为什么 為什麼 什么时候 什麼時候 什么 什麼 怎么样 怎麼樣 怎么 怎麼 怎样 怎樣 哪里 哪裡 哪儿 哪个 哪個 哪位 哪些 哪天
     是谁 是誰 是否 是不是 有没有 有沒有 多少 几号 幾號 几点 幾點 吗 嗎 呢
@@ -76,7 +76,7 @@ _KOREAN_ENDINGS: Final = """
 
 
 def _any_of(sequences: str) -> str:
-    """A pattern of these sequences, longest first, so that a short one does not hide a longer one."""
+    """A pattern of these sequences, longest first, because the first alternative wins."""
     return "|".join(sorted(sequences.split(), key=lambda sequence: (-len(sequence), sequence)))
 
 
@@ -85,9 +85,9 @@ _HANGUL: Final = "\uac00-\ud7a3"
 
 @cache
 def function_run() -> re.Pattern[str]:
-    """The pattern of a function word or ending inside a run of a script without spaces.
+    """A pattern that matches a function word or ending inside a run of a script without spaces.
 
-    Compiled on first use, because compiling takes longer than analysing a text and most processes do not need it.
+    Compiled on first use: compiling takes longer than analysing a text, and most processes do not need it.
     """
     lists = (_CHINESE, _JAPANESE, _THAI, _KOREAN_WORDS, _KOREAN_ENDINGS)
     first = "".join(sorted({sequence[0] for sequences in lists for sequence in sequences.split()}))

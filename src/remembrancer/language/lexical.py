@@ -21,21 +21,20 @@ from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
 
 MAX_QUERY_TERMS: Final = 64
-"""A question keeps at most this many distinct terms, the first ones, to bound the cost of a search."""
+"""The most distinct terms of a question, the first ones, to limit the cost of a search."""
 
 MAX_TERM_CHARS: Final = 64
 
 MIN_PHRASE_WORDS: Final = 3
 
-# Scripts written without spaces between words, or with many endings. In Han, kana and Hangul a character is a syllable
-# or a word; in Thai, Lao, Khmer and Myanmar it is a letter or a sign, so pairs of characters are not distinctive.
+# Scripts without spaces between words, or with many endings. A character of Han, kana or Hangul is a syllable or a
+# word. A character of Thai, Lao, Khmer or Myanmar is a letter or a sign, so pairs of them are not distinctive.
 _IDEOGRAPHS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _SYLLABLES: Final = f"{_IDEOGRAPHS}\uac00-\ud7af"
 _SIGNS: Final = "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f"
 _RUN: Final = pattern(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
 _SIGN: Final = pattern(f"[{_SIGNS}]")
-# A letter of a word: letters, digits, and the marks that Hebrew, Arabic and the Indic scripts write inside words,
-# which `\w` leaves out.
+# A letter of a word: letters, digits, and the combining marks of Hebrew, Arabic and Indic scripts, which `\w` excludes.
 _LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 # Joined: words held together by marks that mean something inside a token: user@host.example, src/app/main.py,
 # v1.2.3, foo_bar, payment-worker, it's. A trailing ++ or # belongs to C++ and C#.
@@ -51,7 +50,7 @@ _CAMEL: Final = pattern(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ORDINAL: Final = pattern(r"^(\d+)(?:st|nd|rd|th)$")
 _POSSESSIVE: Final = pattern(r"['’]s?$")
 
-# By script; if a script is mostly used by one language, the stemmer of that language.
+# The stemmer of each script: that of the language that mostly uses the script.
 _STEMMER_OF_SCRIPT: Final = (
     (pattern(r"[a-z]+"), "porter"),
     (pattern(r"[\u0400-\u04ff]+"), "russian"),
@@ -65,15 +64,15 @@ _STEMMER_OF_SCRIPT: Final = (
 _UNSTEMMED: Final = pattern("[\u0530-\u05ff\u0700-\u08ff\u0980-\u0dff\u10a0-\u10ff\u1200-\u139f]{4,}")
 _LETTERS_A_RUN: Final = 3
 
-# Arabic: and, so, with, as, for; and the article.
+# Arabic: the attached conjunctions and prepositions (and, so, with, as, for), and the article.
 _ATTACHED: Final = frozenset("وفبكل")
 _ARTICLE: Final = "ال"
 _CONJOINED_LETTERS: Final = 6  # والد (father) keeps its first letter
 
 _DROPPED: Final = STOP_WORDS | FUNCTION_WORDS
 
-# Letters that Unicode does not take apart, as they are typed where they are missing, and spellings of one letter: the
-# dotless i, Persian kaf and yeh, Hebrew letters at the end of a word, the Hindi sign of a nasal vowel.
+# Letters that Unicode does not decompose, as people type them without the key, and variant spellings of one letter: the
+# dotless i, Persian kaf and yeh, Hebrew final letters, the Hindi sign of a nasal vowel.
 _SPELLED: Final = str.maketrans(
     dict(zip("đðøłħı", "ddolhi", strict=True))
     | {"æ": "ae", "œ": "oe", "þ": "th"}
@@ -109,14 +108,14 @@ def analyse(text: str) -> Analysis:
 def lexical_query(question: str) -> LexicalQuery:
     """A question as a query: its distinct terms, any of which may match.
 
-    A question of three or more stop words and nothing else ("to be or not to be") becomes a phrase query. One of one or
-    two stop words, which stand in almost every text, or without any word ("???"), becomes an empty query.
+    A question of only stop words becomes a phrase query if it has three or more ("to be or not to be"), otherwise an
+    empty query, because one or two occur in almost every text. A question without a word ("???") is an empty query too.
     """
     analysis = analyse(question)
     if analysis.terms:
         distinct = tuple(dict.fromkeys(analysis.terms))
-        # Texts keep the shorter grams of unspaced scripts for very short questions; beside the longer
-        # ones they would only add noise.
+        # For very short questions, texts also have the shorter grams of scripts without spaces. Beside longer grams
+        # they would only add noise.
         nouns = () if question.isascii() else KOREAN_SYLLABLE.findall(unicodedata.normalize("NFKC", question))
         telling = tuple(term for term in distinct if term in nouns or not _is_short_gram(term))
         return LexicalQuery(terms=(telling or distinct)[:MAX_QUERY_TERMS])

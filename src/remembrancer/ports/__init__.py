@@ -1,1 +1,1 @@
-"""Protocols that the engine needs from outside. Adapters implement them."""
+"""Protocols of what the engine needs from adapters: stores, indexes, models and files."""

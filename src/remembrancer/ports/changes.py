@@ -1,9 +1,8 @@
 """The change feed that an index reads, and consistent reads of a store.
 
 A store numbers the changes of each workspace: a write that changes a memory, its cues or their vectors takes the next
-number, and each memory stores the number of its last change. An index remembers the last number it has read and
-continues from there. Erased rows appear in no change. A second number therefore counts erasures; when it has grown, an
-index is rebuilt.
+number, and each memory stores the number of its last change. An index keeps the last number it has read and continues
+after it. Erased rows are in no change, so a second number counts erasures; when it has grown, an index is rebuilt.
 
 All calls are synchronous: they run inside `Store.read`, in a thread of the store, on one snapshot.
 """
@@ -38,7 +37,7 @@ ALWAYS: Final = -(2**63)
 
 
 class UnreadableRow(Exception):
-    """A row holds a value that this package never writes. The store adds which file it is in."""
+    """A row holds a value that this package never writes. The store adds the file's name."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(f"a row holds an invalid value: {error}")
@@ -83,8 +82,8 @@ class ChangedCue(NamedTuple):
 class ChangedMemory(NamedTuple):
     """A memory as an index reads it, with all its cues by ordinal. Times in microseconds since 1970 UTC, 0 for never.
 
-    A scope part or source that is not set is "". The memory is current (`Filter.current_at`) from `current_from` until
-    `current_until`, exclusive. While `revision` is the same, the terms and turns of its cues are too.
+    A scope part or source that is not set is "". The memory is current (`Filter.current_at`) from `current_from` to
+    `current_until`, exclusive. The terms and turns of its cues change only with `revision`.
     """
 
     id: UUID
@@ -148,7 +147,7 @@ class ChangeFeed(Protocol):
         ...
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
-        """Those of the workspace's cues, as in `CueVector.token_embeddings`; cues without any are left out."""
+        """The token embeddings of these cues, as in `CueVector.token_embeddings`; cues without any are left out."""
         ...
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> Sequence[int]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WORDS: Final = "embed_question"
 COMPUTES: Final = "query_now"
 ARITHMETIC: Final = "arithmetic"
-"""The method that only a `ReportingEmbedder` has."""
+"""The name of the method that distinguishes a `ReportingEmbedder`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to embed, and its context: the text said before it, which influences the vectors but gets none itself."""
+    """A text to embed, and its context: preceding text that influences the vectors but is not embedded itself."""
 
     text: str
     before: str = ""
@@ -56,7 +56,7 @@ class EmbeddedPassages:
 class EmbeddedQuestion:
     """A question's vector, float32 (dim,), and its token embeddings, float32 (tokens, dim), all of unit length.
 
-    `spelled`: for each token, the word of the question that contains it. `sum_of_bits`: a faster sum of bits from the
+    `spelled`: for each token, the word of the question that contains it. `sum_of_bits`: a faster `SumOfBits` from the
     embedder's library; None: numpy is used.
     """
 
@@ -80,7 +80,7 @@ class Embedder(Protocol):
         ...
 
     def reads(self, text: str) -> bool:
-        """Whether the model was trained for this text's script. If not, its vectors are meaningless."""
+        """Whether the model was trained for this text's script. If not, its vectors have no meaning."""
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
@@ -125,7 +125,7 @@ def computing(embedder: Embedder | None) -> ComputingEmbedder | None:
 
 
 class ReportingEmbedder(Embedder, Protocol):
-    """An embedder that reports how this machine computes its vectors."""
+    """An embedder that reports which arithmetic it uses on this machine."""
 
     @property
     def arithmetic(self) -> str:
@@ -134,7 +134,7 @@ class ReportingEmbedder(Embedder, Protocol):
 
 
 def arithmetic(embedder: Embedder | None) -> str:
-    """What the embedder reports of this machine's arithmetic; "" if it reports nothing."""
+    """The embedder's report of its arithmetic on this machine; "" if it reports nothing."""
     if embedder is None or not _offers(type(embedder), ARITHMETIC):
         return ""
     return cast("ReportingEmbedder", embedder).arithmetic
@@ -142,7 +142,7 @@ def arithmetic(embedder: Embedder | None) -> str:
 
 @lru_cache(maxsize=64)
 def _offers(kind: type[Embedder], name: str) -> bool:
-    """Whether a class has a method, cached: checking a protocol on each call takes 1% of a recall."""
+    """Whether a class has a method; cached, because checking a protocol on each call takes 1% of a recall."""
     return hasattr(kind, name)
 
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 MAX_SAID_CHARS: Final = 2000
-"""Of each preceding turn, at most its last this many characters are used as context."""
+"""The characters, from the end, of each preceding turn that are used as context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A turn before another one: its speaker ("" if not named) and its text."""
+    """A preceding turn: its speaker ("" if not named) and its text."""
 
     speaker: str
     text: str
@@ -51,8 +51,9 @@ class PendingCue:
 class CueVector:
     """The vector of a cue: float32, unit length, shape (dim,). `truncated`: the text was longer than the model's input.
 
-    `token_embeddings`: their signs, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes). `digest`: of
-    what was embedded (`policies.admission.digests`); None: not known, as for vectors that were imported.
+    `token_embeddings`: the signs of its token embeddings, packed by `policies.ranking.late_interaction`, uint8 (tokens,
+    bytes). `digest`: that of the embedded text and context (`policies.admission.digests`); None: not known, as for
+    imported vectors.
     """
 
     ref: int

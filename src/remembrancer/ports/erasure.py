@@ -16,8 +16,8 @@ class Erasures(Protocol):
     """Removes rows, purges them from the store's files, and keeps receipts."""
 
     async def lying_in(self, scope: Scope, choice: ErasureSelection) -> tuple[frozenset[UUID], frozenset[UUID]]:
-        """The ids of the memories and events that a choice selects, by id or scope, including archived events. Status
-        and visibility do not matter.
+        """The ids of the memories and events that a choice selects, by id or scope, including archived events, whatever
+        their status and visibility.
 
         `ErasureSelection.before` is compared with the end of a memory's span. Raises NotFound for an id that is not in
         the workspace.
@@ -46,13 +46,14 @@ class Erasures(Protocol):
         ...
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        """Remove what this workspace's erasures left in the store's files. Returns "" on success, otherwise the reason
-        why traces may remain; a further call continues. Does nothing if there is nothing to purge.
+        """Remove what this workspace's erasures left in the store's files. Does nothing if there is nothing to purge.
+
+        Returns "" on success, otherwise the reason why erased data may remain; a further call continues.
         """
         ...
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:
-        """The names of files next to the store's that are older copies of it. Erasure does not reach them."""
+        """The names of older copies of the store's file next to it. Erasure does not change them."""
         ...
 
     async def erasures(self, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:

@@ -45,13 +45,13 @@ MAX_RECORD_TEXT_BYTES: Final = 1_048_576
 MAX_DIM: Final = 65_536
 _MAX_COUNT: Final = 2**63 - 1
 _MAX_USES: Final = 2**31 - 1
-"""The most exposures of one kind: `States` counts them in 32 bits."""
+"""The greatest count of exposures of one kind, because `States` has 32 bits for it."""
 _LEAST_DAYS: Final = 1e-6
 _MOST_DAYS: Final = 1e9
-"""The range of a stability: more than any review gives, and within the limits of `States`."""
+"""The greatest stability in days: more than any review gives, and within the limits of `States`."""
 _UNIT_TOLERANCE: Final = 0.01
 _LARGEST_COSINE: Final = (1 + _UNIT_TOLERANCE) ** 2 + 0.003
-"""Slightly above 1, because a stored vector's length is not exactly 1, and one of the two is in eight bits."""
+"""The greatest accepted cosine. It is slightly above 1, because stored vectors are rounded."""
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class StreamRecord:
     """How far a stream has been formed into episodes, and the note for the next run.
 
     `read`: the digest of the events up to `cursor`, archived or not. If the importing store has other events there, the
-    cursor is ignored: it belongs to another stream of the same name.
+    cursor is ignored, because it belongs to another stream of the same name.
     """
 
     stream: Scope
@@ -88,7 +88,7 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class CueRecord:
-    """A cue, and the revision of its memory that it belongs to; an import skips it if the memory has another revision.
+    """A cue, and the revision of its memory that it belongs to. An import skips it if the memory has another revision.
 
     Tokens and terms are not exported; an import analyses the text again.
     """
@@ -101,7 +101,7 @@ class CueRecord:
 class VectorRecord:
     """The vector of one cue: `data` is little-endian float32, unit length, 4 bytes for each of `dim` components.
 
-    `revision` is that of its memory.
+    `revision`: that of its memory.
     """
 
     memory_id: UUID
@@ -152,9 +152,9 @@ class _Field:
     name: str
     check: _Check
     path: str = ""
-    """Where the record holds it, if not under its name, such as "strength.usage.shown"."""
+    """The path in the record, if it differs from the name, such as "strength.usage.shown"."""
     missing: JsonValue = None
-    """The value if the row, of an older export, lacks the field."""
+    """The value if the row lacks the field, because its export is older."""
 
     @property
     def place(self) -> str:
@@ -187,7 +187,7 @@ class _Shape(Generic[T]):
 
     def to_row(self, record: T) -> ExportRow:
         values = self._flat.fields_of(record)[len(self._workspace) :]
-        # Most values are plain: calling a function for each would double the time of an export.
+        # Most values need no conversion: calling a function for each would double the time of an export.
         written = [value if type(value) in _PLAIN else _writer(type(value))(value) for value in values]
         return dict(zip(self._columns, (self.name, *cast("list[JsonValue]", written)), strict=True))
 
@@ -197,7 +197,7 @@ class _Shape(Generic[T]):
         ]
         record = self._flat.value_of([workspace for _ in self._workspace] + checked)
         for name, value in row.items():
-            if name not in self._columns:  # another version wrote this field: ignoring it would lose data silently
+            if name not in self._columns:  # written by another version: ignoring the field would lose data silently
                 raise InvalidInput(f"{self.name}.{name}", value, "no such field")
         return record
 
@@ -341,7 +341,7 @@ def _vector(*, dim: int, **fields: Any) -> VectorRecord:
         allowed = f"{4 * dim} bytes: float32 for each of {dim} components"
         raise InvalidInput("vector.vector", f"{len(vector.data)} bytes", allowed)
     length = math.hypot(*struct.unpack(f"<{dim}f", vector.data))
-    # A cosine is computed as a plain product, so a longer vector would silently outrank the others.
+    # A cosine is computed as a plain product, so a longer vector would rank above others.
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:
         raise InvalidInput("vector.vector", f"a vector of length {length:g}", "a vector of length 1")
     size = -(-dim // 8)

@@ -73,9 +73,9 @@ class Bm25:
 class ContextRules:
     """Which turns of a stream are context for each other, and the weights of their terms.
 
-    A gap of more than `gap` between two turns ends the context in that direction. Terms of an adjacent turn count
-    whole; terms that only the next but one contains count `next_but_one`. A turn of more than `brief_terms` terms is no
-    context for others.
+    A gap of more than `gap` between two turns ends the context in that direction. Terms of an adjacent turn have weight
+    1; terms that only a turn two away contains have weight `next_but_one`. A turn of more than `brief_terms` terms is
+    no context for others.
     """
 
     gap: timedelta
@@ -101,7 +101,7 @@ class Capabilities:
 
 
 class Search(Protocol):
-    """A search after all steps that need no question vector. Use it once, within the read in which it began."""
+    """A search after all steps that need no question vector. Use it once, within the read in which it was begun."""
 
     def candidates(self, vector: Vector | None = None) -> Candidates:
         """The union of the legs' results, with the scores of both legs for every candidate.
@@ -113,9 +113,9 @@ class Search(Protocol):
 
 
 class Index(Protocol):
-    """Finds memories of the records behind a feed. It is derived from them and can be rebuilt at any time.
+    """Finds the memories of a store through its change feed. An index is derived from the records and can be rebuilt.
 
-    An index belongs to one store. An answer covers every write that the feed has, and possibly later ones. Searching
+    An index belongs to one store. An answer includes every write that the feed has, and possibly later ones. Searching
     never writes to the records. Any thread may call any method.
     """
 
@@ -127,9 +127,9 @@ class Index(Protocol):
         ...
 
     def participants(self, feed: ChangeFeed, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
-        """The names of the actors who speak, as user or assistant, in the turns that a search would cover.
+        """The names of the actors of user and assistant turns in the memories that a search would cover.
 
-        `model`: that of the search to follow; it only selects which arrays are read.
+        `model`: that of the search to follow; it only selects the arrays to read.
         """
         ...
 

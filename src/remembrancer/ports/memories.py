@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A change of a memory that its row does not record. `action` is a word such as "retired"."""
+    """A change of a memory that its row does not show. `action` is a word such as "retired"."""
 
     memory_id: UUID
     action: str
@@ -156,10 +156,10 @@ class Memories(Protocol):
         self, scope: Scope, where: Filter, *, limit: int, after: Memory | None = None, unconsolidated: bool = False
     ) -> tuple[Memory, ...]:
         """For background jobs: memories of the whole workspace that the filter keeps, whatever their visibility, by
-        `occurred_to` and id, oldest first. `after`: continue behind this one.
+        `occurred_to` and id, oldest first. `after`: continue after this one.
 
-        `unconsolidated`: only memories without facts drawn from them. A memory formed from these memories must not be
-        visible to more readers than each of them.
+        `unconsolidated`: only memories that are not marked as consolidated. A memory formed from the result must not be
+        visible to more readers than each of its sources.
         """
         ...
 

@@ -18,7 +18,7 @@ class Transfer(Protocol):
     """Exports and imports every row of a workspace."""
 
     def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
-        """Every row of the workspace, in an order determined by the rows."""
+        """Every row of the workspace. The order depends only on the rows."""
         ...
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:

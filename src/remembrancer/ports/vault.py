@@ -1,6 +1,6 @@
-"""A folder of markdown files with memories: list, read, and write without overwriting concurrent changes.
+"""A folder of markdown files: list, read, and write without overwriting concurrent changes.
 
-Paths are relative to its root, with `/` as separator.
+Paths are relative to the folder, with `/` as separator.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Presets: the choices for each stage of the engine, as named data."""
+"""Presets: named data that choose the policies of each stage and their numbers."""

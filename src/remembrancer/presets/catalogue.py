@@ -13,7 +13,7 @@ _NAMES: Final = ("default", "crewship", "teaparty", "plastmem", "engram", "mnemo
 
 
 class _Shipped(Mapping[str, Preset]):
-    """Maps the name `engram` to the constant ENGRAM of the module `engram` in this package."""
+    """Presets by name. The name `engram` means the constant ENGRAM of the module `engram` in this package."""
 
     def __getitem__(self, name: str) -> Preset:
         if name not in _NAMES:

@@ -27,7 +27,7 @@ IMPORTANCE_NOW: Final = Greatest(
         Clamp(Product((Signal("importance"), Signal("retention"), Signal("reinforcement")))),
     )
 )
-"""base x max(0.1, 1 - days / 180) x (1 + log2(references + 1) / 8), at least the minimum of an operator's mark."""
+"""base x max(0.1, 1 - days / 180) x (1 + log2(references + 1) / 8), at least the importance floor."""
 
 CREWSHIP: Final = Preset(
     name="crewship",
@@ -64,7 +64,7 @@ CREWSHIP: Final = Preset(
     ranking=Ranking(
         score=Product((Signal("similarity"), IMPORTANCE_NOW)),
         lexical_only=Rrf((Signal("lexical_leg"),)),
-        # Importance can lift a row from any similarity rank, so all rows are candidates.
+        # Any candidate can rank first by importance, whatever its similarity, so all rows are candidates.
         depth=Depth(least=MAX_DEPTH),
     ),
     rankings=MappingProxyType(
@@ -88,11 +88,11 @@ CREWSHIP: Final = Preset(
     fading=Fading(strength=IMPORTANCE_NOW, below=0.15),
     links=SimilarLinks(at_most=3, above=0.80),
     rules=Rules(),
-    # Telemetry of machines: no memories are formed from it.
+    # Telemetry forms no memories.
     retention=Retention(
         types=("exec.output_chunk", "container.metrics", "network.port_opened", "network.port_closed", "llm.call")
     ),
     nudge_after=60,
-    # The text weighs fresher hits higher without saying how; the ramp of importance is used.
+    # Crewship's description weighs fresher hits higher without a formula; the linear decay of importance is used.
     renderer=Block(label="kind", freshness=LinearRamp(days=180, floor=0.1)),
 )

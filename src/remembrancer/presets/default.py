@@ -26,15 +26,18 @@ from remembrancer.presets.spec import Fading, Preset
 STATE: Final = (
     (Signal("importance"), 0.02),
     (Signal("confidence"), 0.02),
-    # Enough to put the newer of two equal answers first; five times as much would bury old correct ones.
+    # Enough to put the newer of two equal answers first; with five times as much, old correct answers were ranked too
+    # low.
     (Signal("retention"), 0.002),
 )
-"""The value of a memory regardless of the question: small enough to decide only between equals."""
+"""The terms that do not depend on the question. Their weights are small: they only decide between nearly equal
+candidates.
+"""
 
 DEFAULT: Final = Preset(
     name="default",
     description="Verbatim turns, found by words and meaning; recent and proven ones win ties.",
-    # Raw output and network traffic stay in the journal only: they would dominate recall.
+    # Tool output and network traffic stay in the journal only; as memories they would dominate recall.
     admission=Admission(never=("exec.output_chunk", "container.metrics", "network.*")),
     formation=Formation(
         importance=Importance(
@@ -47,15 +50,15 @@ DEFAULT: Final = Preset(
         score=Weighted(
             (
                 (Signal("late_interaction"), 0.11),
-                # A long turn has a similar word for any question, so words are compared within one passage.
+                # A long turn has a similar token for any question, so tokens are compared within one passage.
                 (Signal("passage_words"), 0.115),
                 (Signal("session_words"), 0.07),
                 (Signal("similarity"), 0.13),
-                # Exact words weigh less than vectors, but are the only evidence for names and numbers.
+                # Lexical scores weigh less than vectors, but are the only evidence for names and numbers.
                 (Signal("coverage"), 0.045),
                 (Signal("nearby"), 0.1),
                 (Signal("session"), 0.055),
-                # Long turns and notes have no informative neighbours: their own words count again.
+                # Long turns and notes have no informative neighbours, so their own coverage counts again.
                 (Signal("self_contained"), 0.075),
                 (Signal("speaker"), 0.07),
                 (Signal("time"), 0.105),
@@ -93,7 +96,7 @@ DEFAULT: Final = Preset(
         ),
         depth=Depth(least=200),
         late_interaction=100,
-        # A configured reranker weighs one half; not measured, because no model is shipped.
+        # The weight of a configured reranker. It is not measured, because no model is shipped.
         rerank=32,
         rerank_weight=0.5,
         threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5),
@@ -103,7 +106,7 @@ DEFAULT: Final = Preset(
         curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
     ),
     encoding=Encoding(turns=3, chars=220, words=True),
-    # Recall finds turns; episodes give their context on request.
+    # Recall finds turns; episodes give their context.
     segmentation=Segmentation(segmenter=TopicShift(), least=8, idle_minutes=60),
     fading=Fading(
         strength=Greatest(
@@ -114,7 +117,7 @@ DEFAULT: Final = Preset(
         ),
         below=0.05,
     ),
-    # Merges notes that agents write repeatedly, if the kept note contains everything the others say.
+    # Merges notes that agents write repeatedly, if the kept note contains all words of the others.
     compaction=Compaction(above=0.9, reworded=False, across_sessions=True),
     renderer=Block(),
 )

@@ -1,4 +1,6 @@
-"""Engram: explicit memories with priority and confidence, on Ebbinghaus's curve; three strikes retire a memory."""
+"""Engram: explicit memories with priority and confidence, Ebbinghaus's forgetting curve, and retirement after three bad
+ratings.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ ENGRAM: Final = Preset(
                 (Signal("retention"), 0.1),
             )
         ),
-        # Without vectors, lexical scores replace the missing similarity.
+        # Without vectors, lexical scores replace similarity.
         lexical_only=Weighted(
             (
                 (Signal("lexical"), 0.6),

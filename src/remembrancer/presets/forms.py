@@ -1,7 +1,8 @@
-"""Presets in TOML: conversion between dataclasses and tables, by their annotations.
+"""Presets as TOML tables: conversion to and from dataclasses, by their annotations.
 
-A table has a key for each field. If a value may be of several classes, `form` names one: its class name in lower case
-with underscores. None is written `false`, because TOML has no null. A score expression is written as its text.
+A table has a key for each field. If a value may be of several classes, the key `form` names one: its class name in
+lower case with underscores. None is written as `false`, because TOML has no null. A score expression is written as
+text.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _SECTIONS: Final[dict[str, Any]] = {
         Windows,
     )
 }
-"""Classes in annotations of preset modules that are imported for type checking only, by name."""
+"""Classes that presets' annotations name but import for type checking only, by name."""
 
 FORM: Final = "form"
 TomlTable = dict[str, Any]
@@ -70,16 +71,16 @@ _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Form(Protocol):
-    """The representation of one annotation's values in a file."""
+    """The conversion of one annotation's values to TOML and back."""
 
     def told(self, value: Any) -> Any: ...
 
     def read(self, path: str, given: Any) -> Any:
-        """The value in the file. Raises InvalidInput with its full path, the value, and the allowed values."""
+        """Convert a value of the file. Raises InvalidInput with its full path, the value, and the allowed values."""
         ...
 
     def completed(self, given: Any, base: Any) -> Any:
-        """The given table, completed from `base`."""
+        """A table of a file, with missing keys taken from `base`."""
         ...
 
 
@@ -128,7 +129,7 @@ def within(path: str, key: str) -> str:
 
 
 class _Simple:
-    """A value without parts, which replaces the base's."""
+    """A value without parts; it replaces the base's value completely."""
 
     def completed(self, given: Any, base: Any) -> Any:
         return given
@@ -143,7 +144,7 @@ class _Plain(_Simple):
         return self.kinds[-1](value)
 
     def read(self, path: str, given: Any) -> Any:
-        # In Python a bool is an int; in TOML it is not.
+        # A bool is an int in Python, but not in TOML.
         if type(given) not in self.kinds:
             raise InvalidInput(path, given, self.allowed)
         try:
@@ -294,7 +295,9 @@ class _OneOf:
         return self.records[form].read(path, table)
 
     def completed(self, given: Any, base: TomlTable) -> Any:
-        """A table with another form than the base starts from the defaults of its form."""
+        """The given table completed from `base`. If its `form` differs from the base's, it starts from that class's
+        defaults.
+        """
         if not _is_table(given) or given.get(FORM, base[FORM]) != base[FORM]:
             return given
         return self.records[base[FORM]].completed(given, base)
@@ -330,9 +333,9 @@ def _table(path: str, given: Any) -> TomlTable:
 
 
 def _placed(path: str, argument: str) -> str:
-    """The full path of an argument that a value at `path` rejected.
+    """The full path of an argument that was rejected by the constructor of the value at `path`.
 
-    Some values name arguments relative to themselves: `limits.most` under `limits`.
+    Some constructors name arguments relative to themselves: `limits.most` under `limits`.
     """
     own = path.rpartition(".")[2]
     return ".".join(part for part in (path, argument.removeprefix(f"{own}.")) if part)

@@ -1,4 +1,6 @@
-"""Mnemosyne: everything enters working memory first; similarity, words and recency with fixed weights."""
+"""Mnemosyne: everything enters working memory first; scores combine similarity, lexical score and recency with fixed
+weights.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ MNEMOSYNE: Final = Preset(
         score=Weighted(((Signal("similarity"), 0.5), (Signal("lexical"), 0.3), (Signal("retention"), 0.2))),
         depth=Depth(least=50, per_hit=3),
     ),
-    # 168 hours: an e-folding time, not a half-life.
+    # The time constant (1/e) is 168 hours; it is not a half-life.
     dynamics=Dynamics(curve=Exponential(days=7), since=Since.OCCURRED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.1),
     sleep=Sleep(),

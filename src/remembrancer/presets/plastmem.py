@@ -22,7 +22,7 @@ from remembrancer.presets.spec import Fading, Preset
 PLASTMEM: Final = Preset(
     name="plastmem",
     description="Both legs by rank, x FSRS-6 retrievability; surprise makes a memory last.",
-    # A turn is found on its own until its episode is formed.
+    # A turn is searched on its own until its episode is formed.
     formation=Formation(event_tier=Tier.WORKING),
     ranking=Ranking(
         score=Product((Rrf((Signal("lexical_leg"), Signal("dense_leg"))), Signal("retention"))),
@@ -30,7 +30,7 @@ PLASTMEM: Final = Preset(
     ),
     dynamics=Dynamics(curve=PowerLaw(), since=Since.REVIEWED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.5),
-    # Windows, as in its current code; the dual channel of its text if no model is configured.
+    # Windows, as in its current code; without a model, the dual channel of its description.
     segmentation=Segmentation(segmenter=Windows(otherwise=DualChannel()), replaces=True, least=5, idle_minutes=120),
     review=Reviewing(counted=Exposure.RETRIEVED),
     facts=Facts(),

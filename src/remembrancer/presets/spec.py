@@ -1,4 +1,4 @@
-"""The choices of a preset, checked on construction."""
+"""The choices of a preset, validated on construction."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ class Limits:
         validation.whole("limits.usual", self.usual, 1, self.most)
 
     def of(self, asked: int | None) -> int:
-        """The number of hits for a requested number. Raises InvalidInput above the maximum."""
+        """The requested number of hits; None: the default. Raises InvalidInput above the maximum."""
         return self.usual if asked is None else validation.whole("limit", asked, 1, self.most)
 
     def capped(self, asked: int | None) -> int:
-        """As `of`, but the maximum instead of an error."""
+        """As `of`, but returns the maximum instead of raising an error."""
         return self.of(None if asked is None else min(asked, self.most))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
-    """The access policy. `by_role`: the reach of each role. `shared_from`: the least importance at which a crew's rows
-    are shared with its members.
+    """What a caller may see, by role. `by_role`: the reach of each role. `shared_from`: the least importance of rows
+    that a crew shares with its members.
 
-    `strict`: a role whose reach needs a scope part that the caller lacks is an error; otherwise it sees the workspace.
-    `operators`: the roles that may change the priority of events.
+    `strict`: whether a role whose reach needs a scope part that the caller lacks is an error; otherwise the caller sees
+    the workspace. `operators`: the roles that may change the priority of events.
     """
 
     by_role: Mapping[str, Reach] = field(
@@ -94,8 +94,8 @@ class AccessPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """When memories count as faded. `strength`: an expression in [0, 1] over the signals of a memory's state only.
-    `below`: a memory with less strength is faded; it is not deleted.
+    """When memories count as faded. `strength`: an expression in [0, 1] over state signals only. `below`: a memory with
+    less strength is faded; it is not deleted.
     """
 
     strength: Expression
@@ -112,15 +112,15 @@ class Fading:
 class Preset:
     """A memory configuration: a choice for each stage. None switches a stage off.
 
-    - `ranking`: the default ranking; `rankings`: others, by name. `encoding`: the part of a cue that is embedded.
+    - `ranking`: the default ranking; `rankings`: others, by name. `encoding`: how cues are embedded.
     - `links`: automatic relations. `segmentation`: episodes. `review`: ratings of use. `facts`: facts from episodes.
     - `extraction`, `rules`, `stages`: learnings from sessions, from events, and by project stage.
-    - `key_terms`: None searches by the question itself.
+    - `key_terms`: how a long question is searched; None: by its own text.
     - `sleep`: consolidation of working memory. `clusters`, `compaction`: memories merged into one. `promotion`:
       learnings shared more widely. `retention`: events archived. `schedule`: the interval of each of these.
-    - `pinned_tag`: memories with this tag are in every answer, apart from the hits.
-    - `marks_recalled`: a recall counts its hits as retrieved, unless its caller says otherwise.
-    - `nudge_after`: how many events of an agent without a `memory.updated` lead to a reminder.
+    - `pinned_tag`: memories with this tag are in every answer, separate from the hits.
+    - `marks_recalled`: whether a recall counts its hits as retrieved, unless its caller says otherwise.
+    - `nudge_after`: after how many events of an agent without a `memory.updated` it gets a reminder.
     """
 
     name: str
@@ -174,7 +174,9 @@ class Preset:
 
     @property
     def hidden_kinds(self) -> frozenset[str]:
-        """Kinds that are found only if the filter names them, such as episodes whose turns are memories too."""
+        """Kinds of memories that search returns only if the filter names them, such as episodes whose turns are
+        memories too.
+        """
         beside = self.segmentation is not None and not self.segmentation.replaces
         return frozenset({EPISODE}) if beside else frozenset()
 

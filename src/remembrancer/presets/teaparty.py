@@ -26,7 +26,7 @@ PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforc
 """importance x max(0.1, 0.5^(days / 90)) x (1 + reinforcement count)."""
 
 WORDS: Final = MinMax(Signal("bm25"), least=0)
-"""Scaled proportionally: the best match is 1, and no match is 0."""
+"""The lexical score, scaled proportionally: the best match is 1, no match is 0."""
 
 TEAPARTY: Final = Preset(
     name="teaparty",
@@ -47,7 +47,7 @@ TEAPARTY: Final = Preset(
         counted=Exposure.RETRIEVED,
         gain=LinearGain(),
         per_session=True,
-        # A crew is the team; narrower scopes count as the team's.
+        # A crew is a team. Narrower scopes have the factor of the team.
         level_factors=MappingProxyType({Level.WORKSPACE: 1.0, Level.PROJECT: 1.2, Level.CREW: 1.5}),
     ),
     fading=Fading(strength=Clamp(Product(PROMINENCE)), below=0.1),
@@ -57,6 +57,6 @@ TEAPARTY: Final = Preset(
     compaction=Compaction(after_learning=True),
     promotion=Promotion(),
     pinned_tag="institutional",
-    # The description limits each kind but gives no number, so `kind_chars` stays empty.
+    # TeaParty's description limits the characters of each kind but gives no number, so `kind_chars` is empty.
     renderer=Sections(),
 )

@@ -1,4 +1,4 @@
-"""Presets as TOML text, and back."""
+"""Presets as TOML text: conversion to and from tables."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from remembrancer.presets.forms import TomlTable, form_of
 from remembrancer.presets.spec import Fading, Preset
 
 BASED_ON: Final = "based_on"
-"""The preset that supplies choices missing in a file."""
+"""The key for the preset whose choices a file inherits."""
 
 STRENGTH: Final = "strength"
-"""The name of the expression `fading.strength` in scores."""
+"""The name by which scores may refer to the expression `fading.strength`."""
 
 _FADING: Final = "fading"
 
 
 def text_of(preset: Preset) -> str:
-    """The preset as TOML with every choice, including defaults."""
+    """The preset as TOML text with every choice, including defaults."""
     head = f"# Every choice of the preset {preset.name}. To use a changed one, give it a name of its own.\n"
     return head + tomli_w.dumps(table_of(preset))
 
 
 def table_of(preset: Preset) -> TomlTable:
     strength = preset.fading.strength
-    # a single signal has its own, clearer name
+    # A single signal needs no other name.
     names = NO_NAMES if isinstance(strength, Signal | Const) else {STRENGTH: strength}
     fading = form_of(Fading, NO_NAMES).told(preset.fading)
     return form_of(Preset, names).told(preset) | {_FADING: fading}
 
 
 def own_preset(table: TomlTable) -> Preset:
-    """As `preset_of`, for a user's preset, which must not have the name of a shipped one."""
+    """As `preset_of`, for a user's preset. Raises InvalidInput if it has the name of a shipped one."""
     preset = preset_of(table)
     if preset.name in PRESETS:
         raise InvalidInput("name", preset.name, "a name that no shipped preset has")

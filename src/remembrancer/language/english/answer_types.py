@@ -23,12 +23,12 @@ _MANY: Final = pattern(r"\bhow\s+(?:many|much|often|old|long|far|tall|big|large|
 _WHO: Final = pattern(r"\b(?:who|whose|whom|where|names?|named|called)\b", re.IGNORECASE)
 _QUESTION_ENDS: Final = ("?", "？", "؟", "\u037e")  # Latin, Chinese and Japanese, Arabic, Greek
 BRIEF_CHARS: Final = 300
-"""A longer text is a statement even if it ends with a question mark."""
+"""A longer text counts as a statement even if it ends with a question mark."""
 _CLOSING: Final = " \t\r\n\"'”’)]*_"
 
 
 def flags_of(text: str) -> CueFlag:
-    """The flags of a text.
+    """The answer types that a text contains, and whether it is a question.
 
     >>> flags_of("We met Ana in Lisbon two years ago")
     <CueFlag.TIME|NUMBER|NAME: 7>

@@ -1,6 +1,5 @@
-"""Words that decide what a text claims: numbers, units, dates, negations, opposites.
-
-English, except for the negations.
+"""Words that decide what a text claims: numbers, units, dates, negations, opposites. English, except for
+the negations.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ NUMBERS: Final = {
         "zero . two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
         " eighteen nineteen twenty".split()
     )
-    if word != "."  # "one" is a pronoun as often as a number
+    if word != "."  # "one" is often a pronoun
 } | dict(
     zip(
         "thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands million millions billion"

@@ -18,10 +18,10 @@ _I: Final = re.compile(r"\bI\b")
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Known speakers. `names`: for each part of a name, the whole names that it may stand for.
+    """Known speakers. `names`: for each part of a name, the full names that it may stand for.
 
-    Names are matched as spelled. In a question without capitals beyond its first letter, a whole name or first name
-    also matches in lower case; such a word identifies the speaker and stays among the search terms.
+    Names are matched as spelled. In a question without capitals beyond its first letter, a full name or first name also
+    matches in lower case; such a word identifies the speaker and stays among the search terms.
     """
 
     names: Mapping[str, frozenset[str]]
@@ -31,7 +31,7 @@ class People:
     _all_small: re.Pattern[str] | None
 
     def named_in(self, question: str) -> frozenset[str]:
-        """The speakers that the question names, by the whole name or a part of it."""
+        """The full names of the speakers that the question names in full or in part."""
         found = {match["name"]: self.names for match in _finds(self._all, question)}
         if in_small_letters(question):
             found |= {match["name"]: self._small for match in _finds(self._all_small, question)}
@@ -58,7 +58,9 @@ class People:
 
 @lru_cache(maxsize=64)
 def people(participants: frozenset[str]) -> People:
-    """The speakers of these names, prepared for matching. Cached, because consecutive questions have the same ones."""
+    """The speakers with these names, prepared for matching. Cached, because consecutive questions have the same
+    speakers.
+    """
     names: dict[str, set[str]] = {}
     for name in participants:
         for part in (name, *name.split()):
@@ -83,7 +85,7 @@ def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
 
 
 def left_or_whole(left: str, question: str) -> str:
-    """The rest of a question; the whole question if the rest has only stop words."""
+    """The remaining text of a question; the whole question if only stop words remain."""
     left = " ".join(left.split())
     return left if analyse(left).terms else question
 
@@ -106,5 +108,5 @@ def _any_of(parts: list[str]) -> re.Pattern[str] | None:
 
 
 def _is_a_word(name: str) -> bool:
-    """Whether a name is more often an ordinary word: Will, May, April."""
+    """Whether a name is more often an ordinary word, such as Will, May, April."""
     return name.casefold() in STOP_WORDS or name in MONTHS

@@ -33,8 +33,8 @@ _NO_SPEAKER: Final = (
     r"would|could|should|can|will|might|may|must|do|does|tell|told|ask|asked|to|for|with|give|gave|given|show|showed|shown"
     r"|send|sent|remind|reminded"
 )
-"""Words before "you" that exclude it as the source: what "would you" do is not said yet, and what was told "to you"
-came from the other side.
+"""Words before "you" that exclude it as the source: what "would you" do is not said yet, and something said "to you"
+was said by the other side.
 """
 _YOU_DID: Final = pattern(
     rf"(?:\b(?P<no_speaker>(?i:{_NO_SPEAKER}))\s+)?\b{_YOU}(?:['\u2019](?:d|ve))?{_OFTEN}\s+{_PAST}\b"
@@ -60,11 +60,11 @@ _ROLE: Final = pattern(rf"\b(?:{_USER}|[Tt]he\s+assistant(?:['\u2019]s)?\b{_COMP
 
 
 def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
-    """The role that is expected to have said the answer; empty if the words do not show it.
+    """The role that is expected to have said the answer; empty if the question does not show it.
 
-    Questions about "I" or "my" expect the user; what "you" told, suggested and so on expects the assistant. "The user"
-    and "the assistant" count the same way. What "you" would do is not said yet: "What would you take for my trip?"
-    expects the user. What "we" discussed or decided, or somebody was supposed to do, expects either. `several`: more
+    Questions with "I" or "my" expect the user; what "you" told, suggested and so on expects the assistant. "The user"
+    and "the assistant" count the same way. "What would you take for my trip?" expects the user, because the assistant
+    has not said it yet. What "we" discussed or decided, or somebody was supposed to do, expects either. `several`: more
     than two named people take part, so "we" may be all of them.
 
     >>> sorted(role_of("What is our dog called?")), sorted(role_of("Which hotel did you suggest for my trip?"))
@@ -83,7 +83,7 @@ def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
 
 
 def roles_left_out(question: str) -> str:
-    """The question without "the user" and "the assistant", which neither role calls itself.
+    """The question without "the user" and "the assistant", because neither role calls itself so in its turns.
 
     A question of only these and stop words is returned unchanged.
 

@@ -1,7 +1,7 @@
-"""English stop words.
+"""English stop words, which are dropped from ranking in texts and questions.
 
-They are dropped from ranking in texts and questions. Other languages in Latin script rely on idf, other scripts on
-`function_words`. Contractions are listed as they are folded ("don't").
+Other languages in Latin script rely on idf, other scripts on `function_words`. Contractions are spelled as
+`lexical.fold` returns them ("don't").
 """
 
 from typing import Final
