@@ -174,3 +174,25 @@ def test_opening_with_an_embedder_is_not_warned_of(caplog: pytest.LogCaptureFixt
     with Remembrancer.open(":memory:", embedder=FailingEmbedder()):
         pass
     assert warnings_of(caplog) == []
+
+
+def cannot_read(call: Answering) -> None:
+    if any("poison" in text for text in call.asked.body["input"]):
+        call.say(400, {"error": "cannot read that"})
+    else:
+        call.embed()
+
+
+def test_jobs_shows_a_text_that_could_not_be_embedded_with_its_reason(
+    cli: Cli, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEPER_OLLAMA_URL", server.url)
+    server.fault = cannot_read
+    arguments = ("--embedder", OLLAMA)
+    told = cli.done("remember", "a poison", "--json", *arguments).json
+    cli("maintain", "--only", "index", *arguments)
+    shown = " ".join(cli.done("jobs", *arguments).out.split())
+    assert "index: 1 piece of work put off" in shown
+    assert f"{told['id']}: failed once, tried again from" in shown
+    assert "“a poison”" in shown
+    assert "cannot read that" in shown

@@ -46,8 +46,9 @@ class Run:
 class Deferral:
     """An item of a job that failed and waits for a retry, so that it does not block later items.
 
-    `item`: the job's name for it. `attempts`: the number of failures, from 1. The next attempt is not before
-    `retry_at`.
+    `item`: the job's name for it; for the index, the id of the memory. `text`: for the index, the text that could not
+    be embedded, at most 200 characters; empty for a caller who may not see it. `attempts`: the number of failures, from
+    1. The next attempt is not before `retry_at`.
     """
 
     job: str
@@ -55,3 +56,4 @@ class Deferral:
     attempts: int
     retry_at: datetime
     error: str
+    text: str = ""

@@ -18,7 +18,8 @@ from remembrancer.ports.embedder import Embedder, Passage, token_embedder
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.values import dataclass
 
-BATCH: Final = 128
+BATCH: Final = 64
+"""The most texts of one batch."""
 PLAIN_TEXT: Final = "Is anybody there?"
 """A text that every embedder can embed, as a test whether it answers."""
 

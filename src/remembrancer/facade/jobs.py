@@ -23,7 +23,7 @@ class AsyncJobsApi(View):
 
     async def list(self) -> tuple[JobState, ...]:
         """The state of each job of the preset: its last run, its next run, the items that wait, and the failures."""
-        return await jobs.overview.job_states(self._ctx, self._scope)
+        return await jobs.overview.job_states(self._ctx, self._reader())
 
     async def work(self, stop: Stop, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None) -> None:
         """Run jobs on their schedule until `stop` is set, which any thread may do; overdue jobs run first.

@@ -9,7 +9,7 @@ from typing import Final
 from remembrancer.domain.job import Deferral, Job, Run
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.query import Filter
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.jobs.sweeps import jobs_of
 from remembrancer.policies.segmentation.segmentation import EPISODE
@@ -18,6 +18,10 @@ from remembrancer.values import dataclass
 
 MOST_COUNTED: Final = 1_000
 """Waiting items are counted up to this number."""
+MOST_LISTED: Final = 1_000
+"""So many of the texts whose embedding failed are listed, the next to be tried first."""
+MOST_OF_TEXT: Final = 200
+"""So many characters of each are shown."""
 LONGER_THAN_ANY_WAIT: Final = timedelta(days=2)
 """Longer than any retry delay, so that deferred items are counted too."""
 
@@ -37,10 +41,11 @@ class JobState:
     failures: tuple[Deferral, ...]
 
 
-async def job_states(ctx: Context, scope: Scope) -> tuple[JobState, ...]:
-    """The preset's jobs, in the order they run. Reads only."""
+async def job_states(ctx: Context, reader: Reader) -> tuple[JobState, ...]:
+    """The preset's jobs in the reader's workspace, in the order they run. Reads only."""
+    scope = reader.scope
     runs = await ctx.store.runs(scope)
-    deferrals = await ctx.store.deferrals(scope)
+    deferrals = (*await ctx.store.deferrals(scope), *await _not_embedded(ctx, reader))
     now = ctx.clock()
     states: list[JobState] = []
     for job in jobs_of(ctx.preset):
@@ -57,6 +62,26 @@ async def job_states(ctx: Context, scope: Scope) -> tuple[JobState, ...]:
             )
         )
     return tuple(states)
+
+
+async def _not_embedded(ctx: Context, reader: Reader) -> list[Deferral]:
+    """The texts whose embedding failed, as failures of the index."""
+    if ctx.embedder is None:
+        return []
+    failed = await ctx.store.failed_vectors(reader.scope, ctx.embedder.model_id, limit=MOST_LISTED)
+    cues = await ctx.store.cues(reader, list({one.memory_id for one in failed}))
+    texts = {(memory_id, cue.ordinal): cue.text for memory_id, several in cues.items() for cue in several}
+    return [
+        Deferral(
+            job=Job.INDEX,
+            item=str(one.memory_id),
+            attempts=one.attempts,
+            retry_at=one.retry_at,
+            error=one.error,
+            text=texts.get((one.memory_id, one.ordinal), "")[:MOST_OF_TEXT],
+        )
+        for one in failed
+    ]
 
 
 async def _unindexed(ctx: Context, scope: Scope) -> int:

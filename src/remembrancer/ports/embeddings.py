@@ -63,6 +63,19 @@ class CueVector:
     digest: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FailedCue:
+    """A cue whose embedding failed, by its memory and ordinal. `attempts`: the number of failures; `error`: the last
+    one. The next attempt is not before `retry_at`.
+    """
+
+    memory_id: UUID
+    ordinal: int
+    attempts: int
+    retry_at: datetime
+    error: str
+
+
 class Embeddings(Protocol):
     """Stores one vector per cue and model, and token embeddings if the model gives them."""
 
@@ -110,6 +123,10 @@ class Embeddings(Protocol):
         """Record that embedding these cues failed. The first retry is due after 30 s; the wait then doubles, up to a
         day.
         """
+        ...
+
+    async def failed_vectors(self, scope: Scope, model: str, *, limit: int) -> tuple[FailedCue, ...]:
+        """Cues of the workspace whose last embedding failed, the next to be tried first, ties by their refs."""
         ...
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:

@@ -202,6 +202,17 @@ def test_vectors_outlive_the_process_that_made_them(tmp_path: Path) -> None:
     assert embedder.given == [("tea", None)]
 
 
+def test_a_sweep_takes_sixty_four_texts_at_a_time() -> None:
+    embedder = Picky()
+
+    async def steps(ctx: Context, _: FixedClock) -> list[int]:
+        await observed(ctx, *(f"turn {number}" for number in range(65)))
+        return [(await index_batch(ctx, SCOPE)).indexed for _ in range(2)]
+
+    assert run(embedder, steps) == [64, 1]
+    assert [len(batch) for batch in embedder.given] == [64, 1]
+
+
 def test_without_an_embedder_there_is_nothing_to_do() -> None:
     async def steps(ctx: Context, _: FixedClock) -> Swept:
         await observed(ctx, "one")

@@ -110,7 +110,13 @@ def test_how_a_job_stands_is_told_with_what_failed() -> None:
     [told] = JobsOut.of([state]).model_dump(mode="json")["jobs"]
     assert (told["job"], told["next_run"], told["backlog"]) == ("segment", None, 7)
     assert (told["last"]["seconds"], told["last"]["done"], told["last"]["failed"]) == (2.5, 3, 1)
-    failure = {"item": "monday", "attempts": 2, "retry_at": "2026-03-04T09:00:00Z", "error": "it does not answer"}
+    failure = {
+        "item": "monday",
+        "text": "",
+        "attempts": 2,
+        "retry_at": "2026-03-04T09:00:00Z",
+        "error": "it does not answer",
+    }
     assert told["failures"] == [failure]
 
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
+from uuid import UUID
 
 import pytest
 from contexts import STORES, a_context, over, say
 
 from remembrancer.domain.event import EventDraft
-from remembrancer.domain.job import Job, Run
+from remembrancer.domain.job import Deferral, Job, Run
 from remembrancer.domain.memory import MemoryDraft, Tier
-from remembrancer.domain.scope import Reader
+from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.domain.strength import Exposure
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.record import observe, remember
 from remembrancer.engine.reinforce import mark
 from remembrancer.engine.segment import segment
+from remembrancer.errors import ModelUnavailable
 from remembrancer.jobs.overview import JobState, job_states
-from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
@@ -34,6 +36,7 @@ from remembrancer.testing.doubles import NOW, SCOPE, FixedClock, HashEmbedder, W
 T = TypeVar("T")
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
+EVERYBODY: Final = Reader(SCOPE)
 Steps = Callable[[Context, FixedClock], Awaitable[object]]
 
 
@@ -43,7 +46,13 @@ def make(request: pytest.FixtureRequest) -> Callable[[], Store]:
 
 
 def stands(
-    make: Callable[[], Store], job: Job, steps: Steps, *, preset: Preset = DEFAULT, embedder: Embedder | None = None
+    make: Callable[[], Store],
+    job: Job,
+    steps: Steps,
+    *,
+    preset: Preset = DEFAULT,
+    embedder: Embedder | None = None,
+    reader: Reader = EVERYBODY,
 ) -> JobState:
     """How a job stands after these steps."""
 
@@ -51,7 +60,7 @@ def stands(
         clock = FixedClock()
         ctx = a_context(store, preset, embedder=embedder, clock=clock)
         await steps(ctx, clock)
-        [state] = [state for state in await job_states(ctx, SCOPE) if state.job is job]
+        [state] = [state for state in await job_states(ctx, reader) if state.job is job]
         return state
 
     return over(make, run)
@@ -68,7 +77,7 @@ async def three_turns(ctx: Context, _: FixedClock) -> None:
 def test_each_job_of_the_preset_is_told_of_in_the_order_they_run() -> None:
     async def jobs(store: Store) -> dict[str, list[str]]:
         return {
-            name: [state.job.value for state in await job_states(a_context(store, preset), SCOPE)]
+            name: [state.job.value for state in await job_states(a_context(store, preset), Reader(SCOPE))]
             for name, preset in PRESETS.items()
         }
 
@@ -109,6 +118,36 @@ def test_only_a_job_s_own_failures_are_told_with_it(make: Callable[[], Store]) -
 
     [failure] = stands(make, Job.SEGMENT, failed).failures
     assert (failure.job, failure.item, failure.attempts, failure.error) == ("segment", "monday", 1, "it is down")
+
+
+class Picky(HashEmbedder):
+    """Cannot embed one text."""
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        if any("cannot be embedded" in text for text in texts):
+            raise ModelUnavailable("it cannot read that")
+        return await super().embed_documents(texts)
+
+
+async def one_text_fails(ctx: Context, _: FixedClock) -> None:
+    await remember(ctx, SCOPE, MemoryDraft(text="Ana drinks tea"))
+    await remember(ctx, SCOPE, MemoryDraft(text="cannot be embedded", visibility=Visibility.OWN))
+    await index_batch(ctx, SCOPE)
+
+
+def fails_of(reader: Reader) -> tuple[Deferral, ...]:
+    return stands(STORES["sqlite"], Job.INDEX, one_text_fails, embedder=Picky(), reader=reader).failures
+
+
+def test_a_text_whose_embedding_failed_is_told_with_its_reason() -> None:
+    [failure] = fails_of(Reader(SCOPE))
+    assert UUID(failure.item)
+    assert (failure.text, failure.attempts, failure.error) == ("cannot be embedded", 1, "it cannot read that")
+
+
+def test_what_the_caller_may_not_see_is_told_without_its_text() -> None:
+    [failure] = fails_of(Reader(SCOPE.narrowed(agent="somebody else")))
+    assert (failure.text, failure.error) == ("", "it cannot read that")
 
 
 class TestBacklog:
@@ -185,7 +224,7 @@ def test_looking_changes_nothing(make: Callable[[], Store]) -> None:
         ctx = a_context(store, PLASTMEM, embedder=HashEmbedder(16))
         await three_turns(ctx, FixedClock())
         before = await exported(store), await store.runs(SCOPE), await store.deferrals(SCOPE)
-        await job_states(ctx, SCOPE)
+        await job_states(ctx, Reader(SCOPE))
         return before == (await exported(store), await store.runs(SCOPE), await store.deferrals(SCOPE))
 
     assert over(make, run)

@@ -50,6 +50,7 @@ class StoredVector:
 class Failure:
     count: int
     retry_at: datetime
+    error: str
 
 
 @dataclass(frozen=True, slots=True)

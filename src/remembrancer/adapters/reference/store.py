@@ -35,9 +35,10 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ReadView
-from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
+from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, FailedCue, PendingCue, Said
 from remembrancer.ports.exchange import row_to_record
 from remembrancer.ports.inspection import Finding, Stats
+from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
 
@@ -331,7 +332,18 @@ class ReferenceStore:
                 if ref in rows.cues:
                     failed = rows.failures.get((ref, model))
                     tries = 1 if failed is None else failed.count + 1
-                    rows.failures[ref, model] = Failure(tries, now + work.wait_after(tries))
+                    rows.failures[ref, model] = Failure(tries, now + work.wait_after(tries), error[:MAX_ERROR_CHARS])
+
+    async def failed_vectors(self, scope: Scope, model: str, *, limit: int) -> tuple[FailedCue, ...]:
+        rows = self.rows_of(scope)
+        failed = sorted(
+            (one.retry_at, ref) for (ref, of), one in rows.failures.items() if of == model and ref in rows.cues
+        )
+        return tuple(
+            FailedCue(cue.memory_id, cue.ordinal, failure.count, failure.retry_at, failure.error)
+            for _, ref in failed[:limit]
+            for cue, failure in [(rows.cues[ref].cue, rows.failures[ref, model])]
+        )
 
     async def put_snapshot(self, scope: Scope, snapshot: HealthSnapshot) -> None:
         with self._writing(scope) as rows:

@@ -12,10 +12,10 @@ import numpy as np
 from remembrancer.adapters.relational.columns import as_written
 from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
-from remembrancer.domain.instants import micros
+from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
+from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, FailedCue, PendingCue, Said
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 
 if TYPE_CHECKING:
@@ -91,6 +91,18 @@ def due_again(
         (model, micros(now), scope.workspace, limit),
     )
     return _pending(connection, scope, rows, before)
+
+
+def failed_vectors(connection: Connection, scope: Scope, model: str, *, limit: int) -> tuple[FailedCue, ...]:
+    rows = connection.execute(
+        "SELECT m.id, c.ordinal, r.attempts, r.retry_at, r.error FROM vector_retries r JOIN cues c ON c.n = r.cue"
+        " JOIN memories m ON m.n = c.memory WHERE r.model = ? AND c.workspace = ? ORDER BY r.retry_at, c.n LIMIT ?",
+        (model, scope.workspace, limit),
+    )
+    return tuple(
+        FailedCue(UUID(bytes=memory), ordinal, attempts, moment(retry_at), error)
+        for memory, ordinal, attempts, retry_at, error in rows
+    )
 
 
 def _pending(

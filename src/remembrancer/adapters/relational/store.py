@@ -120,6 +120,7 @@ class RelationalStore:
     embedded = _reads(lambda: relational.embeddings.embedded)
     put_vectors = _writes(lambda: relational.embeddings.put_vectors)
     defer_vectors = _writes(lambda: relational.embeddings.defer_vectors)
+    failed_vectors = _reads(lambda: relational.embeddings.failed_vectors)
     vectors = _reads(lambda: relational.embeddings.vectors)
 
     health_inputs = _reads(lambda: relational.health.health_inputs)

@@ -271,6 +271,8 @@ def _trouble(job: JobOut) -> Renderables:
         times = "once" if failure.attempts == 1 else f"{failure.attempts:,} times"
         head = f"{one_line(failure.item)}: failed {times}, tried again from {minute(failure.retry_at)} UTC on"
         yield indented(Text(head), 2)
+        if failure.text:
+            yield indented(Shorter(f"“{one_line(failure.text)}”", lines=2))
         yield indented(Shorter(failure.error, lines=2))
     if len(job.failures) > LISTED:
         yield indented(Text(f"… and {len(job.failures) - LISTED:,} more", style="dim"), 2)

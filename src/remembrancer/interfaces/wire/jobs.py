@@ -77,9 +77,12 @@ class RunOut(Derived):
 
 
 class DeferralOut(Wire, Of["Deferral"]):
-    """A work item that failed repeatedly and is retried from `retry_at` on."""
+    """A work item that failed and is retried from `retry_at` on. `text`: the text that could not be embedded; empty for
+    other items, and if the caller may not see it.
+    """
 
     item: str
+    text: str
     attempts: int
     retry_at: AwareDatetime
     error: str

@@ -15,6 +15,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.language.cues import analysed
 from remembrancer.ports.embeddings import CueVector
+from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
@@ -258,6 +259,28 @@ class VectorContract(StoreSuite):
         await remember(store, indexed(a_memory("good"), "good"))
         pending = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
         assert [cue.text for cue in pending] == ["good"]
+
+    async def test_failed_cues_are_listed_with_the_last_error_until_they_have_a_vector(self, store: Store) -> None:
+        memory = a_memory("two")
+        await remember(store, indexed(a_memory("one", memory_id=UUID(int=1))), indexed(memory, "first", "second"))
+        _, _, second = await refs(store)
+        for error in ("no answer", "x" * 9_999):
+            await store.defer_vectors(SCOPE, MODEL, [second], error=error, now=NOW)
+        (failed,) = await store.failed_vectors(SCOPE, MODEL, limit=9)
+        assert (failed.memory_id, failed.ordinal, failed.attempts) == (memory.id, 1, 2)
+        assert (failed.error, failed.retry_at) == ("x" * MAX_ERROR_CHARS, NOW + timedelta(seconds=60))
+        assert await store.failed_vectors(SCOPE, "model-b", limit=9) == ()
+        await store.put_vectors(SCOPE, MODEL, [CueVector(second, a_vector(1, 0), False)], at=NOW)
+        assert await store.failed_vectors(SCOPE, MODEL, limit=9) == ()
+
+    async def test_of_failed_cues_the_next_to_be_tried_come_first(self, store: Store) -> None:
+        await remember(store, *(indexed(a_memory(f"{n}", memory_id=UUID(int=n))) for n in (1, 2, 3)))
+        first, second, third = await refs(store)
+        for ref, tries in ((first, 3), (second, 1), (third, 2)):
+            for _ in range(tries):
+                await store.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=NOW)
+        failed = await store.failed_vectors(SCOPE, MODEL, limit=2)
+        assert [one.memory_id.int for one in failed] == [2, 3]
 
     async def test_another_model_need_not_wait(self, cued: Store) -> None:
         await cued.defer_vectors(SCOPE, MODEL, await refs(cued), error="no answer", now=NOW)

@@ -246,6 +246,7 @@ READS: Final[dict[str, Observe]] = {
         lambda store: store.embedded(SCOPE, OTHER_MODEL, [DIGEST]),
         lambda told: {key: (each.vector.tolist(), each.truncated) for key, each in told.items()},
     ),
+    "failed_vectors": lambda store: store.failed_vectors(SCOPE, MODEL, limit=9),
     "vectors": _plain(lambda store: store.vectors(READER, MODEL, ALL_IDS), _lists),
     "health_inputs": lambda store: store.health_inputs(READER, EVERYTHING, model=MODEL, shown_since=NOW),
     "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 
 import httpx
@@ -10,11 +11,12 @@ import pytest
 from served import Served, asked
 
 from remembrancer.domain.relation import RelationKind
-from remembrancer.errors import StoreUnavailable
+from remembrancer.errors import ModelUnavailable, StoreUnavailable
 from remembrancer.interfaces.dashboard.pages.memory import TIED_BY, TIES
 from remembrancer.interfaces.dashboard.rendering import PLACES, asset_address, assets, environment
 from remembrancer.jobs import overview
-from remembrancer.testing.doubles import FailingEmbedder
+from remembrancer.ports.embedder import Embedded
+from remembrancer.testing.doubles import FailingEmbedder, HashEmbedder
 
 HTML = {"accept": "text/html"}
 
@@ -107,6 +109,24 @@ def test_what_nobody_foresaw_is_a_page_without_its_words(monkeypatch: pytest.Mon
     answer = failing(monkeypatch, RuntimeError("a secret of a memory"))
     assert (answer.status_code, answer.headers["content-type"]) == (500, "text/html; charset=utf-8")
     assert "secret" not in answer.text
+
+
+class Picky(HashEmbedder):
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        if any("poison" in text for text in texts):
+            raise ModelUnavailable("it cannot read that")
+        return await super().embed_documents(texts)
+
+
+def test_a_text_that_could_not_be_embedded_is_shown_with_its_reason_and_a_link() -> None:
+    async def steps(served: Served) -> tuple[str, str]:
+        memory = await served.memory.remember("a poison")
+        await served.memory.jobs.index_now()
+        return str(memory.id), (await served.http.get("/jobs")).text
+
+    memory_id, said = asked(steps, embedder=Picky())
+    assert f'<a href="/memories/{memory_id}">' in said
+    assert "“a poison” it cannot read that" in said
 
 
 def test_links_keep_to_the_chosen_part_of_the_workspace() -> None:
