@@ -247,6 +247,11 @@ class Settings:
         _number(most=1_000_000),
         "requests a second that the server takes from one key, in the long run; 0: any number",
     )
+    max_connections: int = _setting(1000, _whole(1, 1_000_000), "connections to the server at a time")
+    max_connections_per_address: int = _setting(256, _whole(1, 1_000_000), "connections of one address at a time")
+    header_timeout: float = _setting(
+        10.0, _number(above=0, most=3600), "seconds for the headers of a request to the server to arrive"
+    )
 
     def __post_init__(self) -> None:
         for one in fields(self):

@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import sys
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -91,6 +92,7 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
     from remembrancer import AsyncRemembrancer
     from remembrancer.interfaces.http import server
     from remembrancer.interfaces.http.app import Serving, build_app
+    from remembrancer.interfaces.http.connections import ConnectionLimits
     from remembrancer.interfaces.http.logs import write_to
     from remembrancer.interfaces.loopback import is_loopback
     from remembrancer.jobs.worker import Stop
@@ -115,7 +117,13 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
                 # collection, during which no request is answered for some 100 ms.
                 gc.collect()
                 gc.freeze()
-                await server.serve(app, listener, stop, lambda: _say(call, memory, address, keyed=keyed))
+                limits = ConnectionLimits(
+                    most=settings.max_connections,
+                    per_address=settings.max_connections_per_address,
+                    header_seconds=settings.header_timeout,
+                )
+                on_ready = partial(_say, call, memory, address, keyed=keyed)
+                await server.serve(app, listener, stop, on_ready, limits=limits)
 
 
 def _say(call: Invocation, memory: AsyncRemembrancer, address: str, *, keyed: bool) -> None:

@@ -19,6 +19,7 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.wire.state import AliveOut, ReadyOut
 from remembrancer.jobs.worker import Stop
 
+PROBES: Final = ("/healthz", "/readyz")
 FRESH_SECONDS: Final = 30.0
 """How long an answer of the embedder is used."""
 EMBEDDER_SECONDS: Final = 1.0

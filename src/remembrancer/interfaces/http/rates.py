@@ -22,6 +22,8 @@ from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import AUTHENTICATION, COOKIE, Authenticator, Principal
 from remembrancer.interfaces.http.background import JobRunner
 from remembrancer.interfaces.http.middleware import HttpMiddleware
+from remembrancer.interfaces.http.peers import peer_of
+from remembrancer.interfaces.http.probes import PROBES
 from remembrancer.interfaces.http.telemetry import AppMetrics
 from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled, full, take
 
@@ -32,7 +34,7 @@ BURST: Final = timedelta(seconds=2)
 MIN_BURST: Final = 10.0
 FAILURES: Final = TokenRate(per_second=0.5, burst=20)
 """The rate of invalid keys from one address."""
-UNCOUNTED: Final = ("/healthz", "/readyz", "/assets/")
+UNCOUNTED: Final = (*PROBES, "/assets/")
 LOGIN: Final = "/login"
 """The dashboard's login form, which answers 401 for an invalid key."""
 
@@ -106,7 +108,7 @@ class RateLimit(HttpMiddleware):
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        address = "" if connection.client is None else connection.client.host
+        address = "" if connection.client is None else peer_of(connection.client.host)
         bearer = _bearer(connection)
         token = bearer or connection.cookies.get(COOKIE)
         logs_in = scope["method"] == "POST" and scope["path"] == LOGIN

@@ -7,6 +7,7 @@ import errno
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 import uvicorn
@@ -14,21 +15,40 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.interfaces.http.connections import (
+    KEEP_ALIVE_SECONDS,
+    Acceptor,
+    BoundedConnection,
+    ConnectionLimits,
+    Connections,
+    Service,
+    within_descriptors,
+)
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.worker import Stop
 
 GRACE_SECONDS: Final = 30
 """How long requests under way may take after the server is asked to stop."""
-KEEP_ALIVE_SECONDS: Final = 30
+_SWEEP_TICKS: Final = 5
+"""uvicorn's ticks, of 0.1 s each, between two looks at the connections' times."""
 
 
-async def serve(app: FastAPI, listener: socket.socket, stop: Stop, on_ready: Callable[[], None]) -> None:
+async def serve(
+    app: FastAPI,
+    listener: socket.socket,
+    stop: Stop,
+    on_ready: Callable[[], None],
+    *,
+    limits: ConnectionLimits | None = None,
+) -> None:
     """Serve until SIGINT or SIGTERM. Then `stop` is set, which ends streams; no more connections are accepted; requests
     and jobs under way are finished. A second signal cancels them.
 
     `on_ready` is called when the server accepts requests and handles the signals.
     """
-    server = _Server(app, on_ready)
+    server = BoundedServer(
+        app, on_ready, Connections(within_descriptors(limits or ConnectionLimits()), app.state.metrics)
+    )
     task = asyncio.current_task()
 
     def asked_to_stop() -> None:
@@ -51,8 +71,10 @@ async def serve(app: FastAPI, listener: socket.socket, stop: Stop, on_ready: Cal
             task.uncancel()
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, app: ASGIApp, on_ready: Callable[[], None]) -> None:
+class BoundedServer(uvicorn.Server):
+    """uvicorn's server with an accept loop of our own, and limits on connections."""
+
+    def __init__(self, app: ASGIApp, on_ready: Callable[[], None], connections: Connections) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -62,15 +84,43 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                timeout_keep_alive=KEEP_ALIVE_SECONDS,
+                timeout_keep_alive=int(KEEP_ALIVE_SECONDS),
                 timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )
         self._on_ready = on_ready
+        self._connections = connections
+        self._accepting: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await super().startup([])
+        for listener in sockets or ():
+            acceptor = Acceptor(listener, self._connections, self._begin)
+            self._accepting.append(asyncio.create_task(acceptor.run(), name="remembrancer-accept"))
         self._on_ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _SWEEP_TICKS == 0:
+            self._connections.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for task in self._accepting:
+            task.cancel()
+        await asyncio.gather(*self._accepting, return_exceptions=True)
+        await super().shutdown(sockets)
+
+    async def _begin(self, accepted: socket.socket, peer: str, service: Service) -> None:
+        connection = partial(
+            BoundedConnection,
+            self.config,
+            self.server_state,
+            self.lifespan.state,
+            connections=self._connections,
+            peer=peer,
+            service=service,
+        )
+        await asyncio.get_running_loop().connect_accepted_socket(connection, accepted)
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:

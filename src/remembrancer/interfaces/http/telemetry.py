@@ -40,6 +40,10 @@ class AppMetrics:
         self.seconds = duration("remembrancer_http_request_seconds", told, ("method", "route"))
         self.under_way = gauge("remembrancer_http_requests_under_way", "Requests that are being answered.")
         self.streams = gauge("remembrancer_streams", "Streams of events that are open.")
+        self.connections = gauge("remembrancer_connections", "Open connections.")
+        self.connections_closed = counter(
+            "remembrancer_connections_closed", "Connections that were refused, or closed at a limit.", ("why",)
+        )
         self.rate_limited = counter(
             "remembrancer_rate_limited",
             "Requests that came too often: of a key, of an address without one, with keys that are none (failed).",
