@@ -241,6 +241,9 @@ class Settings:
     background_index: bool = _setting(True, _switch, "index new memories beside other work")
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")
+    vaults: str | None = _setting(
+        None, _optional(_text), "the folder in which `serve` finds a vault for each workspace, by its name"
+    )
     request_timeout: float = _setting(60.0, _number(above=0, most=3600), "seconds for one request to the server")
     rate_limit: float = _setting(
         100.0,

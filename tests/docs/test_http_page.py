@@ -38,12 +38,18 @@ def test_the_commands_on_the_page_are_answered() -> None:
     async def steps(served: Served) -> list[tuple[str, int]]:
         seen = ""
         answers: list[tuple[str, int]] = []
+        files: dict[str, bytes] = {}
         for command in commands:
             words = shlex.split(command.replace("$ID", seen))
             path = next(word for word in words if word.startswith("localhost")).removeprefix("localhost:8765")
             body = json.loads(words[words.index("-d") + 1]) if "-d" in words else None
-            method = words[words.index("-X") + 1] if "-X" in words else "GET" if body is None else "POST"
-            answer = await served.http.request(method, path, json=body)
+            file = words[words.index("--data-binary") + 1].removeprefix("@") if "--data-binary" in words else None
+            sent = None if file is None else files[file]
+            headers = dict(words[place + 1].split(": ") for place, word in enumerate(words) if word == "-H")
+            method = words[words.index("-X") + 1] if "-X" in words else "GET" if body is sent is None else "POST"
+            answer = await served.http.request(method, path, json=body, content=sent, headers=headers)
+            if ">" in words:
+                files[words[words.index(">") + 1]] = answer.content
             answers.append((command, answer.status_code))
             if path == "/v1/memories" and method == "POST":
                 seen = answer.json()["id"]

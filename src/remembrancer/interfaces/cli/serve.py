@@ -11,6 +11,7 @@ import os
 import sys
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from remembrancer.domain import validation
@@ -108,6 +109,7 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
                 request_timeout=settings.request_timeout,
                 rate_limit=settings.rate_limit,
                 work=work,
+                vaults=None if settings.vaults is None else Path(settings.vaults),
             )
             stop = Stop()
             with server.listening(settings.host, settings.port) as listener:

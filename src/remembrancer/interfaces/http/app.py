@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
@@ -23,7 +24,7 @@ from remembrancer.interfaces.http.mcp_route import McpEndpoint
 from remembrancer.interfaces.http.middleware import BodyLimits, ResponseHeaders, TimeLimit, Unforeseen
 from remembrancer.interfaces.http.probes import EmbedderWatch
 from remembrancer.interfaces.http.rates import RateLimit
-from remembrancer.interfaces.http.routes import erasures, events, keys, memories, mind, recall, state, times
+from remembrancer.interfaces.http.routes import erasures, events, files, keys, memories, mind, recall, state, times
 from remembrancer.interfaces.http.streams import Streams
 from remembrancer.interfaces.http.telemetry import AppMetrics, Measured, Traced
 from remembrancer.jobs.worker import Stop
@@ -53,13 +54,15 @@ _PROBLEMS: Final = problems.described(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
     """Settings of the server. `rate_limit`: sustained requests per second and key, 0: unlimited. `request_timeout`: in
-    seconds. `work`: run the jobs of the workspaces that receive requests.
+    seconds. `work`: run the jobs of the workspaces that receive requests. `vaults`: the folder with a vault for each
+    workspace, by its name; None: no vaults.
     """
 
     host: str = "127.0.0.1"
     request_timeout: float = 60.0
     rate_limit: float = 100.0
     work: bool = False
+    vaults: Path | None = None
 
 
 def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAPI:
@@ -118,12 +121,14 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     app.state.background = background
     app.state.embedder_watch = watch
     app.state.streams = streams
+    app.state.vaults = serving.vaults
     problems.install(app)
     failures.install(app)
     # Without a prefix, because requests are counted by the paths of the routes.
     app.include_router(telemetry.router)
-    for noun in (probes, events, memories, recall, times, state, mind, erasures, keys):
+    for noun in (probes, events, memories, recall, times, state, mind, erasures, keys, files):
         app.include_router(noun.router)
+    app.include_router(files.exchange)
     for system in (crewship_journal, crewship_memory, plastmem):
         app.include_router(system.router)
     app.include_router(dashboard)

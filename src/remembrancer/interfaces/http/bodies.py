@@ -262,6 +262,12 @@ class MaintainIn(Body):
     force: Flag = Field(default=False, description="Also jobs that are not due.")
 
 
+class IntentIn(Body):
+    model_config = _with({"intent": "# Intent\n\n## Stage\n\ndesign\n"})
+
+    intent: Text = Field(description="The content of the project's INTENT.md.")
+
+
 class PromotionIn(Body):
     model_config = _with({"memory_id": _ID, "to": "workspace"})
 

@@ -27,11 +27,20 @@ from remembrancer.engine.promote import Candidate
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire import comparison, crewship, journal, memories, plastmem
 from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
+from remembrancer.interfaces.wire.files import ImportedOut, VaultFindingOut, VaultOut
 from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, MaintenanceOut, PromotableOut, SpendingOut
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, RecallOut, WhyNotOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
-from remembrancer.interfaces.wire.state import AliveOut, HealthOut, MemoryHealthOut, ReadyOut, StatsOut
+from remembrancer.interfaces.wire.state import (
+    AliveOut,
+    DoctorOut,
+    FindingOut,
+    HealthOut,
+    MemoryHealthOut,
+    ReadyOut,
+    StatsOut,
+)
 from remembrancer.jobs.overview import JobState
 from remembrancer.policies.health import score
 from remembrancer.ports.inspection import Stats
@@ -357,6 +366,33 @@ _SHAPES: Final[tuple[Wire, ...]] = (
                 name="default", description="Finds what answers, by words and meaning.", in_use=True
             )
         ]
+    ),
+    comparison.PresetOut(
+        in_use=True,
+        choices={"description": "Finds what answers, by words and meaning.", "limits": {"usual": 5, "most": 200}},
+        signals={"similarity": "the cosine of the question and the memory's best cue"},
+    ),
+    DoctorOut(
+        ok=True, findings=[FindingOut(check="file", ok=True, detail="no damage: 1,204 pages were read", repair=None)]
+    ),
+    ImportedOut(rows=4021, new=12, dry_run=False),
+    VaultOut(
+        vault="acme",
+        dry_run=False,
+        files=3,
+        read=1,
+        entries=41,
+        chunks=0,
+        added=2,
+        changed=0,
+        retired=0,
+        restored=0,
+        written=1,
+        waiting=0,
+        findings=[VaultFindingOut(path="tasks/deploy.md", line=7, message="importance: 7 is not in [0, 1]")],
+        conflicts=[],
+        left=[],
+        index=None,
     ),
     DoneOut(details={"session": "monday", "segmented": None}),
     MaintenanceOut(jobs={"compact": _MERGED}),

@@ -128,7 +128,11 @@ class TimeLimit(HttpMiddleware):
 
 MAX_BODY_BYTES: Final = 8 << 20
 """The largest body; batches of events are the largest."""
-_TOO_LARGE: Final = f"a request's body may have {MAX_BODY_BYTES:,} bytes at most"
+NDJSON: Final = "application/x-ndjson"
+MAX_IMPORT_BYTES: Final = 1 << 30
+_IMPORT: Final = "/v1/import"
+"""The path whose body is a file of JSON lines, which is not kept in memory."""
+_NO_NDJSON: Final = f"Content-Type: an export is read as {NDJSON} or application/json only"
 _NO_JSON: Final = "Content-Type: a body is read as application/json only"
 _JSON_ONLY: Final = ("/v1/", "/api/")
 """Below these paths bodies must be JSON. A page of another site can make a browser send a form, but not JSON."""
@@ -139,17 +143,25 @@ class BodyLimits(HttpMiddleware):
     expected.
     """
 
-    def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES) -> None:
+    def __init__(
+        self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES, max_import_bytes: int = MAX_IMPORT_BYTES
+    ) -> None:
         super().__init__(app)
         self._max_bytes = max_bytes
+        self._max_import_bytes = max_import_bytes
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "")
         refusal = None
-        if length.isdecimal() and int(length) > self._max_bytes:
-            refusal = problems.problem("content_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
-        elif scope["path"].startswith(_JSON_ONLY) and not _may_be_json(headers):
+        imports = scope["path"] == _IMPORT
+        most = self._max_import_bytes if imports else self._max_bytes
+        too_large = f"a request's body may have {most:,} bytes at most"
+        if length.isdecimal() and int(length) > most:
+            refusal = problems.problem("content_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large)
+        elif imports and _media_type(headers) not in (NDJSON, "application/json"):
+            refusal = problems.problem("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, _NO_NDJSON)
+        elif not imports and scope["path"].startswith(_JSON_ONLY) and not _may_be_json(headers):
             refusal = problems.problem("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, _NO_JSON)
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -161,16 +173,21 @@ class BodyLimits(HttpMiddleware):
             message = await receive()
             if message["type"] == "http.request":
                 read += len(message.get("body", b""))
-                if read > self._max_bytes:
-                    raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
+                if read > most:
+                    raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large)
             return message
 
         await self.app(scope, counted, send)
 
 
+def _media_type(headers: Headers) -> str:
+    """The type of a body without its parameters; empty if it is not declared."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 def _may_be_json(headers: Headers) -> bool:
     """Whether there is no body, or the body is declared as JSON."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = _media_type(headers)
     if not kind:
         return headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
     main, _, sub = kind.partition("/")

@@ -168,11 +168,11 @@ class Route(IdempotentRoute, StrictRoute, ParametersRoute):
     """Takes idempotency keys, strict JSON, and only known parameters."""
 
 
-def router_of(tag: str) -> APIRouter:
+def router_of(tag: str, *, route_class: type[ParametersRoute] = Route) -> APIRouter:
     """A router whose operation ids are the names of its functions."""
     return APIRouter(
         tags=[tag],
-        route_class=Route,
+        route_class=route_class,
         dependencies=[Depends(known_parameters)],
         generate_unique_id_function=_name,
     )

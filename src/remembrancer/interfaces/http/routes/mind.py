@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Path, Response
 
 from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
-from remembrancer.interfaces.http.bodies import ConsolidateIn, MaintainIn, PromotionIn, SleepIn
+from remembrancer.interfaces.http.bodies import ConsolidateIn, IntentIn, MaintainIn, PromotionIn, SleepIn
 from remembrancer.interfaces.http.given import Name
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
 from remembrancer.interfaces.wire.jobs import DoneOut, MaintenanceOut, PromotableOut
@@ -54,6 +54,14 @@ async def end_session(memory: WritableMemory, ended: SessionName) -> DoneOut:
     preset has each of these. Repeating it has no further effect.
     """
     return DoneOut.of(await memory.end_session(ended))
+
+
+@router.post("/v1/stages", summary="Enter a stage of the project")
+async def enter_stage(memory: WritableMemory, body: IntentIn) -> DoneOut:
+    """Detect the project's stage in the text of its INTENT.md. If the stage is new, learnings for the tasks of the
+    previous stage are retired.
+    """
+    return DoneOut.of(await memory.learnings.enter_stage(body.intent))
 
 
 @router.get("/v1/promotions", summary="List memories that could be promoted")

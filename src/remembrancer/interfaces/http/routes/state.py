@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Path, Query
 
+from remembrancer.errors import InvalidInput
 from remembrancer.facade import MAX_LISTED
-from remembrancer.interfaces.http.access import ReadableMemory
+from remembrancer.interfaces.http.access import Administering, ReadableMemory
 from remembrancer.interfaces.http.given import Name, SinceQuery
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire.comparison import PresetsOut
+from remembrancer.interfaces.wire.comparison import PresetOut, PresetsOut
 from remembrancer.interfaces.wire.jobs import JobsOut, SpendingOut
-from remembrancer.interfaces.wire.state import MemoryHealthOut, StatsOut
+from remembrancer.interfaces.wire.state import DoctorOut, MemoryHealthOut, StatsOut
+from remembrancer.presets.catalogue import PRESETS
 
 router = router_of("state")
 
@@ -49,6 +51,26 @@ async def jobs(memory: ReadableMemory) -> JobsOut:
 async def spending(memory: ReadableMemory, since: SinceQuery = None) -> SpendingOut:
     """Requests to language models for this workspace, and their cost in US dollars, by purpose and model."""
     return SpendingOut.of(await memory.jobs.spending(since), since)
+
+
+@router.get("/v1/doctor", summary="Check the store and the models")
+async def doctor(memory: Administering) -> DoctorOut:
+    """Check the file, its indexes, the embedder and the reranker. Each finding says how to fix it.
+
+    It reads the whole store, and the request's time limit applies.
+    """
+    return DoctorOut.of(await memory.health.doctor())
+
+
+@router.get("/v1/presets/{name}", summary="Read a preset")
+async def preset(
+    memory: ReadableMemory, name: Annotated[str, Path(description="Its name.", examples=sorted(PRESETS))]
+) -> PresetOut:
+    """A shipped preset, or the one in use: its choices, and the meaning of each signal that its scores read."""
+    known = {**PRESETS, memory.presets.in_use.name: memory.presets.in_use}
+    if name not in known:
+        raise InvalidInput("name", name, "one of " + ", ".join(sorted(known)))
+    return PresetOut.of(known[name], in_use=name == memory.presets.in_use.name)
 
 
 @router.get("/v1/presets", summary="List the presets")
