@@ -11,25 +11,30 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from remembrancer import Remembrancer
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.sqlite import checksums
 from remembrancer.adapters.relational.sqlite import file as sqlite_file
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.event import Event
-from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
+from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable, Unsupported
 from remembrancer.language.cues import analysed
 from remembrancer.policies.admission.formation import Formation, memory_of_event
 from remembrancer.ports.journal import Entry
-from remembrancer.testing.doubles import SCOPE, HashEmbedder, an_event
+from remembrancer.testing.doubles import SCOPE, FixedClock, HashEmbedder, an_event
 
 ROWS = 200
 NOBODY = 65534
+BITS = 200
+Monkey = pytest.MonkeyPatch
 
 
 def opened(path: Path | str, *, create: bool = True) -> Remembrancer:
@@ -40,6 +45,7 @@ def opened(path: Path | str, *, create: bool = True) -> Remembrancer:
         embedder=HashEmbedder(16),
         settings={"background_index": False},
         create=create,
+        clock=FixedClock(),
     )
 
 
@@ -63,6 +69,45 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "store.db"
+
+
+@dataclass(frozen=True)
+class Flip:
+    """One bit of the file turned over: whether something else was read then, and whether the damage was found."""
+
+    bit: int
+    altered: bool
+    found: bool
+
+
+@pytest.fixture(scope="module")
+def flips(sound: bytes, tmp_path_factory: pytest.TempPathFactory) -> list[Flip]:
+    """Two hundred bits anywhere in the file, one at a time."""
+    path = tmp_path_factory.mktemp("flips") / "store.db"
+    path.write_bytes(sound)
+    with opened(path) as rem:
+        before = contents(rem)
+    done: list[Flip] = []
+    for bit in random.Random(23).sample(range(len(sound) * 8), BITS):
+        data = bytearray(sound)
+        data[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(data)
+        altered, found = False, True
+        with suppress(StoreUnavailable), opened(path) as rem:
+            found = any(not finding.ok for finding in rem.health.doctor())
+            altered = contents(rem) != before
+        done.append(Flip(bit, altered, found))
+    return done
+
+
+def contents(rem: Remembrancer) -> object:
+    """All that is kept verbatim, and what a recall returns of it."""
+    hits = rem.recall("which kestrel was it?", limit=50)
+    return (
+        rem.journal.list(limit=1000),
+        rem.recent(limit=1000),
+        [(hit.score, hit.memory.text, hit.cue.text) for hit in hits],
+    )
 
 
 class TestAPathThatIsNoStore:
@@ -124,13 +169,54 @@ class TestADamagedFile:
         with pytest.raises(StoreUnavailable, match=re.escape(str(path))):
             use(path)
 
-    def test_flipped_bits_never_surface_as_anything_but_our_errors(self, path: Path, sound: bytes) -> None:
+    def test_many_flipped_bits_surface_as_nothing_but_our_error(self, path: Path, sound: bytes) -> None:
         failures: list[RemembrancerError] = []
         for seed in range(12):
             path.write_bytes(flipped(sound, seed))
             failures += failures_of(path)
         assert {type(failure) for failure in failures} == {StoreUnavailable}
         assert [failure for failure in failures if str(path) not in str(failure)] == []
+
+    def test_no_flipped_bit_alters_what_is_read(self, flips: list[Flip]) -> None:
+        assert [flip.bit for flip in flips if flip.altered] == []
+
+    def test_every_flipped_bit_is_found_by_the_doctor_or_at_opening(self, flips: list[Flip]) -> None:
+        assert [flip.bit for flip in flips if not flip.found] == []
+
+    def test_the_doctor_of_a_running_process_finds_a_page_altered_after_it_was_read(self, path: Path) -> None:
+        with opened(path) as rem:
+            rem.observe_many([{"text": f"note {n}"} for n in range(50)])
+            rem.health.doctor()
+            checkpoint = connect(str(path))
+            checkpoint.execute("PRAGMA wal_checkpoint(TRUNCATE)").get  # noqa: B018
+            checkpoint.close()
+            contents = path.read_bytes()
+            with path.open("r+b") as file:
+                file.seek(contents.index(b"note 17"))
+                file.write(b"mote")
+            assert next((finding.check, finding.detail) for finding in rem.health.doctor() if not finding.ok) == (
+                "file",
+                "a page does not match its checksum: the disk altered it, or another program wrote to it",
+            )
+
+    def test_a_file_without_checksums_gets_them_when_it_is_opened(self, path: Path, monkeypatch: Monkey) -> None:
+        with monkeypatch.context() as without:
+            without.setattr(checksums, "vfs", lambda: None)
+            with opened(path) as rem:
+                rem.observe("kept")
+                assert [finding.check for finding in rem.health.doctor() if not finding.ok] == ["checksums"]
+        with opened(path) as rem:
+            assert [event.text for event in rem.journal.list()] == ["kept"]
+            assert [finding for finding in rem.health.doctor() if not finding.ok] == []
+
+    def test_a_file_with_checksums_is_refused_where_they_cannot_be_computed(
+        self, path: Path, sound: bytes, monkeypatch: Monkey
+    ) -> None:
+        path.write_bytes(sound)
+        monkeypatch.setattr(checksums, "vfs", lambda: None)
+        with pytest.raises(Unsupported, match=r"store\.db: its pages have checksums; .* install apsw from PyPI"):
+            opened(path)
+        assert path.read_bytes() == sound
 
     def test_the_doctor_says_what_is_wrong_with_a_damaged_file(self, path: Path, sound: bytes) -> None:
         # The last pages are of rows: without those of the schema the file could not be opened.
@@ -139,9 +225,10 @@ class TestADamagedFile:
             assert "file" in {finding.check for finding in rem.health.doctor() if not finding.ok}
 
     def test_the_doctor_finds_a_row_that_cannot_be_read(self, path: Path, sound: bytes) -> None:
-        path.write_bytes(
-            sound.replace(b"messageepisodic", b"messageepisodix").replace(b"episodicmessage", b"episodixmessage")
-        )
+        path.write_bytes(sound)
+        connection = connect(str(path))
+        connection.execute("UPDATE memories SET tier = 'episodix' WHERE n = 7")
+        connection.close()
         with opened(path) as rem:
             assert [finding.check for finding in rem.health.doctor() if not finding.ok] == ["rows"]
 

@@ -66,12 +66,7 @@ class Database:
         self._closing = threading.Lock()
         self._process = os.getpid()
         with backend.translated():
-            self._writing = backend.connect()
-            try:
-                backend.prepare(self._writing, analyse)
-            except BaseException:
-                self._writing.close()
-                raise
+            self._writing = backend.prepare(analyse)
         self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_loop, name="remembrancer-writer", daemon=True)
         self._writer.start()

@@ -129,11 +129,12 @@ class Backend(Protocol):
         """A connection that waits LOCK_TIMEOUT_S for locks. `reading`: its statements write nothing."""
         ...
 
-    def prepare(self, connection: Connection, analyse: Analyse) -> None:
-        """Create the tables or migrate older ones. Of several concurrent processes, one does it; the others wait up to
-        LOCK_TIMEOUT_S. `analyse` fills columns that older tables lack.
+    def prepare(self, analyse: Analyse) -> Connection:
+        """The connection for writing, to a database whose tables exist: creates them, or migrates older ones.
 
-        Raises StoreUnavailable for another program's database, Unsupported for one of a newer version.
+        Of several concurrent processes, one does it; the others wait up to LOCK_TIMEOUT_S. `analyse` fills columns that
+        older tables lack. Raises StoreUnavailable for another program's database, Unsupported for one of a newer
+        version.
         """
         ...
 

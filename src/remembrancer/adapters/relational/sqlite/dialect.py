@@ -11,6 +11,7 @@ from uuid import UUID
 import apsw
 
 from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.sqlite import checksums
 
 if TYPE_CHECKING:
     from remembrancer.adapters.relational.dialect import Indexed
@@ -101,6 +102,7 @@ class SqliteConnection(Connection, Protocol):
     """Methods that only the SQLite dialect calls."""
 
     def pragma(self, name: str, value: str | int | None = None) -> Any: ...
+    def file_control(self, name: str, operation: int, pointer: int) -> bool: ...
     def serialize(self, name: str) -> bytes: ...
     def deserialize(self, name: str, contents: bytes) -> None: ...
 
@@ -123,4 +125,4 @@ class _Connection(apsw.Connection):
 def connect(path: str, *, create: bool = True) -> SqliteConnection:
     """A connection. `create`: a missing file is created. Raises apsw.Error."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return cast("SqliteConnection", _Connection(path, flags))
+    return cast("SqliteConnection", _Connection(path, flags, None if path == ":memory:" else checksums.vfs()))

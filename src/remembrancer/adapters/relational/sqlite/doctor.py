@@ -8,11 +8,14 @@ import apsw
 
 from remembrancer.adapters.relational.inspection import RESTORE
 from remembrancer.adapters.relational.rows import INDEXED
+from remembrancer.adapters.relational.sqlite import checksums
+from remembrancer.adapters.relational.sqlite.errors import WRONG_CHECKSUM, is_wrong_checksum
 from remembrancer.adapters.relational.sqlite.schema import current_version
 from remembrancer.ports.inspection import Finding
 
 if TYPE_CHECKING:
     from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection
 
 WAL_RESET_FIXED: Final = (3, 51, 3)
 """SQLite before this version may damage a write-ahead log that two connections reset at once."""
@@ -27,13 +30,24 @@ def library() -> Finding:
 
 
 def pages(connection: Connection) -> Finding:
+    connection.execute("PRAGMA shrink_memory")  # pages that this connection has in memory are read from the file anew
     # SQLite checks a full-text index against this connection's last view of it: a read refreshes that view.
     for name in [row[0] for row in connection.execute(_FULL_TEXTS)]:
         connection.execute(f"SELECT rowid FROM {name} LIMIT 1").get  # noqa: B018
-    faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+    try:
+        faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+    except apsw.IOError as error:
+        if not is_wrong_checksum(error):
+            raise
+        faults = [WRONG_CHECKSUM]
     ok = faults == ["ok"]
     detail = "every page and index is sound" if ok else "; ".join(faults)
     return Finding("file", ok, detail, RESTORE)
+
+
+def page_checksums(connection: SqliteConnection) -> Finding:
+    on = checksums.are_on(connection)
+    return Finding("checksums", on, "every page has one" if on else "none: altered pages go unseen", checksums.ABSENT)
 
 
 def references(connection: Connection) -> Finding:

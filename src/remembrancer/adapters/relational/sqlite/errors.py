@@ -13,6 +13,7 @@ from remembrancer.errors import Conflict, RemembrancerError, StoreUnavailable, U
 from remembrancer.ports.changes import UnreadableRow
 
 DAMAGED: Final = "the file is damaged or not a Remembrancer database; restore a backup or an export of it"
+WRONG_CHECKSUM: Final = "a page does not match its checksum: the disk altered it, or another program wrote to it"
 
 MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
     apsw.BusyError: (StoreUnavailable, "another process held the write lock for too long; try again"),
@@ -46,12 +47,18 @@ _MISSING: Final = re.compile("no such (table|column)|has no column named|malform
 """SQLite's messages if the tables differ from this package's schema."""
 
 
+def is_wrong_checksum(error: apsw.Error) -> bool:
+    return isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+
+
 @contextmanager
 def translated(path: str) -> Generator[None]:
     """Raise SQLite's errors as this package's, with the file's name; the original is the cause."""
     try:
         yield
     except apsw.Error as error:
+        if is_wrong_checksum(error):
+            raise StoreUnavailable(f"{path}: {DAMAGED} ({WRONG_CHECKSUM})") from error
         for kind, (ours, meaning) in MEANINGS.items():
             if isinstance(error, kind):
                 raise ours(f"{path}: {meaning} ({error})") from error

@@ -15,10 +15,10 @@ import apsw
 from remembrancer.adapters import relational
 from remembrancer.adapters.relational import sqlite
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
-from remembrancer.adapters.relational.sqlite import schema
+from remembrancer.adapters.relational.sqlite import checksums, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
-from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Analyse
@@ -77,32 +77,56 @@ class SqliteFile:
             raise
         return connection
 
-    def prepare(self, connection: Connection, analyse: Analyse) -> None:
-        """Migrate the tables and turn on the write-ahead log, if the file is empty or one of this package.
+    def prepare(self, analyse: Analyse) -> Connection:
+        """Migrate the tables, and turn on checksums and the write-ahead log, if the file is empty or of this package.
 
         Changing the journal mode does not wait for locks as other statements do, so processes that open a new file at
-        the same moment retry here.
+        the same moment retry here. Each try has a new connection: a connection notices that a file has checksums when
+        it reads the first page from the file itself, not from the log.
         """
-        writing = cast("SqliteConnection", connection)
+        deadline = time.monotonic() + LOCK_TIMEOUT_S
+        converted = False
+        while True:
+            connection = self.connect()
+            try:
+                schema.refuse_others(connection, self.name)  # before anything is written to the file
+                convert = not converted and self._lacks_checksums(connection)
+                if convert:
+                    checksums.turn_on(connection)
+                if not self.is_private:
+                    connection.pragma("journal_mode", "wal")
+                if not convert:
+                    self._migrate(connection, analyse)
+                    return connection
+                converted = True
+                connection.close()
+            except BaseException as error:
+                connection.close()
+                if not isinstance(error, apsw.BusyError) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005 + 0.045 * os.urandom(1)[0] / 255)
+
+    def _migrate(self, connection: SqliteConnection, analyse: Analyse) -> None:
         fills: Mapping[int, schema.Fill] = {
             WORDS_OF_EVENTS: lambda connection: relational.full_text.add_all_words(connection, analyse)
         }
-        deadline = time.monotonic() + LOCK_TIMEOUT_S
-        while True:
-            try:
-                schema.refuse_others(writing, self.name)  # before anything is written to the file
-                if not self.is_private:
-                    writing.pragma("journal_mode", "wal")
-                schema.prepare(writing, self.name, fills)
-            except apsw.BusyError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.005 + 0.045 * os.urandom(1)[0] / 255)
-            else:
-                break
+        schema.prepare(connection, self.name, fills)
         if not self.is_private:
             files = [f"{self._path}{suffix}" for suffix in ("", "-wal", "-shm")]
             self._in_place = {file: found for file in files if (found := _identity(file)) is not None}
+
+    def _lacks_checksums(self, connection: SqliteConnection) -> bool:
+        """Whether the file has no checksums and should have them.
+
+        Raises Unsupported for one that has them where apsw cannot compute them: what it wrote would be seen as damage.
+        """
+        if self.is_private:
+            return False
+        if checksums.vfs() is not None:
+            return not checksums.are_on(connection)
+        if checksums.reserved(connection):
+            raise Unsupported(f"{self.name}: its pages have checksums; {checksums.ABSENT}")
+        return False
 
     def require_in_place(self) -> None:
         for file, identity in self._in_place.items():
@@ -136,7 +160,11 @@ class SqliteFile:
         return () if self.is_private else copies(self.name)
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
-        return {"sqlite": sqlite.doctor.library, "file": partial(sqlite.doctor.pages, connection)}
+        return {
+            "sqlite": sqlite.doctor.library,
+            "file": partial(sqlite.doctor.pages, connection),
+            "checksums": partial(sqlite.doctor.page_checksums, cast("SqliteConnection", connection)),
+        }
 
     def consistency(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
         return {
