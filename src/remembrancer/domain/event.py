@@ -126,6 +126,6 @@ def archived(event: Event) -> Event:
     """The archived form of an event: the first 400 characters of its text, and its payload if that has at most 400
     characters as JSON; otherwise the first 400 characters of that JSON under the key `cut`.
     """
-    told = json.dumps(dict(event.payload), ensure_ascii=False, sort_keys=True)
-    payload = event.payload if len(told) <= ARCHIVED_CHARS else {"cut": told[:ARCHIVED_CHARS]}
+    payload_text = json.dumps(dict(event.payload), ensure_ascii=False, sort_keys=True)
+    payload = event.payload if len(payload_text) <= ARCHIVED_CHARS else {"cut": payload_text[:ARCHIVED_CHARS]}
     return replace(event, text=event.text[:ARCHIVED_CHARS], payload=payload)

@@ -63,33 +63,33 @@ def blocks(text: str) -> tuple[HeaderBlock, ...]:
     return tuple(found)
 
 
-def told(body: str) -> str:
+def unescaped(body: str) -> str:
     r"""The text of a body: line ends as `\n`, no outer blank characters, no escaping backslashes before `---`.
 
-    >>> told("\r\nBefore.\r\n\r\n\\---\r\nnote: after.\r\n")
+    >>> unescaped("\r\nBefore.\r\n\r\n\\---\r\nnote: after.\r\n")
     'Before.\n\n---\nnote: after.'
     """
-    return _ESCAPED.sub(r"\1", normal(body))
+    return _ESCAPED.sub(r"\1", normalised(body))
 
 
-def written(text: str) -> str:
-    r"""The text as a body, escaped so that no line begins a header. `told` reverses it, except for the changes of
-    `normal`.
+def escaped(text: str) -> str:
+    r"""The text as a body, escaped so that no line begins a header. `unescaped` reverses it, except for the changes of
+    `normalised`.
 
-    >>> print(written("Before.\n\n---\nnote: after."))
+    >>> print(escaped("Before.\n\n---\nnote: after."))
     Before.
     <BLANKLINE>
     \---
     note: after.
     """
-    lines = normal(text).split("\n")
+    lines = normalised(text).split("\n")
     return "\n".join(
         f"\\{line}" if _BACKSLASHES.fullmatch(line) or _opens(lines, number) else line
         for number, line in enumerate(lines)
     )
 
 
-def normal(text: str) -> str:
+def normalised(text: str) -> str:
     r"""The text with `\n` as line end and without outer blank characters."""
     return _END.sub("\n", text).strip()
 

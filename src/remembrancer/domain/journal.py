@@ -98,16 +98,16 @@ class PriorityChange:
 
 def searchable_text(event: Event) -> str:
     """The searchable text of an event: its text, and the names, words and numbers of its payload."""
-    return "\n".join((event.text, *_told(dict(event.payload))))
+    return "\n".join((event.text, *_words_of(dict(event.payload))))
 
 
-def _told(value: JsonValue) -> Iterator[str]:
+def _words_of(value: JsonValue) -> Iterator[str]:
     if isinstance(value, dict):
         for name, inner in value.items():
             yield name
-            yield from _told(inner)
+            yield from _words_of(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _told(inner)
+            yield from _words_of(inner)
     elif value is not None and not isinstance(value, bool):
         yield str(value)

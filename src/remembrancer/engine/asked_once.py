@@ -96,16 +96,16 @@ class _AskedOnce:
 class _TokensAskedOnce(_AskedOnce):
     """The same for an embedder that also gives token embeddings; vector and token embeddings come from one call."""
 
-    words: TokenEmbedder = field(kw_only=True)
+    token_embedder: TokenEmbedder = field(kw_only=True)
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
-        return await self.words.embed_passages(passages)
+        return await self.token_embedder.embed_passages(passages)
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
         return cast("EmbeddedQuestion", await self._once(text))  # `_asked` returns it
 
     async def _asked(self, text: str) -> _Vector:
-        return await self.words.embed_question(text)
+        return await self.token_embedder.embed_question(text)
 
     def _asked_now(self, text: str) -> _Vector:
         return cast("ComputingEmbedder", self.inner).question_now(text)
@@ -117,5 +117,5 @@ def _vector(answer: _Vector) -> NDArray[np.float32]:
 
 def asked_once(embedder: Embedder) -> Embedder:
     """An embedder that embeds each question once and caches the result. Closing it does not close `embedder`."""
-    words = token_embedder(embedder)
-    return _AskedOnce(embedder) if words is None else _TokensAskedOnce(embedder, words=words)
+    with_tokens = token_embedder(embedder)
+    return _AskedOnce(embedder) if with_tokens is None else _TokensAskedOnce(embedder, token_embedder=with_tokens)

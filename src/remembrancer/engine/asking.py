@@ -120,12 +120,12 @@ async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVec
     embedder = ctx.embedder
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
-    words = token_embedder(embedder) if ranking.late_interaction else None
+    with_tokens = token_embedder(embedder) if ranking.late_interaction else None
     start = ctx.stopwatch()
     try:
-        if words is None:
+        if with_tokens is None:
             return _embedded(ctx, start, await embedder.embed_query(planned.embedded))
-        return _embedded(ctx, start, await words.embed_question(planned.embedded))
+        return _embedded(ctx, start, await with_tokens.embed_question(planned.embedded))
     except ModelUnavailable as error:
         return _embedded(ctx, start, error)
 
@@ -135,10 +135,10 @@ def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVecto
     embedder = computing(ctx.embedder)
     if embedder is None or not embedder.reads(planned.embedded):
         return _not_embedded(ctx)
-    words = ranking.late_interaction and token_embedder(ctx.embedder) is not None
+    with_tokens = ranking.late_interaction and token_embedder(ctx.embedder) is not None
     start = ctx.stopwatch()
     try:
-        asked = embedder.question_now(planned.embedded) if words else embedder.query_now(planned.embedded)
+        asked = embedder.question_now(planned.embedded) if with_tokens else embedder.query_now(planned.embedded)
         return _embedded(ctx, start, asked)
     except ModelUnavailable as error:
         return _embedded(ctx, start, error)

@@ -90,7 +90,7 @@ async def _replaced(
     ctx: Context, rule: Clusters, cluster: condense.MemoryGroup, asking: condense.Summaries
 ) -> tuple[Effect, Consolidated, datetime] | None:
     found = await condense.found_by(ctx, cluster)
-    summary = await asking.of(condense.item(cluster), CLUSTER, condense.told(found), max_chars=rule.summary_chars)
+    summary = await asking.of(condense.item(cluster), CLUSTER, condense.headed(found), max_chars=rule.summary_chars)
     match summary:
         case Summary(title, text):
             said = Condensed(text=text, title=title, by=asking.model)

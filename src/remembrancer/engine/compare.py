@@ -202,16 +202,16 @@ def _why(places: Sequence[RankUnderPreset], kin: Mapping[str, _Kin]) -> str:
     left_out = [place for place in places if not place.returned]
     best = [place for place in returned if place.rank == returned[0].rank]
     worst = [place for place in returned if place.rank == returned[-1].rank]
-    told = [_told(best, places) + _lifted(best[0], kin)]
+    reasons = [_rank_in_words(best, places) + _lifted(best[0], kin)]
     if left_out:
         named = [f"{place.preset} ({place.reason}{_lowered(place, kin)})" for place in left_out[:_NAMED]]
-        told.append("not under " + _listed(named, len(left_out) - _NAMED))
+        reasons.append("not under " + _listed(named, len(left_out) - _NAMED))
     elif worst != best:
-        told.append(_told(worst, places) + _lowered(worst[0], kin))
-    return "; ".join(told)
+        reasons.append(_rank_in_words(worst, places) + _lowered(worst[0], kin))
+    return "; ".join(reasons)
 
 
-def _told(alike: Sequence[RankUnderPreset], places: Sequence[RankUnderPreset]) -> str:
+def _rank_in_words(alike: Sequence[RankUnderPreset], places: Sequence[RankUnderPreset]) -> str:
     """The presets that give a memory this rank, as words for the reason."""
     if len(alike) == len(places) > 1:
         return f"rank {alike[0].rank} everywhere"

@@ -84,7 +84,7 @@ async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
     )
 
 
-def told(found: OrderedMemories) -> tuple[HeadedMemory, ...]:
+def headed(found: OrderedMemories) -> tuple[HeadedMemory, ...]:
     """The memories for the prompt, without text that a recall inserted."""
     headings: dict[UUID, str] = {}
     for cue in found.cues:

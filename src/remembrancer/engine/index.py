@@ -54,7 +54,7 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     if embedder is None:
         return Swept(0, 0)
     turns = ctx.preset.encoding.turns
-    token_embeddings = ctx.preset.encoding.words and token_embedder(embedder) is not None
+    token_embeddings = ctx.preset.encoding.token_embeddings and token_embedder(embedder) is not None
     waiting = await ctx.store.pending(
         scope, embedder.model_id, limit=batch, now=ctx.clock(), before=turns, token_embeddings=token_embeddings
     )
@@ -89,7 +89,7 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
     embedder = ctx.embedder
     if embedder is None:
         return Swept(0, 0, ctx.without_embedder)
-    token_embeddings = ctx.preset.encoding.words and token_embedder(embedder) is not None
+    token_embeddings = ctx.preset.encoding.token_embeddings and token_embedder(embedder) is not None
     waiting = await ctx.store.pending_of(
         reader.scope, embedder.model_id, memory_id, before=ctx.preset.encoding.turns, token_embeddings=token_embeddings
     )
@@ -99,7 +99,7 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
 async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: Sequence[PendingCue]) -> Swept:
     encoding = ctx.preset.encoding
     inputs = [_input(encoding, embedder, cue) for cue in waiting]
-    digests = [digest(each.text, each.before, words=encoding.words) for each in inputs]
+    digests = [digest(each.text, each.before, token_embeddings=encoding.token_embeddings) for each in inputs]
     known = await ctx.store.embedded(scope, embedder.model_id, set(digests))
     unknown = {key: each for key, each in zip(digests, inputs, strict=True) if key not in known}
     new = await _encoded(encoding, embedder, list(unknown.values()))
@@ -129,18 +129,18 @@ def _input(encoding: Encoding, embedder: Embedder, cue: PendingCue) -> _Input:
 
 async def _encoded(encoding: Encoding, embedder: Embedder, inputs: Sequence[_Input]) -> list[CueVector]:
     """The vectors of the inputs, in their order. Raises ModelUnavailable."""
-    words = token_embedder(embedder) if encoding.reads_in_context else None
+    with_tokens = token_embedder(embedder) if encoding.reads_in_context else None
     if not inputs:
         return []
-    if words is None:
+    if with_tokens is None:
         plain = await embedder.embed_documents([each.text for each in inputs])
         return [
             CueVector(each.ref, vector, bool(truncated))
             for each, vector, truncated in zip(inputs, plain.vectors, plain.truncated, strict=True)
         ]
-    read = await words.embed_passages([Passage(each.text, each.before or "") for each in inputs])
+    read = await with_tokens.embed_passages([Passage(each.text, each.before or "") for each in inputs])
     return [
-        CueVector(each.ref, vector, bool(truncated), packed(tokens) if encoding.words else None)
+        CueVector(each.ref, vector, bool(truncated), packed(tokens) if encoding.token_embeddings else None)
         for each, vector, truncated, tokens in zip(
             inputs, read.vectors, read.truncated, read.token_embeddings, strict=True
         )

@@ -93,7 +93,7 @@ async def promote_recurring(
     for group in recurring:
         known, edges = await _known(ctx, scope, learnings, group, Level.PROJECT)
         effect, one = (
-            _told(group, Scope(workspace=scope.workspace, project=group[0].scope.project), now)
+            _promotion(group, Scope(workspace=scope.workspace, project=group[0].scope.project), now)
             if known is None
             else _supported(known, group, edges, now)
         )
@@ -231,7 +231,7 @@ def _supports(edge: Relation) -> bool:
     return edge.kind is RelationKind.SUPPORTS
 
 
-def _told(group: Sequence[Memory], scope: Scope, now: datetime) -> tuple[Effect, Promoted]:
+def _promotion(group: Sequence[Memory], scope: Scope, now: datetime) -> tuple[Effect, Promoted]:
     write = _write(group, scope, derived_id(group[0].id, BY_ITSELF), now)
     effect = Effect(
         expected={memory.id: memory.revision for memory in group},
@@ -260,14 +260,14 @@ def _supported(
 
 def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
     """The promoted memory. Its only cue is its own text, because the learnings stay and have their own cues."""
-    said = promoting.longest(group)
-    home = Home(scope, said.visibility, said.valid_from, said.valid_until, pinned=False)
+    longest = promoting.longest(group)
+    home = Home(scope, longest.visibility, longest.valid_from, longest.valid_until, pinned=False)
     memory = one_of(
         [replace(memory, scope=scope) for memory in group],
-        Condensed(text=without_recalled(said.text), title=said.title, by="longest text"),
+        Condensed(text=without_recalled(longest.text), title=longest.title, by="longest text"),
         identifier=identifier,
         home=home,
-        tier=said.tier,
+        tier=longest.tier,
         metadata={promoting.PROMOTED_FROM: ids_told(group[: promoting.NAMED])},
         now=now,
     )

@@ -49,8 +49,8 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
     if not drafts:
         return ()
     now = ctx.clock()
-    told = [(event_of(ctx, scope, draft, now), draft) for draft in drafts]
-    return await ctx.store.append(scope, await _entries(ctx, told))
+    events = [(event_of(ctx, scope, draft, now), draft) for draft in drafts]
+    return await ctx.store.append(scope, await _entries(ctx, events))
 
 
 async def log(ctx: Context, scope: Scope, draft: EventDraft) -> Event:
@@ -135,11 +135,11 @@ def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, id
     )
 
 
-async def _entries(ctx: Context, told: Sequence[tuple[Event, EventDraft]]) -> list[Entry]:
+async def _entries(ctx: Context, events: Sequence[tuple[Event, EventDraft]]) -> list[Entry]:
     def read() -> list[Entry]:
-        return [_entry(ctx, event, draft) for event, draft in told]
+        return [_entry(ctx, event, draft) for event, draft in events]
 
-    return read() if _is_brief(event for event, _ in told) else await asyncio.to_thread(read)
+    return read() if _is_brief(event for event, _ in events) else await asyncio.to_thread(read)
 
 
 def _is_brief(events: Iterable[Event]) -> bool:

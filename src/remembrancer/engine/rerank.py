@@ -72,7 +72,7 @@ def _text(cue: Cue) -> str:
 
 
 def late_interaction(
-    ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionTokens, count: int
+    ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, tokens: QuestionTokens, count: int
 ) -> Mapping[str, FloatColumn] | None:
     """The late-interaction signals of the best `count` candidates, NaN for the others: MaxSim of the whole text, of its
     best passage, and of all compared texts of its session together.
@@ -84,8 +84,8 @@ def late_interaction(
     read = ctx.index.token_embeddings(view, reader, model, refs)
     if not read:
         return None
-    nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)
-    close = compared(words, [read.get(ref, nothing) for ref in refs])
+    nothing = np.zeros((0, -(-tokens.vectors.shape[1] // 8)), dtype=np.uint8)
+    close = compared(tokens, [read.get(ref, nothing) for ref in refs])
     around = ranking.found.context_features
     alone = np.full(len(best), -1)
     candidates = len(ranking.found.ids)

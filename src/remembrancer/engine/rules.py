@@ -336,7 +336,7 @@ async def _tell(
     identifier = derived_id(
         _run(owner, own), f"{outcome.value} {now.isoformat()} {text}" if was_told else outcome.value
     )
-    told: Mapping[str, JsonValue] = {
+    payload: Mapping[str, JsonValue] = {
         "outcome": outcome.value,
         "entries_considered": len(own),
         "rules": [str(rule) for rule in learned],
@@ -348,7 +348,7 @@ async def _tell(
         role=Role.SYSTEM,
         type=GENERATED,
         severity=severity,
-        payload=told,
+        payload=payload,
         key=f"{GENERATED}:{identifier}",
     )
     event = event_of(ctx, owner.scope, draft, now, identifier=identifier)

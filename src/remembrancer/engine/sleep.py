@@ -107,7 +107,7 @@ async def _replaced(
         return effect, Slept(memory_id=None, sources=ids, by=NOTHING), now
     if len(group) == 1:
         return _alone(group[0], found), Slept(memory_id=ids[0], sources=ids, by=AS_IT_IS), ctx.clock()
-    summary = await asking.of(condense.item(group), SLEEP, condense.told(found), max_chars=rule.summary_chars)
+    summary = await asking.of(condense.item(group), SLEEP, condense.headed(found), max_chars=rule.summary_chars)
     match summary:
         case Summary(title, text):
             said = Condensed(text=text, title=title, by=asking.model)

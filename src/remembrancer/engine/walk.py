@@ -45,11 +45,11 @@ def walk(
         for identifier, memory in rows.items()
         if ways[identifier][0] >= min_score and identifier in cues and not excluded_by(memory, where)
     ]
-    said = {_said(hit) for hit in hits}
+    texts = {_text_key(hit) for hit in hits}
     fresh: list[Hit] = []
     for hit in sorted(led, key=_best_first):
-        if _said(hit) not in said:
-            said.add(_said(hit))
+        if _text_key(hit) not in texts:
+            texts.add(_text_key(hit))
             fresh.append(hit)
     best = sorted((*hits, *fresh), key=_best_first)
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best[:limit], start=1))
@@ -59,7 +59,7 @@ def _best_first(hit: Hit) -> tuple[float, timedelta, UUID]:
     return -hit.score, hit.age, hit.id
 
 
-def _said(hit: Hit) -> str:
+def _text_key(hit: Hit) -> str:
     return same_words(hit.cue.heading, hit.memory.title, hit.memory.text)
 
 

@@ -97,13 +97,13 @@ class CueContext:
         return ContextFeatures(
             neighbour_coverage=coverage[by_words],
             session=self._turns.best_of_session(by_words, lexical.bm25, np.concatenate(lexical.holding)),
-            speaker_match=self._said_by(request, best),
+            speaker_match=self._speaker_match(request, best),
             flags=self._flags.values[best],
             rank=rank,
             stream=self._turns.session_of(best),
         )
 
-    def _said_by(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _speaker_match(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
         """1 for a cue of a requested speaker or role, else 0. If a role is requested, also 1 for cues
         without an event.
         """
@@ -134,7 +134,7 @@ class Turns:
         """The number of the turn's stream if the stream is a session, else -1."""
         self._around = GrowingArray[np.intp](np.intp, 4)
         """For each turn, the turns 1 before, 1 after, 2 before and 2 after it; -1 for none."""
-        self._living = GrowingArray[np.int32](np.int32)
+        self._cues_in_use = GrowingArray[np.int32](np.int32)
         """For each turn, the number of its cues that are in use."""
         self._streams: dict[Scope, tuple[int, dict[int, int]]] = {}
         """The number of each stream, and its turns by their `seq`."""
@@ -146,7 +146,7 @@ class Turns:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self._of_cue, self._stream, self._session, self._seq, self._at, self._around, self._living)
+        arrays = (self._of_cue, self._stream, self._session, self._seq, self._at, self._around, self._cues_in_use)
         return sum(array.nbytes for array in arrays) + 200 * len(self._seq)
 
     def extend(self, cues: Sequence[CueTurn | None]) -> None:
@@ -157,21 +157,21 @@ class Turns:
         self._append(coming)
         self._of_cue.extend(turns)
         lost = distinct(turns[(turns >= 0) & (turns < known)])
-        self._unlinked.update(self._stream.values[lost[self._living.values[lost] == 0]].tolist())
-        np.add.at(self._living.values, turns[turns >= 0], 1)
+        self._unlinked.update(self._stream.values[lost[self._cues_in_use.values[lost] == 0]].tolist())
+        np.add.at(self._cues_in_use.values, turns[turns >= 0], 1)
 
     def bury(self, cues: NDArray[np.integer]) -> None:
         """Mark these cues as no longer in use."""
         for turn in self._of_cue.values[cues].tolist():
             if turn != _NO_TURN:
-                self._living.values[turn] -= 1
-                if not self._living.values[turn]:
+                self._cues_in_use.values[turn] -= 1
+                if not self._cues_in_use.values[turn]:
                     self._unlinked.add(int(self._stream.values[turn]))
 
     def link(self) -> None:
         """Link the turns of all streams that changed. Call it before `neighbour_coverage`."""
         for stream in self._unlinked:
-            turns = np.flatnonzero((self._stream.values == stream) & (self._living.values > 0))
+            turns = np.flatnonzero((self._stream.values == stream) & (self._cues_in_use.values > 0))
             turns = turns[np.argsort(self._seq.values[turns])].astype(np.int32)
             around = self._around.values
             around[turns] = _NO_TURN
@@ -263,7 +263,7 @@ class Turns:
         self._seq.extend(columns[:, 1])
         self._at.extend(columns[:, 2])
         self._around.extend(np.full((len(coming), 4), _NO_TURN, dtype=np.intp))
-        self._living.extend(np.zeros(len(coming), dtype=np.int32))
+        self._cues_in_use.extend(np.zeros(len(coming), dtype=np.int32))
         linked: list[tuple[int, int]] = []
         for turn, (code, seq, at) in enumerate(coming, start=first):
             last = self._last.get(code)

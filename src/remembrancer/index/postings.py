@@ -132,8 +132,8 @@ class Postings:
         coverage = np.zeros(len(lengths), dtype=np.float32)
         if not total:
             return LexicalScores(bm25, coverage, 0.0)
-        words = self._terms if visible is None else int(lengths[visible].sum())
-        saturation = self._saturation(max(words / total, 1e-9))
+        terms_in_all = self._terms if visible is None else int(lengths[visible].sum())
+        saturation = self._saturation(max(terms_in_all / total, 1e-9))
         weights: list[float] = []
         holding: list[NDArray[np.int32]] = []
         for term in terms:

@@ -74,7 +74,7 @@ class ResidentIndex:
         with self._lock:
             index = self._workspaces.pop(key, None)
             state = feed.state(scope)
-            if index is None or index.is_mostly_dead or index.holds_erased(state):
+            if index is None or index.is_mostly_dead or index.has_erased_rows(state):
                 index = WorkspaceIndex(Scope(workspace=scope.workspace), model, scanned=self._scanned)
             if not index.has_all_of(state):
                 try:
@@ -101,6 +101,6 @@ class ResidentSearch:
     def candidates(self, vector: NDArray[np.float32] | None = None) -> Candidates:
         self._request.require_model(vector)
         with self._index.caught_up(self._feed, self._reader.scope, self._request.model) as index:
-            if not index.is_of_now(self._looked_up):
+            if not index.is_current(self._looked_up):
                 self._looked_up = index.look_up(self._feed, self._reader, self._request)
             return index.search(self._request, self._looked_up, vector)

@@ -42,8 +42,8 @@ of a search.
 class LookedUp:
     """The result of a search's lexical part. `kept`, `scores` are by slot; `cue_kept` (None: all), `coverage` by cue.
 
-    `coverage`: from `CueContext.neighbour_coverage`. `lexically`, `in_context`: the slots that the lexical leg and the
-    context leg return, best first.
+    `coverage`: from `CueContext.neighbour_coverage`. `lexical_slots`, `context_slots`: the slots that the lexical leg
+    and the context leg return, best first.
     """
 
     of: tuple[WorkspaceIndex, int]
@@ -54,8 +54,8 @@ class LookedUp:
     lexical: LexicalScores | None
     scores: NDArray[np.float32] | None
     coverage: NDArray[np.float32] | None
-    lexically: NDArray[np.int64]
-    in_context: NDArray[np.int64]
+    lexical_slots: NDArray[np.int64]
+    context_slots: NDArray[np.int64]
 
 
 class WorkspaceIndex:
@@ -93,7 +93,7 @@ class WorkspaceIndex:
         """Whether more slots are unused than in use, because of revisions; the index should then be reloaded."""
         return len(self._columns) > 2 * len(self._slot_of_memory)
 
-    def holds_erased(self, state: WorkspaceState) -> bool:
+    def has_erased_rows(self, state: WorkspaceState) -> bool:
         """Whether a process erased something since the index was loaded; it must then be reloaded."""
         return self._change > 0 and state.erasures > self._erasures
 
@@ -118,11 +118,11 @@ class WorkspaceIndex:
         visible = int(np.count_nonzero(kept))
         cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
         lexical = self._lexical(feed, request.lexical, cue_kept)
-        scores = None if lexical is None else self._folded(lexical.bm25)
+        scores = None if lexical is None else self._best_per_slot(lexical.bm25)
         coverage, together = None, None
         if request.context_features and lexical is not None and lexical.idf:
             coverage = self._context.neighbour_coverage(lexical, self._postings.lengths)
-            together = self._folded(lexical.coverage + coverage)
+            together = self._best_per_slot(lexical.coverage + coverage)
         return LookedUp(
             of=(self, self._change),
             kept=kept,
@@ -131,25 +131,25 @@ class WorkspaceIndex:
             lexical=lexical,
             scores=scores,
             coverage=coverage,
-            lexically=self._best(scores, kept, 0.0, request.depth),
-            in_context=self._best(together, kept, 0.0, request.depth),
+            lexical_slots=self._best(scores, kept, 0.0, request.depth),
+            context_slots=self._best(together, kept, 0.0, request.depth),
         )
 
-    def is_of_now(self, looked_up: LookedUp) -> bool:
+    def is_current(self, looked_up: LookedUp) -> bool:
         """Whether `looked_up` came from this index and no change has been read since."""
         return looked_up.of == (self, self._change)
 
     def search(self, request: SearchRequest, looked_up: LookedUp, vector: NDArray[np.float32] | None) -> Candidates:
-        """Finish a search, as `ports.index.Search.candidates`. `looked_up` must fulfil `is_of_now`."""
+        """Finish a search, as `ports.index.Search.candidates`. `looked_up` must fulfil `is_current`."""
         kept, cue_kept, lexical, coverage = looked_up.kept, looked_up.cue_kept, looked_up.lexical, looked_up.coverage
-        lexically, in_context = looked_up.lexically, looked_up.in_context
+        lexical_slots, context_slots = looked_up.lexical_slots, looked_up.context_slots
         similarity = self._similarity(vector, cue_kept)
-        dense_scores = None if similarity is None else self._folded(similarity)
+        dense_scores = None if similarity is None else self._best_per_slot(similarity)
         dense = self._best(dense_scores, kept, -np.inf, request.depth)
-        brought = distinct(np.concatenate([dense, lexically, in_context, self._any_at(request, kept)]))
+        brought = distinct(np.concatenate([dense, lexical_slots, context_slots, self._any_at(request, kept)]))
         found = ordered(brought, self._columns.newest_first)
         if similarity is not None and len(similarity) > self._scanned:
-            dense_scores = self._completed(vector, similarity, found)
+            dense_scores = self._similarity_per_slot(vector, similarity, found)
         cue, cue_by_words = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
         return Candidates(
@@ -160,7 +160,7 @@ class WorkspaceIndex:
             bm25=blank if looked_up.scores is None else looked_up.scores[found],
             coverage=blank if lexical is None else lexical.coverage[cue_by_words],
             dense_rank=_ranks(dense, found, len(kept)),
-            lexical_rank=_ranks(lexically, found, len(kept)),
+            lexical_rank=_ranks(lexical_slots, found, len(kept)),
             states=self._columns.states(found),
             bm25_bound=0.0 if lexical is None else lexical.bound,
             visible=looked_up.visible,
@@ -174,7 +174,7 @@ class WorkspaceIndex:
                 coverage,
                 by_words=cue_by_words,
                 best=cue,
-                rank=_ranks(in_context, found, len(kept)),
+                rank=_ranks(context_slots, found, len(kept)),
             ),
         )
 
@@ -187,7 +187,7 @@ class WorkspaceIndex:
         """As `ports.index.Index.token_embeddings`. Unchanged token embeddings are read from the cache."""
         if self._model is None:
             return {}
-        seen = self._seen(reader, refs)
+        seen = self._visible_cues(reader, refs)
         found = self._token_embeddings.of(seen)
         missing = [ref for ref in seen if ref not in found]
         if missing:
@@ -196,7 +196,7 @@ class WorkspaceIndex:
                 found[ref] = signs
         return found
 
-    def _seen(self, reader: Reader, refs: Sequence[int]) -> list[int]:
+    def _visible_cues(self, reader: Reader, refs: Sequence[int]) -> list[int]:
         """The cues among `refs` that are in use and visible to the reader."""
         known = [ref for ref in refs if ref in self._cue_of_ref]
         places = np.array([self._cue_of_ref[ref] for ref in known], dtype=np.intp)
@@ -305,7 +305,7 @@ class WorkspaceIndex:
             similarity[likely] = self._vectors.similarities(vector, likely)
         return similarity
 
-    def _completed(
+    def _similarity_per_slot(
         self, vector: NDArray[np.float32] | None, similarity: NDArray[np.float32], found: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """The similarity of each slot, after adding to `similarity` the missing cues of all `found` slots."""
@@ -313,7 +313,7 @@ class WorkspaceIndex:
             cues, _, _ = self._cues_of(found)
             unknown = cues[np.isnan(similarity.take(cues))]
             similarity[unknown] = self._vectors.similarities(vector, unknown)
-        return self._folded(similarity)
+        return self._best_per_slot(similarity)
 
     def _lexical(
         self, feed: ChangeFeed, query: LexicalQuery | None, kept: NDArray[np.bool_] | None
@@ -329,7 +329,7 @@ class WorkspaceIndex:
             return LexicalScores(hits, hits, 1.0)
         return self._postings.score([term_hash(term) for term in query.terms], kept)
 
-    def _folded(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _best_per_slot(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """For each slot, the greatest value of its cues; NaN if none has one."""
         if len(self._first_cue) == len(scores):
             return scores
@@ -359,10 +359,10 @@ class WorkspaceIndex:
         cues, begins, sizes = self._cues_of(slots)
         if len(cues) == len(slots):
             return cues, cues
-        words = np.zeros(len(cues)) if lexical is None else lexical.bm25[cues].astype(np.float64)
+        bm25 = np.zeros(len(cues)) if lexical is None else lexical.bm25[cues].astype(np.float64)
         meaning = 0.0 if similarity is None else np.clip(np.nan_to_num(similarity[cues]), 0.0, None)
         bound = 1.0 if lexical is None or lexical.bound <= 0 else lexical.bound
-        return cues[_first_of_most(words / bound + meaning, begins, sizes)], cues[_first_of_most(words, begins, sizes)]
+        return cues[_first_of_most(bm25 / bound + meaning, begins, sizes)], cues[_first_of_most(bm25, begins, sizes)]
 
     def _cues_of(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All cues of these slots in one array, grouped by slot; the start of each slot's group; the size of each

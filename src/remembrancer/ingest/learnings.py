@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import yaml
 
-from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, blocks, told
+from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, blocks, unescaped
 from remembrancer.domain.learning import FIELDS, Learning, LearningType, learning_of
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.problem import Problem, RecordLocation
@@ -78,7 +78,7 @@ def _learning(path: Path, text: str, block: HeaderBlock) -> Learning | Problem:
     if not isinstance(fields, dict):
         return RecordLocation(path, block.line).problem("the header is not a list of fields")
     try:
-        return _checked(cast("dict[Any, object]", fields), told(text[block.body.start : block.body.end]))
+        return _checked(cast("dict[Any, object]", fields), unescaped(text[block.body.start : block.body.end]))
     except InvalidInput as error:
         return RecordLocation(path, block.line + _line_of(header, error.argument)).problem(error)
 

@@ -87,7 +87,7 @@ async def _not_embedded(ctx: Context, reader: Reader) -> list[Deferral]:
 async def _unindexed(ctx: Context, scope: Scope) -> int:
     if ctx.embedder is None:
         return 0
-    token_embeddings = ctx.preset.encoding.words and token_embedder(ctx.embedder) is not None
+    token_embeddings = ctx.preset.encoding.token_embeddings and token_embedder(ctx.embedder) is not None
     later = ctx.clock() + LONGER_THAN_ANY_WAIT
     return len(
         await ctx.store.pending(

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     """Shape (dim,), of unit length."""
 
 
-MAX_SAID_CHARS: Final = 2000
+MAX_CONTEXT_TURN_CHARS: Final = 2000
 """The characters, from the end, of each preceding turn that are used as context."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PrecedingTurn:
     """A preceding turn: its speaker ("" if not named) and its text."""
 
     speaker: str
@@ -44,7 +44,7 @@ class PendingCue:
     text: str
     heading: str = ""
     speaker: str = ""
-    before: tuple[Said, ...] = ()
+    before: tuple[PrecedingTurn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ DEFAULT: Final = Preset(
     dynamics=Dynamics(
         curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
     ),
-    encoding=Encoding(turns=3, chars=220, words=True),
+    encoding=Encoding(turns=3, chars=220, token_embeddings=True),
     # Recall finds turns; episodes give their context.
     segmentation=Segmentation(segmenter=TopicShift(), least=8, idle_minutes=60),
     fading=Fading(

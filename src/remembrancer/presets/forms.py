@@ -73,7 +73,7 @@ _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 class Form(Protocol):
     """The conversion of one annotation's values to TOML and back."""
 
-    def told(self, value: Any) -> Any: ...
+    def to_toml(self, value: Any) -> Any: ...
 
     def read(self, path: str, given: Any) -> Any:
         """Convert a value of the file. Raises InvalidInput with its full path, the value, and the allowed values."""
@@ -140,7 +140,7 @@ class _Plain(_Simple):
     kinds: tuple[type, ...]
     allowed: str
 
-    def told(self, value: Any) -> Any:
+    def to_toml(self, value: Any) -> Any:
         return self.kinds[-1](value)
 
     def read(self, path: str, given: Any) -> Any:
@@ -167,7 +167,7 @@ class _Word(_Simple):
 
     members: Mapping[str, Any]
 
-    def told(self, value: Any) -> str:
+    def to_toml(self, value: Any) -> str:
         return next(word for word, member in self.members.items() if member == value)
 
     def read(self, path: str, given: Any) -> Any:
@@ -180,7 +180,7 @@ class _Word(_Simple):
 class _Score(_Simple):
     names: Names
 
-    def told(self, value: Expression) -> str:
+    def to_toml(self, value: Expression) -> str:
         return expressions.printed(value, names=self.names)
 
     def read(self, path: str, given: Any) -> Expression:
@@ -193,8 +193,8 @@ class _Score(_Simple):
 class _List(_Simple):
     item: Form
 
-    def told(self, value: tuple[Any, ...]) -> list[Any]:
-        return [self.item.told(one) for one in value]
+    def to_toml(self, value: tuple[Any, ...]) -> list[Any]:
+        return [self.item.to_toml(one) for one in value]
 
     def read(self, path: str, given: Any) -> tuple[Any, ...]:
         if type(given) is not list:
@@ -207,8 +207,8 @@ class _List(_Simple):
 class _Optional:
     inner: Form
 
-    def told(self, value: Any) -> Any:
-        return False if value is None else self.inner.told(value)
+    def to_toml(self, value: Any) -> Any:
+        return False if value is None else self.inner.to_toml(value)
 
     def read(self, path: str, given: Any) -> Any:
         return None if given is False else self.inner.read(path, given)
@@ -224,8 +224,8 @@ class _Entries:
     key: Form
     value: Form
 
-    def told(self, value: Mapping[Any, Any]) -> TomlTable:
-        return {self.key.told(key): self.value.told(one) for key, one in value.items()}
+    def to_toml(self, value: Mapping[Any, Any]) -> TomlTable:
+        return {self.key.to_toml(key): self.value.to_toml(one) for key, one in value.items()}
 
     def read(self, path: str, given: Any) -> Mapping[Any, Any]:
         entries = _table(path, given)
@@ -249,8 +249,8 @@ class _Record:
     forms: Mapping[str, Form]
     required: frozenset[str]
 
-    def told(self, value: Any) -> TomlTable:
-        return {name: form.told(getattr(value, name)) for name, form in self.forms.items()}
+    def to_toml(self, value: Any) -> TomlTable:
+        return {name: form.to_toml(getattr(value, name)) for name, form in self.forms.items()}
 
     def read(self, path: str, given: Any) -> Any:
         table = _table(path, given)
@@ -281,10 +281,10 @@ class _OneOf:
 
     records: Mapping[str, _Record]
 
-    def told(self, value: Any) -> TomlTable:
+    def to_toml(self, value: Any) -> TomlTable:
         for name, record in self.records.items():
             if type(value) is record.kind:
-                return {FORM: name, **record.told(value)}
+                return {FORM: name, **record.to_toml(value)}
         raise InvalidInput(FORM, type(value).__name__, "one of " + ", ".join(self.records))
 
     def read(self, path: str, given: Any) -> Any:

@@ -32,8 +32,8 @@ def table_of(preset: Preset) -> TomlTable:
     strength = preset.fading.strength
     # A single signal needs no other name.
     names = NO_NAMES if isinstance(strength, Signal | Const) else {STRENGTH: strength}
-    fading = form_of(Fading, NO_NAMES).told(preset.fading)
-    return form_of(Preset, names).told(preset) | {_FADING: fading}
+    fading = form_of(Fading, NO_NAMES).to_toml(preset.fading)
+    return form_of(Preset, names).to_toml(preset) | {_FADING: fading}
 
 
 def own_preset(table: TomlTable) -> Preset:
@@ -46,14 +46,14 @@ def own_preset(table: TomlTable) -> Preset:
 
 def preset_of(table: TomlTable) -> Preset:
     """The preset of a file's table. Raises InvalidInput with the path, the value, and the allowed values."""
-    told = {key: value for key, value in table.items() if key != BASED_ON}
+    given = {key: value for key, value in table.items() if key != BASED_ON}
     if BASED_ON in table:
-        told = form_of(Preset, NO_NAMES).completed(told, table_of(_base(table[BASED_ON])))
+        given = form_of(Preset, NO_NAMES).completed(given, table_of(_base(table[BASED_ON])))
     names = NO_NAMES
-    if _FADING in told:
-        fading: Fading = form_of(Fading, NO_NAMES).read(_FADING, told[_FADING])
+    if _FADING in given:
+        fading: Fading = form_of(Fading, NO_NAMES).read(_FADING, given[_FADING])
         names = {STRENGTH: fading.strength}
-    return form_of(Preset, names).read("", told)
+    return form_of(Preset, names).read("", given)
 
 
 def _base(named: object) -> Preset:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.domain.front_matter import blocks, normal, told, written
+from remembrancer.domain.front_matter import blocks, escaped, normalised, unescaped
 
 LINES = st.lists(
     st.sampled_from(["---", "--- ", "\\---", "\\\\---", "id: x", "name : y", "", "  ", "words", "# Heading", "----"]),
@@ -54,12 +54,12 @@ def test_a_rule_is_no_header(text: str) -> None:
 
 @given(TEXTS)
 def test_what_is_written_is_told_again(text: str) -> None:
-    assert told(written(text)) == normal(text)
+    assert unescaped(escaped(text)) == normalised(text)
 
 
 @given(TEXTS)
 def test_nothing_written_below_a_header_begins_another(text: str) -> None:
-    assert len(blocks(f"---\nid: 1\n---\n\n{written(text)}\n")) == 1
+    assert len(blocks(f"---\nid: 1\n---\n\n{escaped(text)}\n")) == 1
 
 
 @given(TEXTS)

@@ -139,7 +139,7 @@ def test_an_equal_text_is_embedded_once_and_each_cue_has_its_vector(make: Make) 
 @every_store
 def test_a_vector_that_was_taken_over_is_the_same_with_its_token_embeddings(make: Make) -> None:
     async def steps(store: Store) -> tuple[bool, bool]:
-        ctx = a_context(store, replace(PLAIN, encoding=Encoding(words=True)), embedder=WordHashEmbedder())
+        ctx = a_context(store, replace(PLAIN, encoding=Encoding(token_embeddings=True)), embedder=WordHashEmbedder())
         notes = [a_memory("tea at five", memory_id=UUID(int=number)) for number in (1, 2)]
         tokens = list[list[list[int]]]()
         for note in notes:
@@ -356,7 +356,7 @@ def test_a_turn_is_read_after_no_more_than_the_preset_says() -> None:
 
 def test_where_only_words_are_kept_a_turn_is_read_after_nothing() -> None:
     embedder = Reading()
-    run(embedder, lambda ctx, _: swept(ctx, Encoding(words=True), *TALK))
+    run(embedder, lambda ctx, _: swept(ctx, Encoding(token_embeddings=True), *TALK))
     assert {passage.before for passage in embedder.passages} == {""}
 
 
@@ -374,13 +374,16 @@ def test_what_was_said_before_moves_the_vector_that_is_stored() -> None:
 
 def test_the_heading_stands_before_a_text_that_is_read_in_context_too() -> None:
     embedder = Reading()
-    run(embedder, lambda ctx, _: swept(ctx, Encoding(heading=True, words=True), EventDraft(text="one", actor="Ana")))
+    run(
+        embedder,
+        lambda ctx, _: swept(ctx, Encoding(heading=True, token_embeddings=True), EventDraft(text="one", actor="Ana")),
+    )
     assert [passage.text for passage in embedder.passages] == ["Ana, Wednesday 4 March 2026: one"]
 
 
 def test_the_vectors_of_words_are_kept_by_their_signs_where_the_preset_says_so() -> None:
     async def steps(ctx: Context, _: FixedClock) -> tuple[list[list[int]], list[list[int]]]:
-        (memory,) = await swept(ctx, Encoding(words=True), EventDraft(text="kestrel barn"))
+        (memory,) = await swept(ctx, Encoding(token_embeddings=True), EventDraft(text="kestrel barn"))
         (signs,) = (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
         (expected,) = (await WordHashEmbedder().embed_passages([Passage("kestrel barn")])).token_embeddings
         return signs.tolist(), packed(expected).tolist()
@@ -409,7 +412,7 @@ def test_an_embedder_that_gives_no_vectors_of_words_embeds_the_text_alone() -> N
     embedder = Picky()
 
     async def steps(ctx: Context, _: FixedClock) -> int:
-        memories = await swept(ctx, Encoding(turns=3, words=True), *TALK)
+        memories = await swept(ctx, Encoding(turns=3, token_embeddings=True), *TALK)
         return len(await stored_token_embeddings(ctx.store, dict.fromkeys(memories, 0), model="hash-256"))
 
     assert run(embedder, steps) == 0
@@ -418,7 +421,7 @@ def test_an_embedder_that_gives_no_vectors_of_words_embeds_the_text_alone() -> N
 
 def test_a_text_without_a_word_is_kept_without_words() -> None:
     async def steps(ctx: Context, _: FixedClock) -> list[tuple[int, ...]]:
-        (memory,) = await swept(ctx, Encoding(words=True), EventDraft(text="…"))
+        (memory,) = await swept(ctx, Encoding(token_embeddings=True), EventDraft(text="…"))
         return [
             signs.shape for signs in (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
         ]

@@ -43,7 +43,7 @@ from remembrancer.testing.doubles import (
 
 T = TypeVar("T")
 CLOSE, NEW = Signal("late_interaction"), Signal("retention")
-WORDS = Encoding(words=True)
+WORDS = Encoding(token_embeddings=True)
 OLDEST_FIRST = ("kestrel barn", "owl roof", "heron nest", "wall gate")
 """A question about the first two words finds them last where the newest come first."""
 

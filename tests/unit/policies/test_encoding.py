@@ -77,7 +77,7 @@ def test_what_a_turn_is_read_after_is_bounded(turns: int, chars: int, said: list
         (Encoding(), False),
         (Encoding(heading=True, chars=9), False),
         (Encoding(turns=1), True),
-        (Encoding(words=True), True),
+        (Encoding(token_embeddings=True), True),
     ],
 )
 def test_words_and_turns_are_what_is_read_in_context(encoding: Encoding, expected: bool) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.event import Origin
-from remembrancer.domain.front_matter import normal
+from remembrancer.domain.front_matter import normalised
 from remembrancer.domain.learning import Domain, Learning, LearningType
 from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Scope
@@ -23,7 +23,7 @@ MOMENTS = st.integers(0, 3_000_000_000).map(lambda seconds: datetime.fromtimesta
 LEARNINGS = st.builds(
     Learning,
     id=st.uuids(),
-    text=st.text("ab \n-:é", min_size=1).map(normal).filter(bool),
+    text=st.text("ab \n-:é", min_size=1).map(normalised).filter(bool),
     type=st.sampled_from(LearningType),
     domain=st.sampled_from(Domain),
     importance=st.floats(0, 1),

@@ -219,6 +219,7 @@ def test_a_preset_may_be_based_on_none() -> None:
                 "journal, threshold, diversity"
             ),
         ),
+        ("[encoding]\nwords = true", "encoding.words", "one of the keys heading, turns, chars, token_embeddings"),
         ("[dynamics.gain]\nform = 'linear_gain'\ndivisor = 3", "dynamics.gain.divisor", "no key here"),
         ('[rankings."a.b"]\nscore = "x"', 'rankings."a.b".score', "a signal: one of answer_kind"),
         ("[ranking]\nscore = 3", "ranking.score", "a score expression, as text"),

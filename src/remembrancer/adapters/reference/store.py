@@ -35,7 +35,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ReadView
-from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, FailedCue, PendingCue, Said
+from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
 from remembrancer.ports.exchange import row_to_record
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
@@ -456,19 +456,19 @@ def _is_missing(stored: StoredVector | None, *, token_embeddings: bool) -> bool:
     return stored is None or (token_embeddings and stored.token_embeddings is None)
 
 
-def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
+def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[PrecedingTurn, ...]]:
     """The speaker of a turn, and up to `before` preceding turns in order, none from before a gap in time."""
     event = rows.event_of(cue)
     if event is None:
         return "", ()
-    said: list[Said] = []
+    said: list[PrecedingTurn] = []
     at = event.occurred_at
     earlier = [other for other in rows.events.values() if other.scope == event.scope and other.seq < event.seq]
     turns = sorted((other for other in earlier if other.role in SPEAKERS), key=lambda other: -other.seq)
     for other in turns[:before]:
         if abs(at - other.occurred_at) > CONTEXT_GAP:
             break
-        said.append(Said(other.actor or "", other.text[-MAX_SAID_CHARS:]))
+        said.append(PrecedingTurn(other.actor or "", other.text[-MAX_CONTEXT_TURN_CHARS:]))
         at = other.occurred_at
     speaker = event.actor or "" if event.role in SPEAKERS else ""
     return speaker, tuple(reversed(said))

@@ -15,7 +15,7 @@ from remembrancer.adapters.relational.memories import add_relation, next_change
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, FailedCue, PendingCue, Said
+from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _pending(
 
 def _said_before(
     connection: Connection, stream: tuple[Binding, ...], seq: int, at: int, limit: int
-) -> tuple[Said, ...]:
+) -> tuple[PrecedingTurn, ...]:
     """Up to `limit` turns of talk before event `seq` of a stream, oldest first, and none from before a gap in time."""
     rows = connection.execute(
         "SELECT occurred_at, coalesce(actor, ''), text FROM events"
@@ -131,11 +131,11 @@ def _said_before(
         " AND role IN ('user', 'assistant') ORDER BY seq DESC LIMIT ?",
         (*stream, seq, limit),
     )
-    said: list[Said] = []
+    said: list[PrecedingTurn] = []
     for told_at, speaker, text in rows:
         if abs(at - told_at) > _GAP:
             break
-        said.append(Said(speaker, text[-MAX_SAID_CHARS:]))
+        said.append(PrecedingTurn(speaker, text[-MAX_CONTEXT_TURN_CHARS:]))
         at = told_at
     return tuple(reversed(said))
 

@@ -17,14 +17,14 @@ class Encoding:
     """How cues are embedded. `heading`: include the heading (speaker and time).
 
     `turns`: embed a turn after this many preceding turns, 0 to 10; `chars`: the last characters of these turns that are
-    used, 0 to 2,000. `words`: store token embeddings too. These three take effect only with an embedder that gives
-    token embeddings, such as the local one.
+    used, 0 to 2,000. `token_embeddings`: store token embeddings too, for late interaction. These three take effect only
+    with an embedder that gives token embeddings, such as the local one.
     """
 
     heading: bool = False
     turns: int = 0
     chars: int = 400
-    words: bool = False
+    token_embeddings: bool = False
 
     def __post_init__(self) -> None:
         validation.whole("encoding.turns", self.turns, 0, MAX_TURNS)
@@ -33,7 +33,7 @@ class Encoding:
     @property
     def reads_in_context(self) -> bool:
         """Whether the result differs for an embedder that gives token embeddings, which embeds passages in context."""
-        return self.words or self.turns > 0
+        return self.token_embeddings or self.turns > 0
 
     def text(self, heading: str, text: str) -> str:
         """The text to embed for a cue."""

@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.front_matter import normal
+from remembrancer.domain.front_matter import normalised
 from remembrancer.domain.learning import Domain, Learning, LearningType
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status, Tier
 from remembrancer.domain.scope import Scope
@@ -90,7 +90,7 @@ def made_to_say(
         scope=owner(learning, scope),
         kind=learning.type.value,
         title=learning.title,
-        text=memory.text if normal(memory.text) == learning.text else learning.text,
+        text=memory.text if normalised(memory.text) == learning.text else learning.text,
         source=source,
         origin=learning.origin,
         occurred_from=memory.occurred_from if happened == memory.occurred_to else happened,
@@ -124,7 +124,7 @@ def learning_of_memory(memory: Memory, *, file_tags: tuple[str, ...] = ()) -> Le
     return copied(
         memory,
         Learning,
-        text=normal(memory.text),
+        text=normalised(memory.text),
         type=LearningType(memory.kind),
         domain=Domain.TASK if memory.metadata.get("domain") == Domain.TASK else Domain.TEAM,
         importance=memory.strength.importance,

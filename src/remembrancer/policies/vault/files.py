@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final, cast
 from uuid import UUID, uuid5
 
-from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, Span, blocks, normal, told, written
+from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, Span, blocks, escaped, normalised, unescaped
 from remembrancer.domain.learning import FIELDS, Learning, LearningType, learning_of
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.vault.headers import Fault, Header, Value, edited, header, rendered
@@ -111,7 +111,7 @@ def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learni
 def new_entry(learning: Learning) -> str:
     """A learning as the text of a new entry."""
     values = {name: value for name, value in _values(learning).items() if name in _ALWAYS or value != _SILENT[name]}
-    return f"---\n{rendered(values)}---\n{written(learning.text)}\n"
+    return f"---\n{rendered(values)}---\n{escaped(learning.text)}\n"
 
 
 _STRAY: Final = (
@@ -169,15 +169,15 @@ def _entry(path: str, text: str, block: HeaderBlock, body: Span, seen: dict[str,
         meant = next((known for known in FIELDS if known not in read.lines and is_typo(name, known)), None)
         if name not in FIELDS and meant is not None:
             return FileProblem(path, block.line + line, f"{name}: no field of a learning; expected {meant}")
-    said = told(text[body.start : body.end])
+    body_text = unescaped(text[body.start : body.end])
     values = dict(read.values)
     named = values.get("id") is not None
     if not named:
         # Deterministic, so that parsing an entry twice gives no second memory.
-        seen[said] = seen.get(said, 0) + 1
-        values["id"] = uuid5(_IDS, f"{path}\n{seen[said]}\n{said}")
+        seen[body_text] = seen.get(body_text, 0) + 1
+        values["id"] = uuid5(_IDS, f"{path}\n{seen[body_text]}\n{body_text}")
     try:
-        return LearningEntry(block, body, read, learning_of(values, said), named)
+        return LearningEntry(block, body, read, learning_of(values, body_text), named)
     except InvalidInput as error:
         return FileProblem(path, block.line + read.lines.get(error.argument, 0), str(error))
 
@@ -196,7 +196,7 @@ def _entry_with(entry: LearningEntry, text: str, learning: Learning, end: str) -
     if learning.text != entry.learning.text:
         core = body.strip()
         before, after = body[: body.index(core)], body[body.index(core) + len(core) :]
-        body = before + written(learning.text).replace("\n", end) + after
+        body = before + escaped(learning.text).replace("\n", end) + after
     return head + fence + body
 
 
@@ -222,7 +222,7 @@ def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequen
 
 
 def _comparable(learning: Learning) -> Learning:
-    return replace(learning, text=normal(learning.text))
+    return replace(learning, text=normalised(learning.text))
 
 
 def _values(learning: Learning) -> Mapping[str, Value]:

@@ -10,7 +10,7 @@ import pytest
 from remembrancer.domain.event import Event, Role
 from remembrancer.domain.memory import MemoryWrite
 from remembrancer.domain.stream import CONTEXT_GAP
-from remembrancer.ports.embeddings import PendingCue, Said
+from remembrancer.ports.embeddings import PendingCue, PrecedingTurn
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import MODEL, StoreSuite
@@ -44,11 +44,11 @@ class PendingTurnContract(StoreSuite):
 
     async def test_the_turns_before_it_come_in_order_the_last_one_last(self, store: Store) -> None:
         await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two"), ("Ana", "three"), ("Ben", "four")))
-        assert (await the_pending(store, 2)).before == (Said("Ben", "two"), Said("Ana", "three"))
+        assert (await the_pending(store, 2)).before == (PrecedingTurn("Ben", "two"), PrecedingTurn("Ana", "three"))
 
     async def test_there_may_be_fewer_than_asked_for(self, store: Store) -> None:
         await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two")))
-        assert (await the_pending(store, 10)).before == (Said("Ana", "one"),)
+        assert (await the_pending(store, 10)).before == (PrecedingTurn("Ana", "one"),)
 
     async def test_what_is_said_after_it_is_not_among_them(self, store: Store) -> None:
         await keep(store, *speaker_match(("Ana", "one")))
@@ -72,18 +72,18 @@ class PendingTurnContract(StoreSuite):
             for event in (second, last)
         ]
         await keep(store, zero, first, *later)
-        assert (await the_pending(store, 9)).before == (Said("Ben", "two"),)
+        assert (await the_pending(store, 9)).before == (PrecedingTurn("Ben", "two"),)
 
     async def test_they_stand_in_the_order_of_their_stream_whenever_they_were_said(self, store: Store) -> None:
         first, second, last = speaker_match(("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
         await keep(store, replace(first, occurred_at=NOW + 9 * MINUTE), second, last)
-        assert (await the_pending(store, 9)).before == (Said("Ana", "one"), Said("Ben", "two"))
+        assert (await the_pending(store, 9)).before == (PrecedingTurn("Ana", "one"), PrecedingTurn("Ben", "two"))
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
     async def test_what_is_not_a_person_or_an_agent_is_passed_over(self, store: Store, role: Role) -> None:
         first, passed, last = speaker_match(("Ana", "one"), ("deploy", "done"), ("Ben", "two"))
         await keep(store, first, replace(passed, role=role), replace(last, role=Role.ASSISTANT))
-        assert (await the_pending(store, 1)).before == (Said("Ana", "one"),)
+        assert (await the_pending(store, 1)).before == (PrecedingTurn("Ana", "one"),)
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
     async def test_such_a_one_speaks_no_turn_of_its_own(self, store: Store, role: Role) -> None:
@@ -93,7 +93,7 @@ class PendingTurnContract(StoreSuite):
     async def test_one_without_a_name_is_told_from_none(self, store: Store) -> None:
         await keep(store, *speaker_match((None, "one"), (None, "two")))
         cue = await the_pending(store, 9)
-        assert (cue.speaker, cue.before) == ("", (Said("", "one"),))
+        assert (cue.speaker, cue.before) == ("", (PrecedingTurn("", "one"),))
 
     @pytest.mark.parametrize("other", ELSEWHERE)
     async def test_only_its_own_stream_is_before_it(self, store: Store, other: str) -> None:
@@ -101,7 +101,7 @@ class PendingTurnContract(StoreSuite):
         elsewhere = replace(first, scope=ELSEWHERE[other])
         await store.append(elsewhere.scope, [Entry(elsewhere)])
         await keep(store, an_event("mine"), last)
-        assert (await the_pending(store, 9)).before == (Said("", "mine"),)
+        assert (await the_pending(store, 9)).before == (PrecedingTurn("", "mine"),)
 
     async def test_of_a_long_turn_the_end_comes(self, store: Store) -> None:
         text = "".join(f"{n}é " for n in range(2_000))
@@ -123,8 +123,8 @@ class PendingTurnContract(StoreSuite):
         await store.insert(SCOPE, MemoryWrite(whole, cues))
         pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW, before=1)
         assert {cue.text: (cue.speaker, cue.before) for cue in pending} == {
-            "two": ("Ben", (Said("Ana", "one"),)),
-            "three": ("Ana", (Said("Ben", "two"),)),
+            "two": ("Ben", (PrecedingTurn("Ana", "one"),)),
+            "three": ("Ana", (PrecedingTurn("Ben", "two"),)),
         }
 
     async def test_a_turn_that_failed_comes_with_them_again(self, store: Store) -> None:
