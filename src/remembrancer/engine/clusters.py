@@ -43,7 +43,7 @@ class Consolidated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersReport(condense.CondenseReport):
-    """`consolidated`: the replaced clusters; with `dry_run`, those that would be."""
+    """The result of replacing clusters. `consolidated`: the replaced clusters; with `dry_run`, those that would be."""
 
     consolidated: tuple[Consolidated, ...] = ()
 

@@ -34,8 +34,8 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionReport:
-    """`merged`: the merged groups; with `dry_run`, those that would be. `left`: groups that changed meanwhile or
-    exceeded the limit. `reason`: why nothing, or not everything, was done.
+    """The result of merging near-duplicates. `merged`: the merged groups; with `dry_run`, those that would be. `left`:
+    groups that changed meanwhile or exceeded the limit. `reason`: why nothing, or not everything, was done.
     """
 
     merged: tuple[Merged, ...] = ()

@@ -78,8 +78,8 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """`memories`: all memories that a preset returned, by mean rank; a memory not returned counts as one rank below the
-    last.
+    """The hits of several presets for one question. `memories`: all memories that a preset returned, by mean rank; a
+    memory not returned counts as one rank below the last.
     """
 
     query: str

@@ -109,8 +109,9 @@ def derived_from(memory_id: UUID, sources: Iterable[Memory], now: datetime) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CondenseReport:
-    """`failed`: groups whose summary failed. `left`: groups that wait, changed meanwhile, or exceeded the limit.
-    `reason`: why nothing, or not everything, was done. `stand_in`: why no model was asked; "" if one was.
+    """The result of a run that combines memories. `failed`: groups whose summary failed. `left`: groups that wait,
+    changed meanwhile, or exceeded the limit. `reason`: why nothing, or not everything, was done. `stand_in`: why no
+    model was asked; "" if one was.
     """
 
     failed: int = 0

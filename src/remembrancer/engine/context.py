@@ -59,7 +59,7 @@ class TailVectors:
             self._vectors.popitem(last=False)
 
     def forget(self, events: Iterable[UUID]) -> None:
-        """Remove these events."""
+        """Remove the vectors of these events."""
         for event in events:
             self._vectors.pop(event, None)
 

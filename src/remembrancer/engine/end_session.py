@@ -36,8 +36,8 @@ _SESSIONS: Final = UUID("a9d2b6c4-0f3e-4c6b-8a57-1e7f9c2d4b60")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReinforceReport:
-    """`reinforced`: memories counted by this call. `left`: memories that another process counted first. `reason`: why
-    none.
+    """The result of counting a session's exposures. `reinforced`: memories counted by this call. `left`: memories that
+    another process counted first. `reason`: why none.
     """
 
     reinforced: tuple[UUID, ...] = ()

@@ -1,4 +1,4 @@
-"""The journal in the lexical leg: its entries are candidates, whether or not a memory was formed from them."""
+"""Journal entries as candidates of the lexical leg, whether or not a memory was formed from them."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ if TYPE_CHECKING:
 def with_journal(
     ctx: Context, view: ReadView, reader: Reader, request: SearchRequest, query: LexicalQuery, found: Candidates
 ) -> tuple[Candidates, Mapping[UUID, MemoryWrite]]:
-    """The candidates with a lexical leg over the memories and the journal, and those of them that are no memories.
+    """Add journal entries to the candidates. Returns all candidates, and the unstored memories of entries that formed
+    none.
 
-    An entry is found by any term of the question in its text or its payload, and scored as `policies.ranking.entries`
-    says; the words of an entry that formed a memory count as the memory's. Memories found by their words are scored
-    likewise, so that one order holds for all. Equal scores are ordered as candidates are: newest first, then by id. Of
-    entries, the `depth` best are read. Where no entry has a term of the question, the candidates stay as they are.
+    An entry is found by any term of the question in its text or payload, and scored by `policies.ranking.entries`; if
+    it formed a memory, the memory gets the score. Lexical candidates are scored in the same way, so that all have one
+    order. Equal scores are ordered newest first, then by id. At most the `depth` best entries are read. If no entry has
+    a term of the question, the candidates are unchanged.
 
-    A memory that was forgotten, replaced or revised is not found by its entry.
+    The entry of a memory that was forgotten, replaced or revised does not count.
     """
     where = _events_of(ctx, request.where)
     if where is None or not query.terms:
@@ -65,7 +66,9 @@ def with_journal(
 
 
 def _events_of(ctx: Context, where: Filter) -> EventFilter | None:
-    """The entries that the filter of a question keeps; None: none, because entries have nothing of what it asks for."""
+    """The filter of entries for the filter of a question; None: no entry can match, because entries lack a property
+    that it asks for.
+    """
     formed_as = ctx.preset.formation.event_tier
     if where.tags or where.metadata or where.source is not None:
         return None

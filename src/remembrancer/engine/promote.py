@@ -48,9 +48,9 @@ class Promoted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionReport:
-    """`promoted`: new memories of a project. `supported`: existing ones that further jobs confirm. With `dry_run`:
-    those that would be. `left`: groups that changed meanwhile or exceeded the limit. `reason`: why nothing, or not
-    everything, was done.
+    """The result of promotion to projects. `promoted`: new memories of a project. `supported`: existing ones that
+    further jobs confirm. With `dry_run`: those that would be. `left`: groups that changed meanwhile or exceeded the
+    limit. `reason`: why nothing, or not everything, was done.
     """
 
     promoted: tuple[Promoted, ...] = ()

@@ -160,8 +160,8 @@ class _Recalling:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Candidates before scoring. `table`: their signals, without those of late interaction. `entries`: of the
-    candidates, those that are entries of the journal without a memory, as the memory that they would have formed.
+    """Candidates before scoring. `table`: their signals, without those of late interaction. `entries`: for candidates
+    that are journal entries without a memory, the memory that would be formed from each.
     """
 
     planned: Reading

@@ -17,8 +17,8 @@ MAX_EVENTS: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionReport:
-    """`archived`: the number of archived events. `more`: whether the limit left some. `reason`: why
-    nothing was done.
+    """The result of archiving events. `archived`: the number of archived events. `more`: whether the limit left some.
+    `reason`: why nothing was done.
     """
 
     archived: int = 0

@@ -32,8 +32,9 @@ UNRATED: Final = "the model left it out"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
-    """`reviews`: those written. `failed`: memories without a rating, to be retried. `left`: memories that cannot be
-    rated yet, or that another worker reviewed first. `reason`: why nothing, or not everything, was done.
+    """The result of rating memories. `reviews`: those written. `failed`: memories without a rating, to be retried.
+    `left`: memories that cannot be rated yet, or that another worker reviewed first. `reason`: why nothing, or not
+    everything, was done.
     """
 
     reviews: tuple[Review, ...] = ()

@@ -29,7 +29,7 @@ from remembrancer.engine.context import Context, every_memory
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.admission.formation import memory_of_draft, memory_of_event, own_cue
-from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, said
+from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, rule_text
 from remembrancer.policies.prompts import rules as prompt
 from remembrancer.policies.prompts.rules import Rule
 from remembrancer.ports.journal import Entry, EventFilter
@@ -232,7 +232,7 @@ async def _rule(
     if ctx.llm is not None:
         facts["model"] = ctx.llm.model_id
     draft = MemoryDraft(
-        text=said(rule.when, rule.then),
+        text=rule_text(rule.when, rule.then),
         kind=CONSOLIDATED,
         tier=Tier.SEMANTIC,
         source=SOURCE,
@@ -252,7 +252,7 @@ async def _rule(
 
 
 async def _before(ctx: Context, scope: Scope, owner: Owner, key: str, now: datetime) -> list[Memory]:
-    """The current rules of this owner with this pattern."""
+    """The current rules of this owner with the pattern `key`."""
     where = Filter(current_at=now, kinds=frozenset({CONSOLIDATED}), metadata=(("pattern", _pattern(key)),))
     found = await ctx.store.workspace_memories(scope, where, limit=PAGE)
     return [one for one in found if one.scope == owner.scope and one.visibility is owner.visibility]

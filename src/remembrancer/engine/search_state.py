@@ -21,7 +21,7 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """`detail`: the model that answers, or the reason why none does."""
+    """How recall searches. `detail`: the model that answers, or the reason why none does."""
 
     mode: SearchMode
     detail: str

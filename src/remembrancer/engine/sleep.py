@@ -44,7 +44,9 @@ class Slept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepReport(condense.CondenseReport):
-    """`slept`: the consolidated groups; with `dry_run`, those that would be."""
+    """The result of consolidating working memory. `slept`: the consolidated groups; with `dry_run`, those that would
+    be.
+    """
 
     slept: tuple[Slept, ...] = ()
 

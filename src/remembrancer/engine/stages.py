@@ -33,8 +33,9 @@ _PROJECTS: Final = UUID("b3a4b6d8-1c56-4d53-9a52-5e3c0f9f2a47")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:
-    """`stage`: the project's stage; None: unknown. `ended`: the stage that ended. `moved`: learnings that were retired
-    because of that, or restored, at `at`. `left`: learnings that changed meanwhile. `reason`: why nothing was done.
+    """The result of entering, retiring or restoring a stage. `stage`: the project's stage; None: unknown. `ended`: the
+    stage that ended. `moved`: learnings that were retired because of that, or restored, at `at`. `left`: learnings that
+    changed meanwhile. `reason`: why nothing was done.
     """
 
     stage: LearningStage | None

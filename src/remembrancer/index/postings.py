@@ -22,7 +22,8 @@ less focused. `background`: without it, each word would count as common in a sto
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexicalScores:
-    """`bm25` and `coverage` of each cue, shape (cues,), 0 without a match; `bound`: the greatest BM25 that is possible.
+    """The lexical scores of all cues: `bm25` and `coverage` of each cue, shape (cues,), 0 without a match; `bound`: the
+    greatest BM25 that is possible.
 
     For each term, in the query's order: `idf`, and `holding`, the cues that contain it. Both are empty for a phrase.
     """

@@ -84,7 +84,9 @@ _SPELLED: Final = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """`tokens`: every word in order, for phrases. `terms`: the tokens without stop words, with repeats, for ranking."""
+    """The analysis of a text. `tokens`: every word in order, for phrases. `terms`: the tokens without stop words, with
+    repeats, for ranking.
+    """
 
     tokens: tuple[str, ...]
     terms: tuple[str, ...]
@@ -273,7 +275,7 @@ def _any_form(folded: str) -> Iterable[frozenset[str]]:
 
 @lru_cache(maxsize=65_536)
 def _analysed(joined: str) -> Analysis:
-    """The terms of one run of letters and the marks that join words."""
+    """The analysis of one run of letters and joining marks, such as `payment-worker`."""
     words = _WORD.findall(joined)
     if not words:  # a symbol
         return Analysis((joined,), (joined,))

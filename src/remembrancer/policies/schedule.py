@@ -39,7 +39,9 @@ MOST_HOURS: Final = 24 * 366.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """`hours`: the interval between the starts of two runs of a job, if it differs from the default."""
+    """How often jobs run. `hours`: the interval between the starts of two runs of a job, if it differs from the
+    default.
+    """
 
     hours: Mapping[Job, float] = field(default_factory=lambda: MappingProxyType({}))
 

@@ -15,7 +15,7 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TokenRate:
-    """`per_second` tokens are added, up to `burst`; a request takes one."""
+    """A rate limit: `per_second` tokens are added, up to `burst`; a request takes one."""
 
     per_second: float
     burst: float

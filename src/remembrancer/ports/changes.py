@@ -126,8 +126,8 @@ def current_span(
     is_retired: bool,
     retired_at: int | None,
 ) -> tuple[int, int]:
-    """`current_from` and `current_until` of a memory. A memory superseded or retired at an unknown time was never
-    current.
+    """The `current_from` and `current_until` of a memory. If the time of its supersession or retirement is unknown, it
+    was never current.
     """
     until = NEVER if valid_until is None else valid_until
     if is_superseded:

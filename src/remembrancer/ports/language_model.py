@@ -41,8 +41,8 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`value`: an object that matches the task's schema and passed its check; None: no attempt gave one, and `problem`
-    is the fault of the last.
+    """A model's answer to a task. `value`: an object that matches the task's schema and passed its check; None: no
+    attempt gave one, and `problem` says what is wrong with the last.
     """
 
     value: JsonObject | None

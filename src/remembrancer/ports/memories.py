@@ -123,7 +123,7 @@ class Memories(Protocol):
         ...
 
     async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
-        """The memories kept by the filter that have the most relations to other kept ones, with the number of those
+        """Of the memories that the filter keeps, those with the most relations to each other, and the number of these
         relations; most first, ties by id. Memories without relations are left out.
         """
         ...

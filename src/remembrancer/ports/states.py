@@ -1,4 +1,4 @@
-"""Arrays of the states of memories."""
+"""Making `States` arrays from memories."""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ class StoreOpener(Protocol):
     """Opens a store by its URL. Packages register one by URL scheme in the entry point group `remembrancer.stores`."""
 
     def __call__(self, url: str, /, *, analyse: Analyse, create: bool) -> Store:
-        """`analyse` gives the search terms of a cue; `create`: create the store if it does not exist.
+        """Open the store at a URL. `analyse`: adds search terms to cues. `create`: create the store if it does not
+        exist.
 
         Raises StoreUnavailable, Unsupported, or InvalidInput for an invalid URL.
         """

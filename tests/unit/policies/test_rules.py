@@ -8,7 +8,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission.importance import Importance
-from remembrancer.policies.consolidation.rules import Rules, by_owner, is_permanent, pattern_key, said
+from remembrancer.policies.consolidation.rules import Rules, by_owner, is_permanent, pattern_key, rule_text
 from remembrancer.testing.doubles import SCOPE, a_memory
 
 USUAL = Rules()
@@ -43,7 +43,7 @@ def test_patterns_that_differ_in_a_word_have_two(other: str) -> None:
 
 
 def test_a_rule_says_when_and_what() -> None:
-    assert said(" the saw binds. ", "reset the fence. ") == "When the saw binds: reset the fence."
+    assert rule_text(" the saw binds. ", "reset the fence. ") == "When the saw binds: reset the fence."
 
 
 @pytest.mark.parametrize(("count", "enough"), [(0, False), (9, False), (10, True)])

@@ -36,7 +36,7 @@ MOST: Final = 9999
 
 
 class Amount(NamedTuple):
-    """`least` to `most` units. `end`: the index of the word after the amount."""
+    """An amount of time: `least` to `most` units. `end`: the index of the word after the amount."""
 
     least: int
     most: int
@@ -131,8 +131,8 @@ def moved(day: datetime, count: int, unit: str) -> datetime:
 
 
 def moment(line: Line, counted: Amount, direction: int) -> Period:
-    """The period meant by an amount ago (direction -1) or from now (1): one unit around that moment, or around its
-    whole range.
+    """The period meant by an amount ago (direction -1) or from now (1): one unit around that time; for a vague amount,
+    around its range of times.
 
     Days and longer units are whole days; hours and minutes are counted from the exact moment.
     """

@@ -1,4 +1,4 @@
-"""Whole time expressions: one time, a range between two, since one, before or after one."""
+"""Whole time expressions: single times, ranges, and times since, before or after another."""
 
 from __future__ import annotations
 

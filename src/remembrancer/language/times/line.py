@@ -1,4 +1,4 @@
-"""A text as words with their positions, and the time expressions found in it."""
+"""A text split into words with their positions, and the value of a time expression found in it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _simple(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
 
 
 def _within(line: Line, at: int) -> TimeMatch | None:
-    """The time that a part belongs to; "the year" alone is this year."""
+    """The time that contains a part ("last year" in "the end of last year"); "the year" alone is this year."""
     unit = line.words[at + 1]
     if line.words[at] in {"the", "this"} and unit in {"week", "month", "quarter", "year"}:
         inner = named(line, line.past_article(at + 3), sure=True) if line.words[at + 2] == "of" else None

@@ -18,7 +18,9 @@ MARKED: Final = MappingProxyType({Priority.PIN: 0.80, Priority.HIGH: 0.85, Prior
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importance:
-    """`base` plus the additions for type and severity, clamped to [0, 1], and at least the floor of the priority."""
+    """The initial importance of a memory: `base` plus the additions for type and severity, clamped to [0, 1], and at
+    least the floor of the priority.
+    """
 
     base: float = 0.5
     by_type: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

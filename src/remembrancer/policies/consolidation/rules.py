@@ -88,10 +88,10 @@ def pattern_key(pattern: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", pattern).casefold().split()).rstrip(".,;:!… ")
 
 
-def said(when: str, then: str) -> str:
-    """The text of a rule.
+def rule_text(when: str, then: str) -> str:
+    """A rule as text.
 
-    >>> said("the deploy fails.", "read the log first")
+    >>> rule_text("the deploy fails.", "read the log first")
     'When the deploy fails: read the log first'
     """
     return f"When {when.strip().rstrip('.,;:')}: {then.strip()}"

@@ -152,9 +152,7 @@ class _Closure:
         return before != (len(self._memories), len(self._retold))
 
     def _back(self) -> bool:
-        """Remove memories that would return to recall but repeat the selected text. Returns whether
-        anything was added.
-        """
+        """Remove memories that would return to recall but repeat the selected text. Returns whether there were any."""
         if not self._by_id:
             return False
         same = {one for one in self._out_of_recall() if self._says(self._graph.memories[one].memory)}

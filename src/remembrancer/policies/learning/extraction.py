@@ -169,7 +169,7 @@ def owner(stream: Scope, level: Level) -> Scope:
     """The owner of a learning of a level: the stream's scope without the parts below that level.
 
     If the stream has no part at that level, the next narrower part owns the learning, so that it is never visible more
-    widely than intended; but never only a session.
+    widely than intended. A session alone is never an owner.
 
     >>> owner(Scope(workspace="acme", crew="platform", agent="ana", session="monday"), Level.CREW).agent is None
     True

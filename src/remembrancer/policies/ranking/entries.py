@@ -1,7 +1,7 @@
-"""A lexical score for entries of the journal, whose index knows which words an entry has, and nothing else of it.
+"""The lexical score of journal entries. Their index only tells which entries contain a word.
 
-An entry scores the sum of the weights of its words: BM25 with k1 = 0. A word counts once however often an entry has it,
-and long entries count as short ones.
+The score is the sum of the weights of the entry's words: BM25 with k1 = 0. Repeats and the length of the entry do not
+count.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ UNIT: Final = 1_000_000
 
 
 def weight(texts: int, holding: int) -> int:
-    """The idf of a word that `holding` of `texts` texts have, in millionths: Lucene's, which is never negative,
-    ln(1 + (texts - holding + 0.5) / (holding + 0.5)).
+    """The weight of a word that occurs in `holding` of `texts` texts: its idf in millionths.
+
+    Source: Lucene's idf, ln(1 + (texts - holding + 0.5) / (holding + 0.5)), which is never negative.
 
     >>> weight(10, 1), weight(10, 10)
     (1992430, 46520)

@@ -67,7 +67,7 @@ def leading(score: Part, count: int = 2) -> Weights:
 
 
 def setting_apart(score: Part, others: Sequence[Part], *, above: bool, count: int = 2) -> tuple[Weight, ...]:
-    """The parts by which a score is most above (or, if not `above`, below) the median of `others`. `others` may include
+    """The parts by which a score is most above (or, if not `above`, below) the median of `others`, which may include
     it.
 
     Parts that are equal to two decimals are left out.

@@ -132,7 +132,8 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """`mean`: the running mean of the natural logarithms of the pauses, in seconds, weighted as in `Usual`.
+    """The usual pause between turns of a stream. `mean`: the running mean of the natural logarithms of the pauses, in
+    seconds, weighted as in `Usual`.
 
     Logarithms, because pauses range from seconds to weeks.
     """

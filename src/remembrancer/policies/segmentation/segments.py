@@ -90,7 +90,8 @@ class Boundaries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentationPlan:
-    """`settled`: the segments that are decided. `question`: what to ask a model; None: nothing.
+    """What is decided, and what a model must be asked. `settled`: the segments that are decided. `question`: what to
+    ask a model; None: nothing.
 
     `note`: as `Decision.note`, if no model is asked or none answers.
     """
@@ -102,7 +103,9 @@ class SegmentationPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """`segments`: complete segments, from the first turn on without gaps. The turns after them stay in the tail."""
+    """The result of segmentation. `segments`: complete segments, from the first turn on without gaps. The turns after
+    them stay in the tail.
+    """
 
     segments: tuple[Segment, ...]
     note: Note = field(default_factory=validation.no_json)

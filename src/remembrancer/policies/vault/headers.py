@@ -36,8 +36,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`values`: the values of known fields, as YAML parses them. `places`: the span of each field's value in `text`,
-    for all fields, in order. `lines`: the line on which each begins, from 1.
+    """A parsed header. `values`: the values of known fields, as YAML parses them. `places`: the span of each field's
+    value in `text`, for all fields, in order. `lines`: the line on which each begins, from 1.
     """
 
     text: str

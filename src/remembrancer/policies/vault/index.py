@@ -52,7 +52,7 @@ def index_text(index: VaultIndex) -> str:
 
 
 def index_of(text: str | None) -> VaultIndex:
-    """Parse that JSON. None or another format gives an empty index, so that all files are read again."""
+    """Parse the JSON of `index_text`. None or another format gives an empty index, so that all files are read again."""
     if text is None:
         return VaultIndex()
     try:

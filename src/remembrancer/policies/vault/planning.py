@@ -89,8 +89,8 @@ class FilePlan:
 
 @dataclass(frozen=True, slots=True)
 class VaultPlan:
-    """`files`: by path, existing and new ones. `gone`: changes of memories whose text is no longer in the vault.
-    `left`: learnings that no file can hold.
+    """The changes of a sync. `files`: by path, existing and new ones. `gone`: changes of memories whose text is no
+    longer in the vault. `left`: learnings that no file can hold.
     """
 
     files: Mapping[str, FilePlan]
