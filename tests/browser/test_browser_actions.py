@@ -80,7 +80,7 @@ def test_an_episode_shows_the_turns_it_is_of(page: Page, memory: Browsed) -> Non
     assert "The offsite is in Lisbon" in page.text(".transcript")
 
 
-def test_a_memory_that_was_told_anew_shows_what_it_said_before(page: Page, memory: Browsed) -> None:
+def test_a_memory_that_was_updated_shows_what_it_said_before(page: Page, memory: Browsed) -> None:
     page.open(f"/memories/{memory.revised}")
     assert "Checkout needs 1 GiB in production" in page.text("[aria-labelledby=revisions-title]")
 

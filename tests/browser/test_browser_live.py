@@ -62,7 +62,7 @@ def test_a_paused_journal_stands_still_and_catches_up(page: Page) -> None:
     page.until(first(while_paused))
 
 
-def test_a_page_out_of_sight_listens_to_nothing(page: Page) -> None:
+def test_a_hidden_page_has_no_open_stream(page: Page) -> None:
     page.open("/journal").until(LIVE)
     page.run(
         "Object.defineProperty(document, 'hidden', { value: true, configurable: true });"

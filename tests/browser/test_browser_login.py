@@ -60,7 +60,7 @@ def test_the_key_is_kept_out_of_reach_of_scripts(page: Page, keyed: Keyed) -> No
     assert (cookie["httpOnly"], cookie["sameSite"], page.run("return document.cookie")) == (True, "Strict", "")
 
 
-def test_a_wrong_key_is_told_so(page: Page) -> None:
+def test_a_wrong_key_is_reported(page: Page) -> None:
     page.open("/login").enter("[name=key]", "not-a-key")
     page.until("document.querySelector('[role=alert]')")
     assert "This key is not valid here" in page.text("[role=alert]")

@@ -144,7 +144,7 @@ def test_times_tell_utc_and_how_long_ago(page: Page, memory: Browsed) -> None:
     assert str(time.get_dom_attribute("datetime")).endswith("Z")
 
 
-def test_what_is_nowhere_is_told_in_the_same_design(page: Page) -> None:
+def test_an_unknown_page_is_answered_in_the_same_design(page: Page) -> None:
     page.open("/nowhere")
     assert page.text("h1") == "Nothing here"
     assert faults(page) == []
@@ -152,7 +152,7 @@ def test_what_is_nowhere_is_told_in_the_same_design(page: Page) -> None:
     page.screenshot("problem-light")
 
 
-def test_a_memory_that_is_not_there_is_told_so(page: Page) -> None:
+def test_a_memory_that_is_not_there_is_reported(page: Page) -> None:
     page.open("/memories/00000000-0000-4000-8000-000000000404")
     assert page.text("h1") == "Nothing here"
 

@@ -45,7 +45,7 @@ def full(rem: Remembrancer) -> Remembrancer:
 
 
 @pytest.mark.parametrize(("limit", "depth"), [(1, 20), (5, 20), (16, 48), (17, 51), (20, 60), (50, 150)])
-def test_more_hits_use_more_of_the_dense_leg(full: Remembrancer, limit: int, depth: int) -> None:
+def test_more_hits_use_more_of_the_dense_search(full: Remembrancer, limit: int, depth: int) -> None:
     """[1.11] From k = 17 on the depth passed 50 and was clamped back to 5."""
     answer = full.recall(ASKED_NEAR, ranking="hybrid", limit=limit)
     assert answer.trace.legs == {"dense": depth, "lexical": 0}
@@ -72,7 +72,9 @@ def test_a_cosine_is_never_reported_below_nothing(rem: Remembrancer) -> None:
 
 @pytest.mark.parametrize(("mark", "floor"), [("pin", 0.8), ("high", 0.85), ("permanent", 0.95)])
 @pytest.mark.parametrize("days", [0, 180, 365, 36_500])
-def test_a_mark_holds_after_decay(rem: Remembrancer, clock: FixedClock, mark: str, floor: float, days: int) -> None:
+def test_an_importance_floor_holds_after_decay(
+    rem: Remembrancer, clock: FixedClock, mark: str, floor: float, days: int
+) -> None:
     """[1.12] [5.8] The floor was applied before decay: a permanent entry stood at 0.095 after half a year."""
     rem.observe("never deploy on a Friday", type="peer.escalation", priority=mark)
     rem.jobs.index_now()

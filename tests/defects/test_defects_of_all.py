@@ -174,7 +174,7 @@ def test_an_outage_between_two_questions_falls_back_to_words_and_says_so(
 # ── recall only reads ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_recall_counts_nothing_and_a_mark_counts_only_what_was_shown(rem: Remembrancer) -> None:
+def test_recall_counts_nothing_and_mark_counts_only_what_was_shown(rem: Remembrancer) -> None:
     """[1.11] [3.6] All that was over-fetched, 20 rows and more, was counted as referenced, shown or not."""
     told = [rem.remember(f"deploy note {number} about the checkout service") for number in range(30)]
     rem.jobs.index_now()
@@ -226,7 +226,7 @@ def test_what_differs_in_a_number_a_date_or_a_negation_is_kept_beside_it(
         assert (kept.status, kept.superseded_by, kept.valid_until) == (Status.ACTIVE, None, None)
 
 
-def test_a_topic_told_anew_keeps_the_old_text_as_a_revision(rem: Remembrancer) -> None:
+def test_an_updated_topic_keeps_the_old_text_as_a_revision(rem: Remembrancer) -> None:
     """[3.4] No history of the old text."""
     first = rem.remember("Current sprint: Sprint 42", topic_key="current-sprint")
     again = rem.remember("Current sprint: Sprint 43", topic_key="current-sprint")
@@ -236,7 +236,7 @@ def test_a_topic_told_anew_keeps_the_old_text_as_a_revision(rem: Remembrancer) -
     assert texts(rem.recall("current sprint")) == ["Current sprint: Sprint 43"]
 
 
-def test_a_topic_told_anew_keeps_confidence_counters_and_source_and_honours_its_expiry(
+def test_an_updated_topic_keeps_confidence_counters_and_source_and_honours_its_expiry(
     rem: Remembrancer, clock: FixedClock
 ) -> None:
     """[3.4] [5.11] An upsert lost confidence, negative count and source, and ignored a new expiry."""
@@ -400,7 +400,7 @@ def test_no_text_closes_the_block_it_is_shown_in(rem: Remembrancer) -> None:
 # ── thresholds that were never met ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_every_candidate_s_outcome_is_told(rem: Remembrancer) -> None:
+def test_every_candidate_s_outcome_is_reported(rem: Remembrancer) -> None:
     """[5.18] Stages that did nothing said nothing."""
     for number in range(8):
         rem.remember(f"deploy note {number}")

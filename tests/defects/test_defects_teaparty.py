@@ -114,7 +114,7 @@ def test_an_ancient_learning_of_worth_comes_before_an_ancient_one_of_little(word
     assert answer[0].explanation.signals["retention"] == pytest.approx(0.1)
 
 
-def test_standing_learnings_and_hits_do_not_compete(rem: Remembrancer) -> None:
+def test_pinned_learnings_and_hits_do_not_compete(rem: Remembrancer) -> None:
     """[2.3] institutional.md was loaded whole, uncapped, beside what was retrieved."""
     rem.remember("institutional: checkout memory deploy", tags=["institutional"], importance=1.0)
     rem.remember("checkout memory deploy")

@@ -112,7 +112,7 @@ def test_a_priority_is_changed_and_tells_who_changed_it_and_why(cli: Cli, record
     assert "tool.call error pin" in cli.done("journal", "list", "--priority", "pin").out
 
 
-def test_a_marked_entry_s_memory_keeps_the_floor(cli: Cli) -> None:
+def test_the_memory_of_a_pinned_entry_keeps_the_importance_floor(cli: Cli) -> None:
     event = observe(cli, "Deploy of checkout failed")
     cli.done("journal", "priority", event, "permanent", "--role", "LEAD")
     (memory,) = cli.done("recent", "--json").json["memories"]

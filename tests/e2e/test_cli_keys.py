@@ -32,7 +32,7 @@ def test_a_token_is_told_on_a_line_of_its_own_and_a_note_that_it_is_not_again(cl
     ]
 
 
-def test_a_token_is_told_whole_however_narrow_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_reported_whole_however_narrow_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     assert TOKEN.fullmatch(cli.done("keys", "create", "ci").out.splitlines()[-1])
 
@@ -54,7 +54,7 @@ def test_the_token_opens_the_workspace_it_was_made_for(cli: Cli, folder: Path) -
     assert (str(key.id), key.workspace) == (made["key"]["id"], "acme")
 
 
-def test_list_shows_each_with_its_right_its_standing_and_its_id(cli: Cli) -> None:
+def test_list_shows_each_key_with_its_right_its_validity_and_its_id(cli: Cli) -> None:
     assert cli.done("keys", "list", "--db", made_empty(cli)).out == "There is no key to this workspace.\n"
     first, second = created(cli, "ci"), created(cli, "ops", "--right", "admin", "--expires", "2w")
     lines = cli.done("keys", "list").out.splitlines()

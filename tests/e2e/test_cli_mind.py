@@ -219,7 +219,7 @@ def test_a_job_that_the_preset_does_not_have_says_so(cli: Cli) -> None:
     assert cli.done("maintain", "--only", "facts").out == "facts: preset default draws no facts\n"
 
 
-def test_each_job_is_told_in_json_in_the_same_way(cli: Cli) -> None:
+def test_each_job_is_described_in_json_in_the_same_way(cli: Cli) -> None:
     cli.done("remember", "anything")
     told = cli.done("maintain", "--json").json["jobs"]
     assert list(told) == ["index", "segment", "compact", "health"]
@@ -408,7 +408,7 @@ def test_a_stage_needs_a_memory_that_is_there(cli: Cli, folder: Path) -> None:
 # ── reviews ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_show_tells_how_the_use_of_a_memory_was_rated(cli: Cli, opened: Open, clock: FixedClock) -> None:
+def test_show_prints_how_the_use_of_a_memory_was_rated(cli: Cli, opened: Open, clock: FixedClock) -> None:
     def rates(_: object) -> Any:
         return {"ratings": [{"memory": "m1", "rating": "good"}]}
 

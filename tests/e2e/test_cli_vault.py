@@ -50,7 +50,7 @@ def test_with_a_project_the_folder_is_that_projects(cli: Cli, notes: Path) -> No
     assert (shown["scope"]["project"], shown["metadata"]["vault"]) == ("checkout", "checkout-notes")
 
 
-def test_a_finding_is_told_with_its_line_and_the_exit_code_is_1(cli: Cli, notes: Path) -> None:
+def test_a_finding_is_reported_with_its_line_and_the_exit_code_is_1(cli: Cli, notes: Path) -> None:
     write(notes / "MEMORY.md", ENTRY + "\n---\nid: seven\n---\nWords.\n")
     for command in ("check", "sync", "rebuild"):
         ran = cli("vault", command, "notes")

@@ -66,7 +66,7 @@ def test_a_price_of_ones_own_is_counted(server: LlmServer, monkeypatch: pytest.M
     assert asyncio.run(one_task(compose.context(settings))).usage.cost == pytest.approx((120 * 1 + 30 * 2) / 1e6)
 
 
-def test_a_refused_key_is_told_nowhere(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_key_appears_nowhere(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:
     named(monkeypatch, server, "anthropic")
     server.api_key = "another"
     with pytest.raises(ModelUnavailable, match="is the API key right") as failed:

@@ -90,7 +90,7 @@ def test_the_doctor_says_vector_degraded_when_it_does_not(rem: Remembrancer, ser
     assert finding.detail.startswith(f"vector-degraded: Ollama at {server.address}, model nomic-embed-text: cannot be")
 
 
-def test_a_size_nobody_knew_is_told_by_the_doctor(server: OllamaServer) -> None:
+def test_the_doctor_reports_a_size_that_was_unknown(server: OllamaServer) -> None:
     server.models = ("some-model",)
     settings = Settings(db=":memory:", ollama_url=server.url, embedder="ollama:some-model", background_index=False)
     with Remembrancer.open(settings=settings) as rem:

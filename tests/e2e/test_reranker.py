@@ -147,7 +147,7 @@ def test_the_settings_timeout_is_the_time_it_has(
     assert "did not answer within 0.05 s" in recalled(cli).json["degraded"]["rerank"]
 
 
-def test_a_key_is_sent_and_told_nowhere(cli: Cli, called: RerankServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_key_is_sent_and_appears_nowhere(cli: Cli, called: RerankServer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     remembered(cli, "kestrel nest")
     right = recalled(cli)

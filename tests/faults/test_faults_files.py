@@ -387,7 +387,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     return path, subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def test_a_file_that_cannot_grow_is_told_by_our_error(full: Filled) -> None:
+def test_a_file_that_cannot_grow_raises_our_error(full: Filled) -> None:
     path, done = full
     assert [line.split(" ", 2)[:2] for line in done.stderr.splitlines()] == [["StoreUnavailable", f"{path}:"]] * 2
 

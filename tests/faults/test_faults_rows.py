@@ -104,7 +104,7 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
 
 
 @pytest.mark.parametrize("what", RUINED)
-def test_a_row_that_was_never_written_so_is_told_by_our_error(tmp_path: Path, what: str) -> None:
+def test_a_row_that_was_never_written_so_raises_our_error(tmp_path: Path, what: str) -> None:
     statement, read = RUINED[what]
     path = tmp_path / "store.db"
 

@@ -92,7 +92,7 @@ def test_crewship_ranks_by_cosine_times_that_importance() -> None:
         assert score(CREWSHIP, memory, Match(similarity=0.75)) == pytest.approx(expected, rel=RELATIVE)
 
 
-def test_without_a_floor_after_decay_a_marked_entry_would_fall_as_the_original_s_does() -> None:
+def test_without_an_importance_floor_after_decay_a_pinned_entry_would_fade_as_in_the_original() -> None:
     rows = {(row["base"], row["days"], row["references"]): row for row in table("importance_now_crewship")}
     permanent = rows["0.95", "365", "0"]
     assert (number(permanent["expected"]), number(permanent["original"])) == (0.95, 0.095)
@@ -138,7 +138,7 @@ def test_teaparty_blends_meaning_and_words_as_worked_out(row: Row) -> None:
 
 
 @every_row(table("score_plastmem"), cells)
-def test_plastmem_ranks_by_both_legs_and_retrievability(row: Row) -> None:
+def test_plastmem_ranks_by_both_searches_and_retrievability(row: Row) -> None:
     """The row stands among a hundred others that take the places before it."""
     strength = Strength(stability=number(row["stability"]), last_reviewed_at=optional_ago(row["reviewed"]))
     memory = a(row, strength, days=row["days"])

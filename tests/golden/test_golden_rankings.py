@@ -180,7 +180,9 @@ def test_a_smaller_limit_gives_the_beginning(name: str, ranking: str, by: By, ro
 
 
 @pytest.mark.parametrize(("name", "ranking", "by", "rows"), CASES)
-def test_what_is_not_in_the_order_fell_below_the_floor(name: str, ranking: str, by: By, rows: list[Row]) -> None:
+def test_a_candidate_that_is_not_ranked_is_below_the_relevance_threshold(
+    name: str, ranking: str, by: By, rows: list[Row]
+) -> None:
     hits = answer(name, ranking, by)
     outcomes = hits.trace.outcomes
     assert {outcome.stage for key, outcome in outcomes.items() if key not in {hit.id for hit in hits}} <= {

@@ -357,7 +357,7 @@ def test_where_factors_multiply_no_use_lifts_a_score_above_its_relevance(name: s
 @pytest.mark.parametrize("preset", [CREWSHIP, DEFAULT], ids=lambda preset: preset.name)
 @pytest.mark.parametrize("priority", [Priority.PIN, Priority.HIGH, Priority.PERMANENT])
 @pytest.mark.parametrize("after", [0, 180, 365, 36_500])
-def test_a_mark_holds_after_any_decay(preset: Preset, priority: Priority, after: int) -> None:
+def test_an_importance_floor_holds_after_any_decay(preset: Preset, priority: Priority, after: int) -> None:
     importance = preset.formation.importance
     for severity in Severity:
         formed = importance.of("message", severity, priority)
@@ -371,7 +371,7 @@ def test_a_mark_holds_after_any_decay(preset: Preset, priority: Priority, after:
 
 
 @given(memory=memories(), similarity=st.floats(0, 1))
-def test_a_mark_holds_in_crewship_s_order_too(memory: Memory, similarity: float) -> None:
+def test_an_importance_floor_holds_in_crewship_s_order_too(memory: Memory, similarity: float) -> None:
     way = Way(CREWSHIP, None, with_vector=True)
     score = way.scores([memory], [Match(similarity=similarity)])[0]
     assert score >= similarity * memory.strength.importance_floor - 1e-6
@@ -387,7 +387,7 @@ def test_something_fades_in_finite_time_and_nothing_at_once(preset: Preset) -> N
     assert strength_of(preset, new, after=3_650 * DAY) < preset.fading.below
 
 
-def test_the_default_s_floor_lets_some_pass_and_some_not() -> None:
+def test_the_default_s_relevance_threshold_drops_some_candidates_and_not_others() -> None:
     floor = DEFAULT.ranking.threshold
     assert floor is not None
     passed = floor.passes(np.array([1.0, 0.0, 0.3, 0.14, math.nan]), np.array([0.0, 1.0, 0.0, 0.0, 0.1]), np.zeros(5))
@@ -449,7 +449,7 @@ def test_a_reminder_is_due_after_sixty_events(preset: Preset) -> None:
 
 
 @pytest.mark.parametrize(("surprise", "is_key"), [(0.0, False), (0.699, False), (0.7, True), (1.0, True)])
-def test_a_moment_is_key_from_its_mark_of_surprise_on(surprise: float, is_key: bool) -> None:
+def test_a_moment_is_key_from_a_threshold_of_surprise_on(surprise: float, is_key: bool) -> None:
     memory = replace(a_memory("The deploy failed", scope=SCOPE), strength=Strength(surprise=surprise))
     answer = ask(PLASTMEM, [memory], found([memory], [Match(similarity=1.0)]))
     assert ("key moment" in answer.render()) is is_key

@@ -214,14 +214,14 @@ def test_many_tasks_at_a_time_each_get_their_own_usage(server: LlmServer) -> Non
 
 
 @each_provider
-def test_a_wrong_shape_is_told_and_asked_again(server: LlmServer, provider: Provider) -> None:
+def test_a_wrong_shape_is_reported_and_asked_again(server: LlmServer, provider: Provider) -> None:
     server.answers = [{"title": "Deploy", "days": 0}]
     assert answered(a_service(server, provider)) == Answer(value=GOOD, usage=used(2))
     assert "$.days does not meet" in server.asked[1].said
 
 
 @each_provider
-def test_what_the_check_finds_wrong_is_told_and_asked_again(server: LlmServer, provider: Provider) -> None:
+def test_what_the_check_finds_wrong_is_reported_and_asked_again(server: LlmServer, provider: Provider) -> None:
     server.answers = [{"title": "", "days": 1}]
     task = a_task(lambda value: "" if value["title"] else "the title says nothing")
     assert answered(a_service(server, provider), task) == Answer(value=GOOD, usage=used(2))
@@ -428,7 +428,7 @@ def test_a_refused_key_is_not_tried_again_and_not_told(
     assert KEY not in f"{error!r} {''.join(traceback.format_exception(error))} {caplog.text}"
 
 
-def test_a_key_is_told_nowhere_where_it_stands_at_the_end_of_what_is_told(server: LlmServer) -> None:
+def test_a_key_appears_nowhere_where_it_stands_at_the_end_of_what_is_reported(server: LlmServer) -> None:
     server.always = fails(400, "x" * (200 - len(KEY) // 2) + KEY)
     assert KEY[:4] not in str(failure(a_service(server)))
 

@@ -38,7 +38,7 @@ def test_there_is_nothing_wrong_with_what_the_schema_allows(value: dict[str, Any
         ({"facts": [{"text": "a", "secret": 1}]}, "$.facts[0] has a property that the schema does not name"),
     ],
 )
-def test_what_is_wrong_is_told_by_place_and_rule(value: dict[str, Any], told: str) -> None:
+def test_what_is_wrong_is_described_by_place_and_rule(value: dict[str, Any], told: str) -> None:
     assert schema_violations(value, SCHEMA) == told
 
 
@@ -48,7 +48,7 @@ def test_what_stands_in_a_wrong_answer_is_not_told() -> None:
     )
 
 
-def test_of_many_faults_five_are_told() -> None:
+def test_of_many_faults_five_are_reported() -> None:
     assert schema_violations({"facts": [{"text": number} for number in range(20)]}, SCHEMA).count("does not meet") == 5
 
 

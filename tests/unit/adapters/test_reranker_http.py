@@ -103,7 +103,7 @@ def test_a_call_in_the_shape_of_text_embeddings_inference_asks_to_cut_what_is_to
     assert asked.body == {"query": QUESTION, "texts": ["one", "two"], "truncate": True, "raw_scores": False}
 
 
-def test_a_call_holds_as_many_texts_as_it_was_told(server: RerankServer) -> None:
+def test_a_request_holds_at_most_the_configured_number_of_texts(server: RerankServer) -> None:
     scores(server, ["text"] * 5, RerankService(model="m", texts_a_call=2))
     assert [len(asked.body["documents"]) for asked in server.asked] == [2, 2, 1]
 

@@ -143,7 +143,7 @@ def test_what_has_another_home_kind_or_a_topic_is_not_mixed_in(make: Callable[[]
     assert living(make, ENGRAM, [RUNS, IS, other], steps) == 0
 
 
-def test_what_standing_answers_say_is_not_mixed_with_what_they_do_not(make: Callable[[], Store]) -> None:
+def test_pinned_memories_are_not_clustered_with_others(make: Callable[[], Store]) -> None:
     preset = replace(ENGRAM, pinned_tag="always")
 
     async def steps(life: Life) -> int:
@@ -230,7 +230,7 @@ def test_what_somebody_took_apart_stays_apart_and_no_model_is_asked_again(make: 
     assert statuses == [Status.ACTIVE] * 3
 
 
-def test_more_than_a_model_should_read_is_told_by_its_most_central_text(make: Callable[[], Store]) -> None:
+def test_a_cluster_too_large_for_a_model_gets_its_most_central_text(make: Callable[[], Store]) -> None:
     long = [replace(one, text=f"{one.text}. {'It is a database. ' * 1_500}") for one in SAME]
     model = ScriptedModel([])
 

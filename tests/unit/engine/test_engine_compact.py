@@ -117,7 +117,7 @@ def test_near_duplicates_that_do_not_say_the_same_stay(
     assert living(make, TEAPARTY, [a_note(told.format(each)) for each in (one, other)], steps) == ()
 
 
-def test_a_likeness_of_exactly_the_mark_is_not_enough(make: Callable[[], Store]) -> None:
+def test_a_similarity_of_exactly_the_threshold_is_not_enough(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[Merged, ...]:
         return (await compact(life.ctx, SCOPE)).merged
 

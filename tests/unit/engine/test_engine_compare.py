@@ -245,7 +245,7 @@ def test_only_what_the_caller_sees_is_compared(told: Remembrancer) -> None:
     assert "bob's" in titles(told.scoped(agent="bob").presets.compare(QUESTION))
 
 
-def test_a_preset_that_is_strict_about_sight_is_compared_like_any(told: Remembrancer) -> None:
+def test_a_preset_with_a_strict_access_policy_is_compared_like_any(told: Remembrancer) -> None:
     strict = next(preset for preset in PRESETS.values() if preset.access_policy.strict)
     assert titles(told.presets.compare(QUESTION, [strict])) != []
 

@@ -109,7 +109,7 @@ def test_surprise_lengthens_the_stability_a_memory_is_born_with(rem: Remembrance
     assert surprising.stability == pytest.approx(1.5 * plain.stability)
 
 
-def test_an_episode_told_anew_keeps_the_turns_it_came_from(rem: Remembrancer) -> None:
+def test_a_rewritten_episode_keeps_the_turns_it_came_from(rem: Remembrancer) -> None:
     events = turns(rem)
     rem.remember("Checkout moves in April.", topic_key="checkout", events=events[:2])
     kept = rem.remember("Checkout moves in May.", topic_key="checkout", events=events[2:])

@@ -89,7 +89,7 @@ async def swept(ctx: Context) -> None:
 
 @PRESETS
 @pytest.mark.parametrize("way", ["ids", "events"])
-def test_an_episode_is_told_without_the_turn(make: Callable[[], Store], preset: Preset, way: str) -> None:
+def test_an_episode_is_rewritten_without_the_turn(make: Callable[[], Store], preset: Preset, way: str) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         ids, events = frozenset({memory_id_of(said[SECRET])}), frozenset({said[SECRET]})
         receipt = await (erased(ctx, ids=ids) if way == "ids" else erased(ctx, events=events))
@@ -264,7 +264,7 @@ class _Held:
         return "another reader is using the file's log"
 
 
-def test_files_that_cannot_be_rid_of_it_are_told_of_until_they_are(make: Callable[[], Store]) -> None:
+def test_files_that_cannot_be_rid_of_it_are_reported_until_they_are(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         held: Any = _Held(ctx.store)
         receipt = await erased(replace(ctx, store=held), events=frozenset({said[0]}))

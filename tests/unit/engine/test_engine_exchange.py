@@ -150,7 +150,7 @@ def test_a_dry_run_says_what_it_would_add_and_adds_nothing(exported: Path) -> No
         assert rem.import_(exported, dry_run=False).new == told.new
 
 
-def test_how_far_it_is_is_told(full: Remembrancer, tmp_path: Path) -> None:
+def test_progress_is_reported(full: Remembrancer, tmp_path: Path) -> None:
     wrote: list[int] = []
     read: list[int] = []
     count = full.export(tmp_path / "a.jsonl", on_rows=wrote.append)

@@ -105,7 +105,7 @@ def test_it_may_be_copied_before_anybody_looked(copied: Callable[[Explanation], 
     assert copied(explanation) == explanation
 
 
-def test_it_is_told_as_its_fields_are() -> None:
+def test_it_is_described_as_its_fields_are() -> None:
     explanation, told = an_answer()[0].explanation, an_answer()[0].explanation
     assert asdict(told) == asdict(plain(explanation))
     assert repr(an_answer()[0].explanation) == repr(plain(explanation))

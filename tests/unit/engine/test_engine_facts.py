@@ -376,7 +376,7 @@ def test_there_is_nothing_to_invalidate_of_a_fact_nobody_knows(make: Callable[[]
         (told("new", "Ana drinks tea", "e1", category="gossip"), "facts[0].category: 'gossip'"),
     ],
 )
-def test_an_answer_that_will_not_do_writes_nothing_and_is_told(
+def test_an_answer_that_will_not_do_writes_nothing_and_is_reported(
     make: Callable[[], Store], entry: dict[str, object], problem: str
 ) -> None:
     async def steps(life: Sweep) -> tuple[FactsReport, list[Memory], set[str]]:
@@ -417,7 +417,7 @@ def test_one_that_waits_is_tried_again_though_alone_it_would_be_too_few(make: Ca
     assert sweep(make, answers, steps) == (1, 0)
 
 
-def test_an_episode_of_any_length_is_told_by_its_beginning(make: Callable[[], Store]) -> None:
+def test_of_a_long_episode_only_the_beginning_is_sent(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> int:
         await life.live("tea " * 10_000)
         await life.draw(force=True)

@@ -64,11 +64,11 @@ def test_decay_says_when_each_falls_below_what_counts_as_faded(several: Remembra
     ]
 
 
-def test_decay_tells_what_has_faded_from_what_has_not(several: Remembrancer) -> None:
+def test_decay_distinguishes_faded_memories(several: Remembrancer) -> None:
     assert [one.has_faded for one in several.health.decay()] == [True, False, False]
 
 
-def test_what_a_floor_holds_never_fades(clock: FixedClock) -> None:
+def test_a_memory_with_a_high_importance_floor_never_fades(clock: FixedClock) -> None:
     held = replace(RAMP, dynamics=Dynamics(curve=LinearRamp(days=128, floor=0.5)))
     settings = Settings(db=":memory:", background_index=False)
     with Remembrancer.open(embedder="none", settings=settings, preset=held, clock=clock) as rem:
@@ -203,21 +203,21 @@ def test_the_longest_look_ahead_ends_before_time_does(ramp: Remembrancer, clock:
     assert isinstance(ramp.health.fading(within=36_500 * DAY)[0].falls_at, datetime)
 
 
-def test_outlooks_are_told_of_those_asked_for_in_their_order(several: Remembrancer) -> None:
+def test_forecasts_come_in_the_order_of_the_requested_ids(several: Remembrancer) -> None:
     by_text = {one.memory.text: one.memory.id for one in several.health.decay()}
     asked = [by_text["strong"], by_text["faded"]]
     assert told(several.health.forecasts(asked)) == [("strong", 1.0), ("faded", 0.125)]
 
 
-def test_an_outlook_is_the_one_that_decay_tells(several: Remembrancer) -> None:
+def test_a_forecast_equals_that_of_decay(several: Remembrancer) -> None:
     told_by_decay = several.health.decay()
     assert several.health.forecasts([one.memory.id for one in told_by_decay]) == told_by_decay
 
 
-def test_outlooks_leave_out_what_is_not_there(several: Remembrancer) -> None:
+def test_forecasts_leave_out_unknown_ids(several: Remembrancer) -> None:
     assert several.health.forecasts([uuid4()]) == ()
 
 
-def test_outlooks_of_one_text_in_place_of_a_list_are_refused(several: Remembrancer) -> None:
+def test_forecasts_refuse_a_text_instead_of_a_list_of_ids(several: Remembrancer) -> None:
     with pytest.raises(InvalidInput, match="memories"):
         several.health.forecasts(str(uuid4()))

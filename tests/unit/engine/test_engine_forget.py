@@ -84,7 +84,7 @@ async def episodes(ctx: Context) -> tuple[Memory, ...]:
 
 
 @PRESETS
-def test_an_episode_is_told_without_it(make: Callable[[], Store], preset: Preset) -> None:
+def test_an_episode_is_rewritten_without_it(make: Callable[[], Store], preset: Preset) -> None:
     async def steps(ctx: Context, turns: list[UUID]) -> tuple[str, list[str], object, int]:
         gone = await forget(ctx, READER, turns[SECRET])
         assert gone.status is Status.RETIRED
@@ -108,7 +108,7 @@ def test_it_is_found_no_longer(make: Callable[[], Store]) -> None:
     assert lived(make, INSTEAD, steps) == (1, 0)
 
 
-def test_what_a_model_told_of_it_is_told_in_the_words_of_the_other_turns(make: Callable[[], Store]) -> None:
+def test_a_summary_by_a_model_is_rewritten_in_the_words_of_the_other_turns(make: Callable[[], Store]) -> None:
     asking = replace(INSTEAD, segmentation=Segmentation(segmenter=Windows(fewest=2), replaces=True, least=2))
 
     async def steps(ctx: Context, turns: list[UUID]) -> tuple[bool, object, int]:
@@ -163,7 +163,7 @@ def test_what_a_person_wrote_of_its_turns_stays_as_it_is(make: Callable[[], Stor
     assert lived(make, BESIDE, steps) == ("We spoke of the safe", 1)
 
 
-def test_an_episode_that_another_changes_meanwhile_is_told_as_it_is_by_then(make: Callable[[], Store]) -> None:
+def test_an_episode_changed_meanwhile_is_rewritten_in_its_latest_state(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, turns: list[UUID]) -> int:
         await forget(replace(ctx, store=_Late(ctx.store, 1)), READER, turns[SECRET])
         return (await episodes(ctx))[0].revision

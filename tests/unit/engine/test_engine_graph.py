@@ -32,7 +32,7 @@ def test_around_a_memory_are_those_within_two_steps(rem: Remembrancer, chain: li
     assert texts(rem.graph(chain[0])) == ["a", "b", "c"]
 
 
-def test_only_edges_among_what_is_shown_are_told(rem: Remembrancer, chain: list[str]) -> None:
+def test_only_edges_among_what_is_shown_are_reported(rem: Remembrancer, chain: list[str]) -> None:
     assert [edge.weight for edge in rem.graph(chain[0]).relations] == [1.0, 0.5]
 
 

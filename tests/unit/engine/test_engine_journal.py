@@ -162,7 +162,9 @@ class TestATail:
 
 class TestAMark:
     @pytest.mark.parametrize(("priority", "floor"), [("pin", 0.80), ("high", 0.85), ("permanent", 0.95)])
-    def test_lifts_the_memory_of_the_event_to_its_floor(self, make: Make, priority: str, floor: float) -> None:
+    def test_raises_the_memory_of_the_event_to_its_importance_floor(
+        self, make: Make, priority: str, floor: float
+    ) -> None:
         async def mark(store: Store) -> tuple[float, float]:
             ctx = a_context(store, CREWSHIP)
             (one,) = await observe(ctx, SCOPE, said("all is well", type="summary.generated"))

@@ -115,7 +115,7 @@ def test_notes_and_entries_are_in_one_order(rem: Remembrancer, clock: FixedClock
     assert [hit.explanation.ranks["lexical"] for hit in found] == [1, 2, 3]
 
 
-def test_both_legs_are_fused(open_memory: Opener) -> None:
+def test_both_searches_are_fused(open_memory: Opener) -> None:
     rem = open_memory(embedder=HashEmbedder())
     rem.observe("the deploy was denied", type="approval.denied")
     rem.observe("deploy log", type="exec.command")

@@ -57,7 +57,7 @@ def test_a_task_is_searched_by_the_key_terms_a_model_finds(make: Callable[[], St
     assert ([task.purpose for task in model.tasks], "key_terms" in answer.degraded) == (["key terms"], False)
 
 
-def test_both_legs_look_for_the_key_terms(make: Callable[[], Store]) -> None:
+def test_both_searches_use_the_key_terms(make: Callable[[], Store]) -> None:
     def with_embedder(ctx: Context) -> Context:
         return replace(ctx, embedder=HashEmbedder())
 
@@ -65,7 +65,7 @@ def test_both_legs_look_for_the_key_terms(make: Callable[[], Store]) -> None:
     assert answer.trace.embedded == "ledger cluster replication lag cutover accounting"
 
 
-def test_how_long_it_took_to_find_them_is_told(make: Callable[[], Store]) -> None:
+def test_how_long_it_took_to_find_them_is_reported(make: Callable[[], Store]) -> None:
     answer, _ = asked(make, [TERMS])
     assert answer.timings["key_terms"] == timedelta(0)
 

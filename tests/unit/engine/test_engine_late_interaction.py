@@ -146,12 +146,12 @@ def test_the_best_are_compared_and_no_fewer_than_are_asked_for(
     assert compared(answer) == expected
 
 
-def test_the_best_are_told_by_what_scores_before_words_are_compared() -> None:
+def test_the_best_are_selected_by_the_first_stage_score() -> None:
     answer = answered(embedder=WordHashEmbedder(), chosen=ranking(late_interaction=2), limit=2)
     assert set(texts(answer)) == set(OLDEST_FIRST[-2:])
 
 
-def test_by_default_the_best_are_told_by_the_score_itself() -> None:
+def test_by_default_the_best_are_selected_by_the_score_itself() -> None:
     chosen = Ranking(score=Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5))), late_interaction=1)
     assert texts(answered(embedder=WordHashEmbedder(), chosen=chosen, limit=1)) == ["kestrel barn"]
 
@@ -235,7 +235,7 @@ def test_of_a_memory_of_several_texts_the_best_one_is_compared() -> None:
     assert hit.explanation.signals["late_interaction"] == alone["kestrel barn"]
 
 
-def test_an_answer_names_the_leg_of_what_stands_around_a_turn() -> None:
+def test_an_answer_counts_the_candidates_of_the_context_search() -> None:
     async def steps(ctx: Context) -> Recall:
         said = [
             EventDraft(text=text, occurred_at=NOW, session="monday") for text in ("kestrel", "owl", "barn", "heron")
@@ -250,7 +250,7 @@ def test_an_answer_names_the_leg_of_what_stands_around_a_turn() -> None:
     assert (set(ranks["kestrel"]), ranks["barn"]) == ({"lexical", "context"}, {"context": 3})
 
 
-def test_a_ranking_that_reads_no_context_features_has_no_such_leg() -> None:
+def test_a_ranking_without_context_features_has_no_context_search() -> None:
     answer = answered("kestrel", embedder=None, chosen=Ranking(score=NEW))
     assert answer.trace.legs == {"dense": 0, "lexical": 1}
 

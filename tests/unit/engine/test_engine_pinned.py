@@ -40,12 +40,12 @@ def test_a_retired_pinned_memory_stands_no_more(rem: Remembrancer) -> None:
     assert rem.recall("deploy").pinned == ()
 
 
-def test_why_a_pinned_memory_is_no_hit_is_told(rem: Remembrancer) -> None:
+def test_why_a_pinned_memory_is_no_hit_is_reported(rem: Remembrancer) -> None:
     pinned = rem.recall("deploy").pinned[0]
     assert "every answer" in rem.why_not(pinned.id, "deploy").reason
 
 
-def test_why_a_retired_pinned_memory_is_in_no_answer_is_told(rem: Remembrancer) -> None:
+def test_why_a_retired_pinned_memory_is_in_no_answer_is_reported(rem: Remembrancer) -> None:
     pinned = rem.recall("deploy").pinned[0]
     rem.forget(pinned.id)
     assert rem.why_not(pinned.id, "deploy").reason == "left out before the search: retired"

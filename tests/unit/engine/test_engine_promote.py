@@ -67,7 +67,7 @@ async def promoted_once(life: Life) -> Memory:
 # ── by itself, to the project ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_came_up_in_three_jobs_is_told_to_the_project(make: Callable[[], Store]) -> None:
+def test_a_learning_that_came_up_in_three_jobs_is_promoted_to_the_project(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[Memory, list[Status]]:
         memory = await promoted_once(life)
         assert await life.sources(memory.id, SHOP) == {each.id for each in LEARNED}
@@ -104,7 +104,9 @@ def test_what_came_up_in_three_jobs_is_told_to_the_project(make: Callable[[], St
         "no job",
     ],
 )
-def test_what_did_not_come_up_in_three_jobs_is_not_told(make: Callable[[], Store], learnings: list[Memory]) -> None:
+def test_a_learning_that_did_not_come_up_in_three_jobs_is_not_promoted(
+    make: Callable[[], Store], learnings: list[Memory]
+) -> None:
     async def steps(life: Life) -> PromotionReport:
         return await promote_recurring(life.ctx, ACME)
 
@@ -167,7 +169,7 @@ def test_a_further_job_supports_what_the_project_knows(make: Callable[[], Store]
     assert joined
 
 
-def test_what_the_project_was_told_by_hand_is_not_told_again(make: Callable[[], Store]) -> None:
+def test_a_learning_promoted_by_hand_is_not_promoted_again(make: Callable[[], Store]) -> None:
     by_hand = a_note(TEXTS[0].upper(), scope=SHOP)
 
     async def steps(life: Life) -> PromotionReport:
@@ -177,7 +179,7 @@ def test_what_the_project_was_told_by_hand_is_not_told_again(make: Callable[[], 
     assert ([one.memory_id for one in report.supported], report.promoted) == ([by_hand.id], ())
 
 
-def test_what_a_person_retired_is_not_told_again(make: Callable[[], Store]) -> None:
+def test_a_learning_that_a_person_retired_is_not_promoted_again(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> PromotionReport:
         memory = await promoted_once(life)
         await life.store.set_status(READER, memory.id, Status.RETIRED, at=NOW + DAY)
@@ -274,7 +276,7 @@ def test_of_two_workers_at_once_one_promotes(make: Callable[[], Store]) -> None:
     assert living(make, TEAPARTY, LEARNED, steps) == (1, 4)
 
 
-def test_whatever_call_fails_it_is_told_once(make: Callable[[], Store]) -> None:
+def test_whatever_call_fails_a_learning_is_promoted_once(make: Callable[[], Store]) -> None:
     async def attempt(faults: Faults, store: Store) -> int:
         for memory in LEARNED:
             await store.insert(memory.scope, indexed(memory))
@@ -292,7 +294,7 @@ def test_whatever_call_fails_it_is_told_once(make: Callable[[], Store]) -> None:
 # ── by approval, to the workspace ────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_nothing_is_told_to_the_whole_workspace_by_itself(make: Callable[[], Store]) -> None:
+def test_nothing_is_promoted_to_the_whole_workspace_without_approval(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> PromotionReport:
         return await promote_recurring(life.ctx, ACME)
 
@@ -308,7 +310,7 @@ def test_what_came_up_in_jobs_of_no_project_is_a_candidate(make: Callable[[], St
     assert living(make, TEAPARTY, learnings, steps) == [(learnings[2], 3, 3)]
 
 
-def test_what_a_project_was_told_is_a_candidate_until_it_is_approved(make: Callable[[], Store]) -> None:
+def test_a_learning_of_a_project_is_a_candidate_until_it_is_approved(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[bool, int, int]:
         memory = await promoted_once(life)
         [one] = await candidates(life.ctx, ACME)
@@ -318,7 +320,7 @@ def test_what_a_project_was_told_is_a_candidate_until_it_is_approved(make: Calla
     assert living(make, TEAPARTY, LEARNED, steps) == (True, 3, 0)
 
 
-def test_what_is_approved_is_told_to_all_and_leads_to_where_it_came_from(make: Callable[[], Store]) -> None:
+def test_an_approved_learning_is_promoted_to_all_and_links_to_its_sources(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[Memory, bool, bool]:
         memory = await promoted_once(life)
         wide, new = await promote(life.ctx, SHOP, memory.id, to=Level.WORKSPACE)
@@ -350,7 +352,7 @@ def test_approving_twice_is_as_once(make: Callable[[], Store]) -> None:
     ],
     ids=["its own level", "its own project", "a crew it has not", "private", "expired"],
 )
-def test_what_cannot_be_told_wider_is_refused(
+def test_a_memory_that_cannot_be_promoted_is_refused(
     make: Callable[[], Store], memory: Memory, to: Level, argument: str
 ) -> None:
     async def steps(life: Life) -> None:

@@ -391,7 +391,7 @@ def test_an_explanation_names_every_signal(answer: Recall) -> None:
     assert {frozenset(hit.explanation.signals) for hit in answer} == {frozenset(SCALES)}
 
 
-def test_an_explanation_names_the_rank_in_each_leg(answer: Recall) -> None:
+def test_an_explanation_names_the_rank_in_each_search(answer: Recall) -> None:
     brought = {leg: sorted(hit.explanation.ranks.get(leg, 99) for hit in answer) for leg in answer.trace.legs}
     assert set(brought) == {"dense", "lexical", "context"}
     assert {leg: ranks[0] for leg, ranks in brought.items()} == {"dense": 1, "lexical": 1, "context": 1}
@@ -401,14 +401,14 @@ def test_the_terms_that_matched_are_the_questions_own_in_its_order(answer: Recal
     assert answer[0].explanation.matched == ("deploi", "checkout", "memori")
 
 
-def test_a_trace_tells_the_outcome_of_every_candidate(answer: Recall) -> None:
+def test_a_trace_contains_the_outcome_of_every_candidate(answer: Recall) -> None:
     outcomes = answer.trace.outcomes
     assert [outcome.rank for outcome in outcomes.values()] == list(range(1, len(outcomes) + 1))
     assert [key for key, outcome in outcomes.items() if outcome.stage is Stage.RETURNED] == [hit.id for hit in answer]
     assert {outcome.stage for outcome in outcomes.values()} == {Stage.RETURNED, Stage.THRESHOLD}
 
 
-def test_a_trace_tells_what_was_searched_and_what_each_leg_brought(answer: Recall) -> None:
+def test_a_trace_contains_the_search_terms_and_the_candidates_of_each_search(answer: Recall) -> None:
     trace = answer.trace
     assert trace.searched == "why did the deploy of checkout run out of memory?"
     assert trace.terms == ("deploi", "checkout", "run", "memori")
@@ -595,7 +595,7 @@ class Telling:
         """Nothing is open."""
 
 
-def test_a_memory_told_anew_meanwhile_is_returned_as_it_is_now() -> None:
+def test_a_memory_updated_meanwhile_is_returned_as_it_is_now() -> None:
     async def steps() -> list[str]:
         ctx = a_context()
         draft = MemoryDraft(text="deploy one", topic_key="deploy")

@@ -330,7 +330,7 @@ def test_a_topic_told_the_same_again_changes_nothing(rem: Remembrancer, clock: F
     assert rem.show(first.id).revisions == ()
 
 
-def test_a_topic_told_anew_is_the_same_memory_one_revision_on(rem: Remembrancer) -> None:
+def test_an_updated_topic_is_the_same_memory_one_revision_on(rem: Remembrancer) -> None:
     first = rem.remember("2 GiB", topic_key="checkout-memory")
     second = rem.remember("4 GiB", topic_key="checkout-memory")
     assert (second.id, second.text, second.revision) == (first.id, "4 GiB", 2)
@@ -353,7 +353,7 @@ def test_what_a_topic_said_before_is_kept_as_revisions(rem: Remembrancer, clock:
     assert said == [(1, "Memory", "2 GiB", NOW + hour), (2, None, "4 GiB", NOW + 2 * hour)]
 
 
-def test_a_topic_told_anew_keeps_its_confidence_its_usage_its_source_and_its_first_recording(
+def test_an_updated_topic_keeps_its_confidence_its_usage_its_source_and_its_first_recording(
     rem: Remembrancer, clock: FixedClock
 ) -> None:
     memory = rem.remember("2 GiB", topic_key="checkout-memory", source="runbook", confidence=0.9)
@@ -364,7 +364,7 @@ def test_a_topic_told_anew_keeps_its_confidence_its_usage_its_source_and_its_fir
     assert rem.get(memory.id).strength.usage.used == 1
 
 
-def test_a_topic_told_anew_is_found_by_its_new_words_and_not_by_its_old(rem: Remembrancer) -> None:
+def test_an_updated_topic_is_found_by_its_new_words_and_not_by_its_old(rem: Remembrancer) -> None:
     rem.remember("penguins", topic_key="favourite")
     rem.jobs.index_now()
     memory = rem.remember("walruses", topic_key="favourite")
@@ -399,7 +399,7 @@ def test_a_forgotten_topic_cannot_come_back_beside_its_successor(rem: Remembranc
         rem.restore(first.id)
 
 
-def test_writers_that_tell_a_topic_at_the_same_moment_end_in_one_memory_with_all_they_said() -> None:
+def test_concurrent_writers_of_a_topic_end_in_one_memory_with_all_texts() -> None:
     texts = [f"{size} GiB" for size in range(8)]
 
     async def tell() -> tuple[set[UUID], list[str]]:
@@ -456,11 +456,11 @@ def test_a_topic_told_to_few_is_shown_to_few_though_it_was_open_before(rem: Reme
     assert (told.visibility, told.scope.session) == (Visibility.SESSION, "monday")
 
 
-def test_a_topic_that_few_see_is_not_opened_by_being_told_anew(rem: Remembrancer) -> None:
+def test_a_topic_that_few_see_is_not_opened_by_being_updated(rem: Remembrancer) -> None:
     rem.remember("Deploys are on Fridays", topic_key="day", visibility="own")
     assert rem.remember("Deploys are on Mondays", topic_key="day").visibility is Visibility.OWN
 
 
-def test_a_topic_told_anew_is_the_word_of_who_told_it_last(rem: Remembrancer) -> None:
+def test_an_updated_topic_has_the_origin_of_its_last_writer(rem: Remembrancer) -> None:
     rem.remember("Deploys are on Fridays", topic_key="day")
     assert rem.remember("Deploys are on Mondays", topic_key="day", origin="tool").origin is Origin.TOOL

@@ -35,7 +35,7 @@ def test_what_was_helpful_comes_before_its_equal(rem: Remembrancer) -> None:
     assert rem.recall("the deploy failed")[0].id == last
 
 
-def test_every_mark_is_counted_with_its_time(rem: Remembrancer, memory: Memory, clock: FixedClock) -> None:
+def test_every_exposure_is_counted_with_its_time(rem: Remembrancer, memory: Memory, clock: FixedClock) -> None:
     for exposure in ("retrieved", "shown", "used", "used"):
         rem.mark([memory.id], exposure)
         clock.advance(timedelta(hours=1))
@@ -49,7 +49,7 @@ def test_every_mark_is_counted_with_its_time(rem: Remembrancer, memory: Memory, 
     )
 
 
-def test_a_mark_moves_no_confidence_and_no_importance(rem: Remembrancer, memory: Memory) -> None:
+def test_an_exposure_changes_neither_confidence_nor_importance(rem: Remembrancer, memory: Memory) -> None:
     rem.mark([str(memory.id)], "used")
     strength = rem.get(memory.id).strength
     assert (strength.confidence, strength.importance) == (memory.strength.confidence, memory.strength.importance)
@@ -84,7 +84,7 @@ def test_unknown_feedback_is_refused_with_what_there_is(rem: Remembrancer, memor
         rem.feedback(memory.id, "meh")
 
 
-def test_an_unknown_mark_is_refused_with_what_there_is(rem: Remembrancer, memory: Memory) -> None:
+def test_an_unknown_exposure_is_refused_with_the_allowed_ones(rem: Remembrancer, memory: Memory) -> None:
     with pytest.raises(InvalidInput, match=r"^exposure: 'seen' .*retrieved, shown, used"):
         rem.mark([memory.id], "seen")
 

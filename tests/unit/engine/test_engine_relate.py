@@ -78,7 +78,7 @@ def test_an_edge_weighs_the_cosine(rem: Remembrancer) -> None:
     assert edges(rem, second) == {first: pytest.approx(np.cos(0.3), abs=0.01)}
 
 
-def test_memories_whose_cosine_is_not_above_the_mark_stay_apart(rem: Remembrancer) -> None:
+def test_memories_whose_cosine_is_not_above_the_threshold_are_not_linked(rem: Remembrancer) -> None:
     kept(rem, "deploy", "lunch")
     assert rem.health.stats().relations == 0
 
@@ -138,7 +138,7 @@ def test_a_walk_does_not_bring_back_what_says_the_same_as_a_hit() -> None:
         assert [hit.memory.text for hit in rem.recall("deploy", walk_depth=1)] == ["deploy", "lunch"]
 
 
-def test_what_a_walk_leads_to_is_told_as_returned() -> None:
+def test_what_a_walk_leads_to_is_described_as_returned() -> None:
     with opened("default") as rem:
         near, far = kept(rem, "deploy", "lunch")
         rem.link(near, far, "similar", 0.5)
@@ -146,7 +146,7 @@ def test_what_a_walk_leads_to_is_told_as_returned() -> None:
         assert (told.returned, told.rank, str(near) in told.reason) == (True, 2, True)
 
 
-def test_a_hit_whose_place_a_walk_took_is_told_as_left_out() -> None:
+def test_a_hit_whose_place_a_walk_took_is_described_as_left_out() -> None:
     with opened("default") as rem:
         best, second, far = kept(rem, "deploy", "the deploy of a release", "lunch")
         rem.link(best, far, "similar")

@@ -48,12 +48,12 @@ def test_a_memory_without_a_vector_answers_by_its_words_whatever_speaks_for_it()
     assert told(threshold, Match(similarity=0.25), Match(coverage=0.25, bm25=1.0)) == ["1"]
 
 
-def test_where_words_alone_score_the_marks_decide_whether_there_is_an_answer() -> None:
+def test_in_lexical_only_recall_the_thresholds_decide_whether_there_is_an_answer() -> None:
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5)
     assert told(threshold, Match(coverage=0.25, bm25=1.0), with_vector=False) == ["0"]
 
 
-def test_where_words_alone_score_what_reaches_the_marks_comes_however_little_it_has() -> None:
+def test_in_lexical_only_recall_a_memory_that_reaches_the_thresholds_is_returned_however_low_its_evidence() -> None:
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     matches = [Match(coverage=1.0, bm25=3.0), Match(coverage=0.125, bm25=2.0), Match(coverage=0.0625, bm25=1.0)]
     assert told(threshold, *matches, with_vector=False) == ["0", "1"]

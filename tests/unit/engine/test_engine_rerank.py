@@ -198,7 +198,7 @@ def test_only_the_best_are_judged() -> None:
     assert texts(answer) == ["owl roof", "wall gate", "heron nest", "kestrel barn"]
 
 
-def test_what_is_below_the_floor_takes_no_place_among_the_judged() -> None:
+def test_a_memory_below_the_relevance_threshold_is_not_reranked() -> None:
     asked = judge(kestrel=1.0)
     ranking = by_age(rerank=1, threshold=RelevanceThreshold(similarity=0.9, coverage=0.9))
     answer = answered(asked, ranking, text="kestrel barn")
@@ -206,7 +206,7 @@ def test_what_is_below_the_floor_takes_no_place_among_the_judged() -> None:
     assert (texts(answer), answer[0].explanation.signals["rerank"]) == (["kestrel barn"], 1.0)
 
 
-def test_what_was_below_the_floor_stays_there_where_the_judge_alone_scores() -> None:
+def test_a_memory_below_the_relevance_threshold_stays_out_if_only_the_reranker_scores() -> None:
     ranking = by_age(rerank_weight=1.0, threshold=RelevanceThreshold(similarity=0.9, coverage=0.9))
     assert texts(answered(judge(kestrel=1.0), ranking, text="kestrel barn")) == ["kestrel barn"]
 
@@ -268,5 +268,5 @@ def test_what_has_gone_since_the_search_is_not_judged() -> None:
     assert [len(given) for _, given in asked.asked] == [3]
 
 
-def test_how_long_it_took_is_told() -> None:
+def test_how_long_it_took_is_reported() -> None:
     assert "rerank" in answered(judge()).timings

@@ -348,7 +348,7 @@ def test_an_answer_without_ratings_changes_nothing(make: Callable[[], Store]) ->
         ({"ratings": [{"rating": "good"}]}, 'no "memory"'),
     ],
 )
-def test_an_answer_that_will_not_do_changes_nothing_and_is_told(
+def test_an_answer_that_will_not_do_changes_nothing_and_is_reported(
     make: Callable[[], Store], answer: Scripted, problem: str
 ) -> None:
     async def steps(life: Sweep) -> tuple[ReviewReport, tuple[Review, ...], str]:
@@ -460,7 +460,7 @@ def test_what_only_some_may_see_is_reviewed_too(make: Callable[[], Store], visib
     assert sweep(make, [rated(m1="good")], steps, memories=(private,)) == 1
 
 
-def test_what_nobody_of_its_session_may_see_waits_and_is_told(make: Callable[[], Store]) -> None:
+def test_what_nobody_of_its_session_may_see_waits_and_is_reported(make: Callable[[], Store]) -> None:
     private = replace(TEA, visibility=Visibility.OWN)
 
     async def steps(life: Sweep) -> tuple[ReviewReport, str]:

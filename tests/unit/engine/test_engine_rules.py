@@ -347,7 +347,7 @@ def test_by_force_two_entries_are_enough_and_one_is_not(make: Callable[[], Store
 # ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_came_of_a_run_is_told_as_summary_generated(make: Callable[[], Store]) -> None:
+def test_the_result_of_a_run_is_recorded_as_summary_generated(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> tuple[list[Event], RulesReport]:
         report = await ten(life)
         return await life.told(), report

@@ -224,7 +224,7 @@ def test_an_episode_is_of_its_stream_and_spans_its_turns(make: Make) -> None:
     assert over(make, steps) == (MONDAY, Tier.EPISODIC, "episode", Visibility.WORKSPACE, Status.ACTIVE)
 
 
-def test_an_episode_says_why_it_ends_of_how_many_turns_it_is_and_who_told_it() -> None:
+def test_an_episode_records_why_it_ends_its_number_of_turns_and_who_summarised_it() -> None:
     async def steps(store: Store) -> object:
         return (await the_first(store))[2].metadata
 
@@ -232,7 +232,7 @@ def test_an_episode_says_why_it_ends_of_how_many_turns_it_is_and_who_told_it() -
     assert over(STORES["reference"], steps) == told
 
 
-def test_without_a_model_an_episode_is_told_in_the_words_of_its_turns() -> None:
+def test_without_a_model_an_episode_is_summarised_in_the_words_of_its_turns() -> None:
     async def steps(store: Store) -> object:
         return (await the_first(store))[2]
 
@@ -291,7 +291,7 @@ def test_beside_its_turns_an_episode_is_not_found_unless_asked_for(make: Make) -
     assert over(make, steps) == [{"message"}, {"episode"}]
 
 
-def test_why_an_episode_beside_its_turns_is_not_found_is_told() -> None:
+def test_why_an_episode_beside_its_turns_is_not_found_is_reported() -> None:
     async def steps(store: Store) -> object:
         ctx, _, first = await the_first(store)
         question = Question(text="payment worker memory", where=Filter(current_at=NOW))
@@ -368,7 +368,7 @@ def test_a_turn_that_was_forgotten_does_not_come_back_in_an_episode(make: Make) 
 
 
 @every_store
-def test_a_model_that_cuts_a_window_tells_its_episodes_too(make: Make) -> None:
+def test_a_model_that_segments_a_window_summarises_its_episodes_too(make: Make) -> None:
     async def steps(store: Store) -> object:
         model = ScriptedModel(a_window)
         ctx = a_context(store, ASKING, llm=model)
@@ -417,7 +417,7 @@ MEMORY: JsonObject = {"title": "More memory for checkout's worker", "summary": "
 CAKE: JsonObject = {"title": "An apple cake for Saturday", "summary": "Apple."}
 
 
-def test_an_episode_whose_end_was_plain_is_told_by_the_model_too() -> None:
+def test_an_episode_that_ended_by_a_rule_is_summarised_by_the_model_too() -> None:
     async def steps(store: Store) -> object:
         ctx = a_context(store, BESIDE, llm=ScriptedModel([MEMORY, CAKE]))
         await say(ctx)
@@ -449,7 +449,7 @@ def test_a_title_of_a_window_that_is_too_short_is_asked_for_again_alone() -> Non
     assert found == ([MEMORY["title"], CAKE["title"]], ["segment", "tell"])
 
 
-def test_an_episode_whose_title_stays_too_short_is_told_in_the_words_of_its_turns() -> None:
+def test_an_episode_whose_title_stays_too_short_is_summarised_in_the_words_of_its_turns() -> None:
     async def steps(store: Store) -> object:
         ctx = a_context(store, BESIDE, llm=ScriptedModel(lambda _: {**CAKE, "title": "Cake"}))
         await say(ctx)
@@ -459,7 +459,7 @@ def test_an_episode_whose_title_stays_too_short_is_told_in_the_words_of_its_turn
     assert over(STORES["reference"], steps) == [("extractive", True)] * 2
 
 
-def test_what_no_model_tells_well_is_told_without_one() -> None:
+def test_an_episode_without_a_usable_answer_is_summarised_without_a_model() -> None:
     async def steps(store: Store) -> object:
         ctx = a_context(store, BESIDE, llm=ScriptedModel(lambda _: "no JSON"))
         await say(ctx)
@@ -563,7 +563,7 @@ def test_a_model_that_is_down_is_left_alone_after_two_streams(make: Make) -> Non
 
 
 @every_store
-def test_streams_that_a_model_fails_on_one_by_one_are_all_told_in_the_end(make: Make) -> None:
+def test_streams_that_a_model_fails_on_one_by_one_are_all_segmented_in_the_end(make: Make) -> None:
     async def steps(store: Store) -> object:
         clock = FixedClock()
         ctx = a_context(store, ASKING, llm=ScriptedModel(down_on("cinnamon")), clock=clock)
@@ -592,7 +592,7 @@ def test_a_stream_of_which_nothing_is_left_waits_no_longer(make: Make) -> None:
     assert over(make, steps) == ()
 
 
-def test_a_stream_that_has_waited_long_enough_is_told_without_the_model() -> None:
+def test_a_stream_that_has_waited_long_enough_is_segmented_without_the_model() -> None:
     async def steps(store: Store) -> object:
         ctx = a_context(store, ASKING, llm=ScriptedModel(down_on("cinnamon")), embedder=FailingEmbedder())
         await say(ctx)

@@ -141,7 +141,7 @@ def test_an_entry_is_remembered_with_what_its_header_says(world: World) -> None:
     assert memory.strength.usage.last_retrieved_at == datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_what_stands_in_an_institutional_file_has_the_standing_tag(world: World) -> None:
+def test_an_entry_of_an_institutional_file_has_the_pinned_tag(world: World) -> None:
     world.write("checkout/institutional.md", entry())
     world.sync()
     assert world.memory().tags == ("institutional",)
@@ -508,7 +508,7 @@ def analysed_write(memory: Memory) -> MemoryWrite:
         ("last_reinforced: 2026-13-01\n", 4, "cannot be read"),
     ],
 )
-def test_a_bad_header_is_told_with_its_line_and_its_neighbour_goes_in(
+def test_a_bad_header_is_reported_with_its_line_and_its_neighbour_goes_in(
     world: World, fields: str, line: int, said: str
 ) -> None:
     world.write("MEMORY.md", entry(fields=fields) + "\n" + entry(TWO))
@@ -540,7 +540,7 @@ def test_a_memory_whose_header_went_bad_stays_in_recall(world: World) -> None:
     assert world.sync().findings == report.findings
 
 
-def test_a_file_that_is_not_utf8_is_told_and_its_memories_stay(world: World) -> None:
+def test_a_file_that_is_not_utf8_is_reported_and_its_memories_stay(world: World) -> None:
     path = world.write("MEMORY.md", entry())
     world.sync()
     path.write_bytes(b"---\nid: \xff\n---\n")
@@ -549,13 +549,13 @@ def test_a_file_that_is_not_utf8_is_told_and_its_memories_stay(world: World) -> 
     assert set(world.current()) == {ONE}
 
 
-def test_a_text_too_long_for_a_memory_is_told(world: World) -> None:
+def test_a_text_too_long_for_a_memory_is_reported(world: World) -> None:
     world.write("MEMORY.md", entry(text="x" * 70_000))
     (finding,) = world.sync().findings
     assert (finding.line, "65,536 bytes" in finding.message) == (1, True)
 
 
-def test_an_id_that_stands_twice_with_other_words_is_told_and_the_first_holds(world: World) -> None:
+def test_an_id_that_stands_twice_with_other_words_is_reported_and_the_first_holds(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.write("checkout/MEMORY.md", entry(text="Something else."))
     (finding,) = world.sync().findings
@@ -572,7 +572,7 @@ def test_a_copy_of_an_entry_is_no_finding_and_takes_over_when_the_first_goes(wor
     assert world.memory().source == "checkout/MEMORY.md"
 
 
-def test_an_id_of_another_kind_of_memory_is_told(world: World) -> None:
+def test_an_id_of_another_kind_of_memory_is_reported(world: World) -> None:
     note = world.remember("A plain note.", kind="note")
     world.write("MEMORY.md", entry(note.id))
     (finding,) = world.sync().findings
@@ -638,7 +638,7 @@ def test_a_file_that_came_to_be_meanwhile_is_not_overwritten(world: World) -> No
     assert str(memory.id) in world.read("MEMORY.md")
 
 
-def test_a_file_that_cannot_be_written_is_told_and_waits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_written_is_reported_and_waits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write("MEMORY.md", entry())
     world.sync()
     world.retrieved()

@@ -115,7 +115,7 @@ def test_a_memory_that_is_not_current_is_told_why(
     assert (told.returned, told.reason) == (False, f"left out before the search: {reason}")
 
 
-def test_a_memory_below_the_relevance_floor_is_told_so(rem: Remembrancer) -> None:
+def test_a_memory_below_the_relevance_threshold_is_reported_as_such(rem: Remembrancer) -> None:
     memory = rem.remember("Lunch with penguins in the deploy room of the old zoo")
     rem.jobs.index_now()
     told = rem.why_not(memory.id, "quarterly finance statement numbers")
@@ -123,7 +123,7 @@ def test_a_memory_below_the_relevance_floor_is_told_so(rem: Remembrancer) -> Non
     assert told.reason == "ranked 1, below the relevance threshold"
 
 
-def test_a_memory_below_the_score_asked_for_is_told_so(rem: Remembrancer) -> None:
+def test_a_memory_below_the_score_asked_for_is_reported(rem: Remembrancer) -> None:
     memory = rem.remember("The deploy failed")
     told = rem.why_not(memory.id, "deploy", min_score=1.0)
     assert (told.stage, told.score is not None and told.score < 1.0) == (Stage.MIN_SCORE, True)
@@ -137,7 +137,7 @@ def test_a_memory_below_the_limit_is_told_its_rank(rem: Remembrancer) -> None:
     assert told.reason == "ranked 2, and only 1 are asked for (at most 200)"
 
 
-def test_a_repeat_is_told_of_which(rem: Remembrancer) -> None:
+def test_a_duplicate_names_the_memory_it_repeats(rem: Remembrancer) -> None:
     older = rem.remember("The deploy failed", occurred_at=NOW - timedelta(minutes=5))
     newer = rem.remember("the deploy FAILED")
     told = rem.why_not(older.id, "deploy failed")
@@ -145,7 +145,7 @@ def test_a_repeat_is_told_of_which(rem: Remembrancer) -> None:
     assert str(newer.id) in told.reason
 
 
-def test_a_memory_beyond_the_depth_of_the_legs_is_told_so(rem: Remembrancer, clock: FixedClock) -> None:
+def test_a_memory_beyond_the_depth_of_the_searches_is_reported_as_such(rem: Remembrancer, clock: FixedClock) -> None:
     memory = rem.remember("A deploy of something else entirely, with lunch", occurred_at=NOW - 900 * DAY)
     rem.observe_many({"text": f"deploy failed {n}"} for n in range(220))
     rem.jobs.index_now()
@@ -154,13 +154,13 @@ def test_a_memory_beyond_the_depth_of_the_legs_is_told_so(rem: Remembrancer, clo
     assert told.reason == "no leg brought it: 200 memories match better by words; 200 memories are nearer in meaning"
 
 
-def test_a_memory_without_a_word_in_common_and_without_an_embedder_is_told_so(wordy: Remembrancer) -> None:
+def test_a_memory_without_a_word_in_common_and_without_an_embedder_is_reported(wordy: Remembrancer) -> None:
     memory = wordy.remember("The deploy failed")
     told = wordy.why_not(memory.id, "penguins")
     assert told.reason == "no leg brought it: no word in common; no embedder: lexical recall only, as asked for"
 
 
-def test_a_memory_without_a_word_in_common_and_without_a_vector_yet_is_told_so(rem: Remembrancer) -> None:
+def test_a_memory_without_a_word_in_common_and_without_a_vector_yet_is_reported(rem: Remembrancer) -> None:
     memory = rem.remember("The deploy failed")
     told = rem.why_not(memory.id, "penguins")
     assert told.reason == (
@@ -168,7 +168,7 @@ def test_a_memory_without_a_word_in_common_and_without_a_vector_yet_is_told_so(r
     )
 
 
-def test_a_memory_without_a_word_in_common_while_the_embedder_is_down_is_told_so(clock: FixedClock) -> None:
+def test_a_memory_without_a_word_in_common_while_the_embedder_is_down_is_reported(clock: FixedClock) -> None:
     settings = Settings(db=":memory:", background_index=False)
     with Remembrancer.open(settings=settings, embedder=FailingEmbedder(), clock=clock) as rem:
         memory = rem.remember("The deploy failed")

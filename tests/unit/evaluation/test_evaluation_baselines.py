@@ -150,5 +150,5 @@ def test_with_headings_speaker_and_month_are_found(question: str) -> None:
     assert answered(WithHeadings(Bm25Baseline()), told, question).scores[0] > 0
 
 
-def test_a_system_with_headings_is_told_apart_by_its_name() -> None:
+def test_a_system_with_headings_is_distinguished_by_its_name() -> None:
     assert WithHeadings(Bm25Baseline()).name == "bm25+heading"

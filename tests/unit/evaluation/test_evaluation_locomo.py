@@ -38,7 +38,7 @@ def test_sessions_are_in_order_of_their_number_not_of_their_spelling() -> None:
     assert [turn.id for turn in load(TINY).conversations[1].transcript.turns] == ["D2:1", "D10:1"]
 
 
-def test_shared_image_is_told_by_its_caption(first: Conversation) -> None:
+def test_a_shared_image_is_represented_by_its_caption(first: Conversation) -> None:
     assert first.transcript.turns[1].text == (
         "Good. I finally sold the green canoe. [shares an image: a canoe on a trailer]"
     )
@@ -90,7 +90,7 @@ def test_categories_have_the_papers_names(first: Conversation) -> None:
     ]
 
 
-def test_categories_with_an_answer_are_told_in_one_order() -> None:
+def test_categories_with_an_answer_are_described_in_one_order() -> None:
     assert load(TINY).categories == ("single-hop", "multi-hop", "temporal", "open-domain")
 
 

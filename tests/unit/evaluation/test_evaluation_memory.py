@@ -102,7 +102,7 @@ def told(*texts: str) -> Transcript:
     return Transcript(id="c", turns=tuple(turns))
 
 
-def test_hits_are_told_as_turns(tmp_path: Path) -> None:
+def test_hits_are_described_as_turns(tmp_path: Path) -> None:
     conversation = load(TINY).conversations[0]
     found = ranked(conversation, "Who sold the green canoe?", tmp_path / "a.db", HashEmbedder())
     assert found[0] == "D1:2"
@@ -264,7 +264,7 @@ def test_a_turn_that_no_search_brings_is_no_candidate(tmp_path: Path) -> None:
     assert outcome(transcript, "the green canoe", "t1", tmp_path / "a.db") is TurnOutcome.NO_CANDIDATE
 
 
-def test_a_turn_with_too_little_in_common_is_below_the_floor(tmp_path: Path) -> None:
+def test_a_turn_with_too_little_in_common_is_below_the_relevance_threshold(tmp_path: Path) -> None:
     question = "Which violin did the zebra play at the lake before breakfast in Lisbon on a yellow bicycle?"
     assert (
         outcome(told("a lake", "a violin", "a zebra", "an admiral"), question, "t1", tmp_path / "a.db")
@@ -333,7 +333,7 @@ def test_conversations_by_name_alone() -> None:
     assert (report.conversation_ids, report.available, report.questions) == (("tiny-2",), 2, 1)
 
 
-def test_tuned_and_untouched_conversations_are_told_apart() -> None:
+def test_tuned_and_untouched_conversations_are_distinguished() -> None:
     report = evaluated(load(TINY), settings=settings(), baselines=False, tuned=["tiny-2"], against="crewship")
     assert [(group.name, group.conversations) for group in report.groups] == [
         ("tuned", ("tiny-2",)),

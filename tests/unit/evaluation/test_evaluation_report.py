@@ -148,22 +148,22 @@ def test_tables_show_the_values(page: str, report: EvaluationReport) -> None:
 
 
 @pytest.mark.parametrize("level", ["turns", "sessions"])
-def test_a_half_is_told_by_the_metrics_of_the_whole(level: str, report: EvaluationReport) -> None:
+def test_a_half_is_described_by_the_metrics_of_the_whole(level: str, report: EvaluationReport) -> None:
     shown = {view.name: view for view in views(report) if isinstance(view, EvidenceFound)}
     assert {shown[f"{part}-{level}"].metrics for part in ("tuned", "untouched")} == {shown[level].metrics}
 
 
 @pytest.mark.parametrize("metric", ["recall@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr"])
-def test_turns_are_told_by_each_metric_that_the_readme_has(metric: str) -> None:
+def test_turns_are_described_by_each_metric_that_the_readme_has(metric: str) -> None:
     assert metric in TURN_METRICS
 
 
 @pytest.mark.parametrize("metric", ["recall@5", "any@5", "all@5", "all@10"])
-def test_sessions_are_told_by_each_metric_that_is_asked_of_them(metric: str) -> None:
+def test_sessions_are_described_by_each_metric_that_is_asked_of_them(metric: str) -> None:
     assert metric in SESSION_METRICS
 
 
-def test_what_stands_in_blocks_is_told_of_each_half(report: EvaluationReport) -> None:
+def test_evidence_in_blocks_is_reported_for_each_half(report: EvaluationReport) -> None:
     names = {view.name for view in views(report)}
     assert {"blocks", "tuned-blocks", "untouched-blocks"} <= names
 
@@ -198,7 +198,7 @@ def test_what_there_is_nothing_to_say_of_has_no_table(tmp_path: Path) -> None:
         assert title not in page
 
 
-def test_where_a_preset_allows_less_the_depths_are_told_apart() -> None:
+def test_where_a_preset_allows_less_the_depths_are_distinguished() -> None:
     report = measured(baselines=False, against="crewship")
     assert as_json(report)["depth_by_system"] == {"default": 100, "crewship": 50}
     assert "answers read to depths 100 (default), 50 (crewship)" in told(report)

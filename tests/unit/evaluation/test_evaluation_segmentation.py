@@ -124,7 +124,7 @@ def test_an_interval_holds_its_figure() -> None:
         assert interval.low < result.values[metric] < interval.high
 
 
-def test_what_is_better_on_most_dialogues_is_told_as_sure() -> None:
+def test_what_is_better_on_most_dialogues_is_reported_as_significant() -> None:
     told = differences(outcomes(1, right=0.9), [("other", outcomes(2, right=0.3))], seed=0)
     assert [one.metric for one in told] == ["pk", "window_diff", "f1"]
     assert [one.difference < 0 for one in told] == [True, True, False]

@@ -195,7 +195,7 @@ def test_an_unknown_block_is_a_problem_and_the_rest_of_the_message_is_kept(tmp_p
         ({"command": "x" * 2_500}, "T: " + "x" * 2_000 + "\n[… 500 more characters]"),
     ],
 )
-def test_a_tool_call_is_told_in_short(tmp_path: Path, given: object, text: str) -> None:
+def test_a_tool_call_is_described_in_short(tmp_path: Path, given: object, text: str) -> None:
     content = [{"type": "tool_use", "name": "T", "input": given}]
     assert texts(claude(tmp_path, {"sender": "assistant", "content": content})) == [text]
 

@@ -136,7 +136,7 @@ def test_a_file_that_grows_keeps_the_keys_it_had(tmp_path: Path) -> None:
     assert keys(read_lines(tmp_path, {"text": "a"}, {"text": "b"}, {"text": "c"}))[:2] == before
 
 
-def test_records_without_a_session_are_told_apart_by_their_file(tmp_path: Path) -> None:
+def test_records_without_a_session_are_distinguished_by_their_file(tmp_path: Path) -> None:
     one, two = (keys(read_lines(tmp_path, {"text": "a"}, name=name)) for name in ("1.jsonl", "2.jsonl"))
     assert one != two
 

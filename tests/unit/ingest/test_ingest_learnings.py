@@ -90,7 +90,7 @@ def test_a_rule_inside_a_text_stays_a_rule(tmp_path: Path) -> None:
         ("Only prose.\n", 1, "no header"),
     ],
 )
-def test_a_bad_header_is_told_with_its_line(tmp_path: Path, text: str, line: int, said: str) -> None:
+def test_a_bad_header_is_reported_with_its_line(tmp_path: Path, text: str, line: int, said: str) -> None:
     found = problem(written(tmp_path, text))
     assert (found.line, said in found.message) == (line, True), found
 

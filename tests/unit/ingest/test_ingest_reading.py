@@ -41,7 +41,7 @@ def zipped(tmp_path: Path, **members: Path) -> Path:
 
 
 @pytest.mark.parametrize(("name", "expected"), FILES.items())
-def test_the_format_of_a_file_is_told_by_its_content(name: str, expected: Format) -> None:
+def test_the_format_of_a_file_is_detected_by_its_content(name: str, expected: Format) -> None:
     assert detect(FIXTURES / name) is expected
 
 

@@ -80,7 +80,7 @@ def test_a_bar_is_as_long_as_its_score_whatever_its_parts() -> None:
     assert bar.count("·") == 20 - 14
 
 
-def test_a_bar_tells_its_parts_apart_with_and_without_colours() -> None:
+def test_the_parts_of_a_bar_differ_with_and_without_colours() -> None:
     bar = Shares([part("a", 0.5), part("b", 0.5)], 1.0, 10)
     assert drawn(bar) == GLYPHS[0] * 5 + GLYPHS[1] * 5 + "\n"
     coloured = drawn(bar, color_system="standard")

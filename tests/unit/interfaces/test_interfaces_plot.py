@@ -55,7 +55,7 @@ def test_the_crossing_is_marked_where_the_line_meets_the_limit() -> None:
     assert abs(rows[0].index("X") - (6 + 0.75 * 43)) <= 1
 
 
-def test_a_crossing_that_is_not_in_sight_is_not_marked() -> None:
+def test_a_crossing_outside_the_plot_is_not_marked() -> None:
     assert "●" not in "".join(drawn(Plot(StrengthCurve(falling(1, 0.5), 0.25, NOW, NOW + 500 * DAY))))
 
 

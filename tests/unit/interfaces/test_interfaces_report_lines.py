@@ -124,7 +124,7 @@ CASES: tuple[tuple[JobReport, str], ...] = (
 
 
 @pytest.mark.parametrize(("report", "told"), CASES, ids=[told[:30] for _, told in CASES])
-def test_a_run_is_told_in_a_sentence(report: JobReport, told: str) -> None:
+def test_a_run_is_described_in_a_sentence(report: JobReport, told: str) -> None:
     assert line("job", report).plain == f"job: {told}"
 
 

@@ -131,7 +131,7 @@ def test_an_explanation_keeps_its_tree() -> None:
     assert shape.ranks == {"lexical": 2}
 
 
-def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> None:
+def test_the_details_of_a_memory_contain_all_that_belongs_to_it(memory: Remembrancer) -> None:
     event = memory.observe("hello")
     revision = Revision(memory_id=ID, number=1, title=None, text="before", replaced_at=AT)
     relation = Relation(source=ID, target=uuid4(), kind=RelationKind.SUPPORTS, weight=0.5, created_at=AT)
@@ -186,7 +186,7 @@ def test_a_shape_comes_back_from_its_json(shape: Wire) -> None:
     comes_back(shape)
 
 
-def test_a_snapshot_is_told_with_its_bands_and_what_to_do() -> None:
+def test_a_snapshot_is_reported_with_its_bands_and_what_to_do() -> None:
     told = json.loads(HealthOut.of(SNAPSHOT).model_dump_json())
     assert (told["crew"], told["day"], told["taken_at"]) == ("sales", "2026-03-04", "2026-03-04T09:00:00.123456Z")
     assert (told["score"], told["band"], told["weakest"]) == (50.0, "yellow", "reachability")

@@ -82,7 +82,7 @@ def test_the_numbers_mean_the_same_of_every_job(
     assert ((shape.done, shape.failed, shape.left), shape.reason) == (numbers, reason)
 
 
-def test_a_snapshot_is_told_in_a_report_as_health_tells_it() -> None:
+def test_a_snapshot_in_a_report_has_the_form_of_health() -> None:
     [taken] = JobReportOut.of(HealthReport(taken=(SNAPSHOT,))).model_dump(mode="json")["details"]["taken"]
     assert (taken["score"], taken["band"]) == (90.0, "green")
 
@@ -100,12 +100,12 @@ def test_the_end_of_a_session_is_told_part_by_part() -> None:
     assert told["reinforced"] == {"reinforced": [], "left": 0, "reason": "nothing was used"}
 
 
-def test_a_stage_is_told_by_its_name() -> None:
+def test_a_stage_is_described_by_its_name() -> None:
     told = DoneOut.of(StageReport(stage=LearningStage.DESIGN, at=AT)).model_dump(mode="json")["details"]
     assert (told["stage"], told["ended"], told["at"]) == ("design", None, "2026-03-04T09:00:00+00:00")
 
 
-def test_how_a_job_stands_is_told_with_what_failed() -> None:
+def test_how_a_job_stands_is_reported_with_what_failed() -> None:
     state = JobState(job=Job.SEGMENT, last=RUN, next_run=None, backlog=7, failures=(DEFERRAL,))
     [told] = JobsOut.of([state]).model_dump(mode="json")["jobs"]
     assert (told["job"], told["next_run"], told["backlog"]) == ("segment", None, 7)
@@ -151,7 +151,7 @@ class _Inner:
         (_Inner((ID,)), {"ids": [str(ID)]}),
     ],
 )
-def test_a_report_is_told_in_json(value: object, told: object) -> None:
+def test_a_report_is_converted_to_json(value: object, told: object) -> None:
     assert json_of(value) == told
 
 

@@ -93,7 +93,7 @@ def test_a_session_is_told_from_its_beginning() -> None:
     with_memory(talk)
 
 
-def test_of_a_long_session_the_last_entries_are_told_without_a_gap() -> None:
+def test_of_a_long_session_the_last_entries_are_reported_without_a_gap() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
         await memory.observe_many({"text": f"turn {n}", "session": "long"} for n in range(700))
         many = await call.read("journal://long")

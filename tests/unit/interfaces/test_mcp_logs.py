@@ -28,7 +28,7 @@ def test_a_warning_is_one_line_without_control_characters(capsys: pytest.Capture
     assert told == "WARNING mcp.server.somewhere: Invalid Host header: evil[2J ERROR forged\n"
 
 
-def test_of_an_exception_its_kind_is_told_and_none_of_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_an_exception_its_kind_is_reported_and_none_of_its_words(capsys: pytest.CaptureFixture[str]) -> None:
     error = ValueError("the secret of a memory")
     told = logged(capsys, lambda log: log.error("a handler raised", exc_info=error))
     assert told == "ERROR mcp.server.somewhere: a handler raised (ValueError)\n"

@@ -116,7 +116,7 @@ def test_a_tools_answer_has_a_closed_schema(name: str) -> None:
     assert set(schema["required"]) == set(schema["properties"])
 
 
-def test_all_that_a_model_is_told_of_the_tools_is_short() -> None:
+def test_the_descriptions_of_all_tools_are_short() -> None:
     told = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in OFFERED.values()]
     assert len(json.dumps([{**tool, "outputSchema": None} for tool in told])) < 14_000
 

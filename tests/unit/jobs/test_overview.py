@@ -74,7 +74,7 @@ async def three_turns(ctx: Context, _: FixedClock) -> None:
     await observe(ctx, SCOPE, [EventDraft(text=f"Turn {n}") for n in range(3)])
 
 
-def test_each_job_of_the_preset_is_told_of_in_the_order_they_run() -> None:
+def test_each_job_of_the_preset_is_reported_in_the_order_they_run() -> None:
     async def jobs(store: Store) -> dict[str, list[str]]:
         return {
             name: [state.job.value for state in await job_states(a_context(store, preset), Reader(SCOPE))]
@@ -92,7 +92,7 @@ def test_a_job_that_never_ran_is_due_and_has_no_last_run(make: Callable[[], Stor
     assert state == JobState(job=Job.COMPACT, last=None, next_run=None, backlog=None, failures=())
 
 
-def test_the_last_run_is_told_and_when_the_next_one_is(make: Callable[[], Store]) -> None:
+def test_the_last_run_is_reported_and_when_the_next_one_is(make: Callable[[], Store]) -> None:
     run = Run(job="compact", started_at=NOW, ended_at=NOW, done=3)
 
     async def ran(ctx: Context, clock: FixedClock) -> None:
@@ -111,7 +111,7 @@ def test_what_is_overdue_is_due_now(make: Callable[[], Store]) -> None:
     assert stands(make, Job.COMPACT, ran).next_run is None
 
 
-def test_only_a_job_s_own_failures_are_told_with_it(make: Callable[[], Store]) -> None:
+def test_only_a_job_s_own_failures_are_reported_with_it(make: Callable[[], Store]) -> None:
     async def failed(ctx: Context, _: FixedClock) -> None:
         await ctx.store.defer(SCOPE, "segment", "monday", error="it is down", now=NOW)
         await ctx.store.defer(SCOPE, "review", "a memory", error="it is down", now=NOW)
@@ -139,13 +139,13 @@ def fails_of(reader: Reader) -> tuple[Deferral, ...]:
     return stands(STORES["sqlite"], Job.INDEX, one_text_fails, embedder=Picky(), reader=reader).failures
 
 
-def test_a_text_whose_embedding_failed_is_told_with_its_reason() -> None:
+def test_a_text_whose_embedding_failed_is_reported_with_its_reason() -> None:
     [failure] = fails_of(Reader(SCOPE))
     assert UUID(failure.item)
     assert (failure.text, failure.attempts, failure.error) == ("cannot be embedded", 1, "it cannot read that")
 
 
-def test_what_the_caller_may_not_see_is_told_without_its_text() -> None:
+def test_what_the_caller_may_not_see_is_reported_without_its_text() -> None:
     [failure] = fails_of(Reader(SCOPE.narrowed(agent="somebody else")))
     assert (failure.text, failure.error) == ("", "it cannot read that")
 

@@ -203,7 +203,7 @@ def test_a_job_that_always_breaks_off_keeps_none_of_the_others_from_running(
     assert one.jobs == [*ALL, "index"]
 
 
-def test_a_job_that_broke_off_is_told_of(life: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_broke_off_is_reported(life: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     breaking(monkeypatch, "segment", ModelUnavailable("it is down"))
     one = life(only=[Job.SEGMENT])
     asyncio.run(one.live())

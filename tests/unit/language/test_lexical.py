@@ -211,7 +211,7 @@ def has_every_word(question: str, text: str) -> bool:
         ("18th", "on the 18"),
     ],
 )
-def test_a_text_that_has_every_word_of_a_question_is_told(question: str, text: str) -> None:
+def test_a_text_with_every_word_of_a_question_is_recognised(question: str, text: str) -> None:
     assert has_every_word(question, text)
 
 
@@ -226,7 +226,7 @@ def test_a_text_that_has_every_word_of_a_question_is_told(question: str, text: s
         ("", "anything"),
     ],
 )
-def test_a_text_without_one_of_the_words_is_told_too(question: str, text: str) -> None:
+def test_a_text_without_one_of_the_words_is_recognised(question: str, text: str) -> None:
     assert not has_every_word(question, text)
 
 

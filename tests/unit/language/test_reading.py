@@ -70,7 +70,7 @@ def test_a_short_question_without_spaces_is_searched_as_it_is() -> None:
     assert salient_part(text) == text
 
 
-def test_both_legs_look_for_the_same_part() -> None:
+def test_both_searches_use_the_same_part() -> None:
     planned = read_question(f"{PROMPT}{QUESTION}", (), NOW)
     assert (planned.searched, planned.lexical) == (QUESTION, lexical_query(QUESTION))
 
@@ -167,7 +167,7 @@ def test_the_times_a_question_names_count_from_when_it_is_asked() -> None:
     assert (span.text, span.start.date().isoformat()) == ("yesterday", "2026-03-03")
 
 
-def test_a_time_that_counts_from_something_undated_is_told_apart() -> None:
+def test_a_time_that_counts_from_something_undated_is_distinguished() -> None:
     planned = read_question("What did we buy two weeks before the trip to Rome?", (), NOW)
     assert planned.anchored is not None
     assert (planned.anchored.anchor, planned.spans) == ("the trip to Rome", ())

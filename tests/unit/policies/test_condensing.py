@@ -37,7 +37,7 @@ def test_an_id_is_the_same_for_the_same_sources_as_they_read() -> None:
     assert id_of([ONE, OTHER], "sleep") not in others
 
 
-def test_ids_are_told_as_text_with_commas() -> None:
+def test_ids_are_described_as_text_with_commas() -> None:
     assert ids_told([ONE, OTHER]) == f"{ONE.id},{OTHER.id}"
 
 

@@ -99,7 +99,7 @@ def test_a_time_constant_that_is_no_time_is_refused(
 
 @pytest.mark.parametrize("floor", [-0.1, 1.1, math.nan])
 @pytest.mark.parametrize("curve", [LinearRamp, HalfLife])
-def test_a_floor_outside_the_unit_interval_is_refused(curve: type[LinearRamp | HalfLife], floor: float) -> None:
+def test_a_lower_bound_outside_the_unit_interval_is_refused(curve: type[LinearRamp | HalfLife], floor: float) -> None:
     with pytest.raises(InvalidInput, match=r"^floor: .*from 0 to 1"):
         curve(days=1, floor=floor)
 

@@ -86,7 +86,7 @@ def test_an_exposure_before_it_happened_makes_nothing_older() -> None:
 
 
 @pytest.mark.parametrize("since", list(Since))
-def test_what_is_told_of_the_future_is_new(since: Since) -> None:
+def test_a_fact_about_the_future_is_new(since: Since) -> None:
     assert retention(Dynamics(curve=RAMP, since=since), remembered(-3)) == 1.0
 
 

@@ -87,7 +87,7 @@ def test_an_entry_takes_its_memory_with_it(graph: Graph) -> None:
     assert other not in found.memories
 
 
-def test_an_episode_of_which_a_turn_goes_is_told_anew(graph: Graph) -> None:
+def test_an_episode_of_which_a_turn_goes_is_rewritten(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other)
     found = graph.erased(turn)
@@ -130,7 +130,7 @@ def test_what_was_drawn_from_what_goes_goes_through_all_its_steps(graph: Graph) 
     assert (found.asked, found.memories) == ({source}, {source, fact, rule})
 
 
-def test_what_was_drawn_from_an_episode_that_is_told_anew_goes(graph: Graph) -> None:
+def test_what_was_drawn_from_an_episode_that_is_rewritten_goes(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other, consolidated_at=NOW)
     fact = graph.memory(a_memory("Deploys are on Fridays"), sources=[episode])
@@ -182,14 +182,14 @@ def test_what_says_the_same_does_not_come_back(graph: Graph) -> None:
     assert (found.memories, found.restored) == ({source, twin, kept}, frozenset())
 
 
-def test_a_summary_takes_what_it_is_told_in_place_of(graph: Graph) -> None:
+def test_a_summary_takes_the_memories_that_it_replaces(graph: Graph) -> None:
     sources = [graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Tea is served at four")]
     summary = graph.memory(a_memory("Food and drink"), sources=sources)
     found = graph.erased(summary)
     assert (found.memories, found.restored) == ({summary, *sources}, frozenset())
 
 
-def test_a_summary_leaves_what_something_else_is_told_in_place_of_as_well(graph: Graph) -> None:
+def test_a_summary_leaves_memories_that_another_one_replaces_too(graph: Graph) -> None:
     source = graph.memory(compacted(a_memory("Tea is served at four")))
     summary = graph.memory(a_memory("Food and drink"), sources=[source])
     graph.memory(a_memory("What is drunk"), sources=[source])

@@ -41,7 +41,7 @@ def test_small_talk_and_questions_stay_out_of_a_summary() -> None:
     assert not any(said in told for said in ("Hi Ben", "Great", "Sure", "look at it"))
 
 
-def test_what_is_said_twice_is_told_once() -> None:
+def test_a_repeated_sentence_is_summarised_once() -> None:
     twice = [
         AttributedText("Ana", "The payment worker ran out of memory."),
         AttributedText("Ben", "The payment worker ran out of memory."),
@@ -83,12 +83,12 @@ def test_other_scripts_have_titles_too(text: str, named: str) -> None:
 @pytest.mark.parametrize(
     "said", [[], [AttributedText("Ana", "")], [AttributedText("Ana", " \n\x07")]], ids=["none", "empty", "unseen"]
 )
-def test_where_there_is_nothing_to_be_seen_nothing_is_told(said: list[AttributedText]) -> None:
+def test_nothing_visible_gives_no_summary(said: list[AttributedText]) -> None:
     assert (title(said), summary(said)) == ("", "")
 
 
 @pytest.mark.parametrize("said", ["ok", "???", "👍", "the of and"])
-def test_where_there_is_little_it_is_told_as_it_is(said: str) -> None:
+def test_a_short_text_is_its_own_summary(said: str) -> None:
     assert summary([AttributedText("Ana", said)]) == f"Ana: {said}"
 
 

@@ -185,7 +185,7 @@ def test_a_fact_expires_with_its_episodes() -> None:
     assert write.memory.valid_until == LATER + HOUR
 
 
-def test_what_is_told_of_the_future_holds_from_now_on() -> None:
+def test_a_fact_about_the_future_holds_from_now_on() -> None:
     coming = replace(FIRST, occurred_to=LATER + HOUR)
     there = replace(basis(), episodes={coming.id: coming})
     [write] = drawn([finding(Action.NEW, "cake", coming)], there, {}, POLICY, now=LATER).effect.inserted
@@ -209,7 +209,7 @@ def test_what_is_known_already_reinforces_the_nearest() -> None:
     assert (result.new, result.reinforced) == ((), (TEA.id,))
 
 
-def test_what_is_no_nearer_than_the_mark_is_new() -> None:
+def test_a_fact_no_nearer_than_the_threshold_is_new() -> None:
     vectors = {"Ana has tea": a_vector(1.0, 0.0), TEA.text: a_vector(0.95, (1 - 0.95**2) ** 0.5)}
     result = draw(finding(Action.NEW, "Ana has tea"), known=(TEA,), vectors=vectors)
     assert len(result.new) == 1

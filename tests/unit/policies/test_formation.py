@@ -85,12 +85,12 @@ def test_a_worse_event_matters_more() -> None:
     assert [memory_of_event(event, GRADED).memory.strength.importance for event in events] == [0.5, 0.55, 0.6, 0.7]
 
 
-def test_a_marked_event_begins_with_its_floor_and_keeps_it() -> None:
+def test_the_memory_of_a_pinned_event_has_its_importance_floor_from_the_start() -> None:
     strength = memory_of_event(replace(an_event(), priority=Priority.PERMANENT), PLAIN).memory.strength
     assert (strength.importance, strength.importance_floor) == (0.95, 0.95)
 
 
-def test_an_event_that_nobody_marked_has_no_floor() -> None:
+def test_the_memory_of_an_event_of_normal_priority_has_no_importance_floor() -> None:
     assert memory_of_event(an_event(), GRADED).memory.strength == Strength()
 
 
@@ -206,7 +206,7 @@ def test_the_cue_of_a_memory_is_its_title_and_text_under_its_day() -> None:
     assert [(each.cue.heading, each.cue.text) for each in write.cues] == [("Wednesday 4 March 2026", "Checkout\n2 GiB")]
 
 
-def test_a_topic_told_anew_says_what_the_new_draft_says() -> None:
+def test_an_updated_topic_says_what_the_new_draft_says() -> None:
     old = formed(MemoryDraft(text="2 GiB", title="Memory", tags=("old",), importance=0.2, valid_until=LATER))
     draft = MemoryDraft(text="4 GiB", title="RAM", tags=("new",), importance=0.9, priority=9, metadata={"a": 1})
     memory = revised(old, draft, scope=SCOPE, now=LATER).memory
@@ -215,7 +215,7 @@ def test_a_topic_told_anew_says_what_the_new_draft_says() -> None:
     assert (memory.valid_until, memory.occurred_to, memory.revision) == (None, LATER, 2)
 
 
-def test_a_topic_told_anew_keeps_its_confidence_usage_source_and_first_recording() -> None:
+def test_an_updated_topic_keeps_its_confidence_usage_source_and_first_recording() -> None:
     strength = Strength(confidence=0.9, usage=Usage(helped=3))
     old = replace(formed(MemoryDraft(text="2 GiB", source="runbook")), strength=strength)
     memory = revised(old, MemoryDraft(text="4 GiB", source="rumour", confidence=0.1), scope=SCOPE, now=LATER).memory
@@ -223,19 +223,19 @@ def test_a_topic_told_anew_keeps_its_confidence_usage_source_and_first_recording
     assert (memory.source, memory.recorded_at, memory.id) == ("runbook", NOW, ID)
 
 
-def test_a_topic_told_anew_is_found_by_its_new_words_alone() -> None:
+def test_an_updated_topic_is_found_by_its_new_words_alone() -> None:
     write = revised(formed(MemoryDraft(text="2 GiB")), MemoryDraft(text="4 GiB"), scope=SCOPE, now=LATER)
     assert [each.cue.text for each in write.cues] == ["4 GiB"]
 
 
-def test_a_topic_told_anew_honours_a_new_expiry_and_drops_an_old_one() -> None:
+def test_an_updated_topic_honours_a_new_expiry_and_drops_an_old_one() -> None:
     old = formed(MemoryDraft(text="2 GiB"))
     expiring = revised(old, MemoryDraft(text="2 GiB", valid_until=LATER), scope=SCOPE, now=NOW).memory
     assert expiring.valid_until == LATER
     assert revised(expiring, MemoryDraft(text="4 GiB"), scope=SCOPE, now=NOW).memory.valid_until is None
 
 
-def test_the_same_told_again_says_the_same_whenever_it_is_told() -> None:
+def test_an_unchanged_topic_says_the_same_whenever_it_is_kept() -> None:
     old = formed(MemoryDraft(text="2 GiB"))
     assert says_the_same(revised(old, MemoryDraft(text="2 GiB"), scope=SCOPE, now=LATER).memory, old)
 
@@ -252,7 +252,7 @@ def test_the_same_told_again_says_the_same_whenever_it_is_told() -> None:
     ],
     ids=lambda draft: repr(draft)[:60],
 )
-def test_what_is_told_anew_with_any_difference_does_not_say_the_same(draft: MemoryDraft) -> None:
+def test_what_is_rewritten_with_any_difference_does_not_say_the_same(draft: MemoryDraft) -> None:
     old = formed(MemoryDraft(text="2 GiB"))
     assert not says_the_same(revised(old, draft, scope=SCOPE, now=LATER).memory, old)
 

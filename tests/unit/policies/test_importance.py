@@ -24,7 +24,7 @@ def test_an_event_matters_as_much_as_was_worked_out(row: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
-def test_every_importance_is_a_fraction_that_keeps_its_floor(preset: str) -> None:
+def test_every_importance_is_a_fraction_not_below_its_floor(preset: str) -> None:
     importance = PRESETS[preset].formation.importance
     for kind, severity, priority in product((*importance.by_type, "message"), Severity, Priority):
         assert importance.floor(priority) <= importance.of(kind, severity, priority) <= 1

@@ -23,7 +23,7 @@ def test_a_longer_one_needs_key_terms() -> None:
     assert USUAL.are_needed(TASK)
 
 
-def test_with_terms_both_legs_look_for_them() -> None:
+def test_with_key_terms_both_searches_use_them() -> None:
     planned = read_terms(USUAL.searched(TASK, ("ledger", "cluster migration")))
     assert (planned.searched, planned.embedded) == ("ledger cluster migration", "ledger cluster migration")
     assert planned.lexical == lexical_query("ledger cluster migration")

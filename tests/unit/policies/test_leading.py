@@ -108,7 +108,7 @@ def test_a_sum_within_a_product_is_one_factor() -> None:
     ]
 
 
-def test_terms_are_told_with_plus_and_factors_with_times() -> None:
+def test_terms_are_reported_with_plus_and_factors_with_times() -> None:
     assert str(leading(SUM)) == "lexical 0.30 + similarity 0.20"
     assert str(leading(FACTORS)) == "importance 0.50 × level 1.50"
 

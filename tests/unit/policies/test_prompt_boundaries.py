@@ -82,7 +82,7 @@ def test_a_turn_that_goes_on_leaves_one_segment_and_what_it_is_about() -> None:
 
 
 @pytest.mark.parametrize("value", [{}, {"begins_something_new": "yes"}, {"begins_something_new": 1}], ids=str)
-def test_a_verdict_that_is_neither_is_told_so(value: Any) -> None:
+def test_a_verdict_that_is_neither_is_reported(value: Any) -> None:
     assert read(value, LAST) == "begins_something_new is neither true nor false"
 
 

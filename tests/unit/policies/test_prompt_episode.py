@@ -30,7 +30,7 @@ def test_a_title_and_a_summary_are_read() -> None:
     ],
     ids=str,
 )
-def test_what_an_answer_lacks_is_told(value: Any, wrong: str) -> None:
+def test_what_an_answer_lacks_is_reported(value: Any, wrong: str) -> None:
     assert read(value) == wrong
 
 

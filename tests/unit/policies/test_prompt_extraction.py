@@ -90,7 +90,7 @@ def test_each_scope_is_asked_about_in_its_own_words(scope: ExtractionScope) -> N
     assert instructions(scope, 8) not in others
 
 
-def test_the_most_that_may_be_learned_is_told_and_bound() -> None:
+def test_the_most_that_may_be_learned_is_reported_and_bound() -> None:
     shape: Any = schema(3)
     assert ("at most 3 learnings" in instructions(ExtractionScope.TEAM, 3)) is True
     assert shape["properties"]["learnings"]["maxItems"] == 3

@@ -65,13 +65,13 @@ def test_an_empty_list_is_an_answer() -> None:
         ([entry(category=None)], "facts[0].category"),
     ],
 )
-def test_what_is_wrong_with_an_answer_is_told_with_its_place(entries: list[JsonValue], problem: str) -> None:
+def test_what_is_wrong_with_an_answer_is_reported_with_its_place(entries: list[JsonValue], problem: str) -> None:
     said = answered(*entries)
     assert isinstance(said, str)
     assert said.startswith(problem)
 
 
-def test_an_answer_without_a_list_is_told() -> None:
+def test_an_answer_without_a_list_is_reported() -> None:
     assert isinstance(read({}, ["e1"]), str)
 
 

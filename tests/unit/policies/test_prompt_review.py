@@ -70,5 +70,5 @@ def test_the_shape_that_is_asked_for_allows_all_ratings_and_nothing_else() -> No
     assert str([rating.name.lower() for rating in Rating]) in repr(SCHEMA)
 
 
-def test_an_entry_that_is_no_object_is_told() -> None:
+def test_an_entry_that_is_no_object_is_reported() -> None:
     assert read({"ratings": ["good"]}, frozenset()) == 'An entry of "ratings" has no "memory" or no "rating".'

@@ -55,7 +55,7 @@ def test_an_answer_that_is_no_list_of_rules_says_so(answer: Any, problem: str) -
     assert rules(answer, 3, 2, 8) == problem
 
 
-def test_how_many_are_needed_and_allowed_is_told_and_bound() -> None:
+def test_how_many_are_needed_and_allowed_is_reported_and_bound() -> None:
     shape: Any = schema(2, 5)["properties"]
     assert ("at least 2 of the entries" in instructions(2, 5), "at most 5 rules" in instructions(2, 5)) == (True, True)
     assert (shape["rules"]["maxItems"], shape["rules"]["items"]["properties"]["evidence"]["minItems"]) == (5, 2)
@@ -70,7 +70,7 @@ def test_a_long_entry_is_cut() -> None:
     assert "note: The saw…\n" in material([a_memory("The saw binds")], 7)
 
 
-def test_an_entry_with_a_title_is_told_with_it() -> None:
+def test_an_entry_with_a_title_is_reported_with_it() -> None:
     titled = replace(a_memory("It binds"), title="The saw")
     assert "note: The saw: It binds\n" in material([titled], 500)
 

@@ -33,7 +33,7 @@ BY_WORDS = Rrf((SIMILARITY, Signal("late_interaction")))
         (Depth(per_hit=100), 200, MAX_DEPTH),
     ],
 )
-def test_a_leg_brings_so_many_for_each_hit_within_its_bounds(depth: Depth, limit: int, expected: int) -> None:
+def test_a_search_returns_a_number_per_hit_within_its_bounds(depth: Depth, limit: int, expected: int) -> None:
     assert depth.of(limit) == expected
 
 

@@ -109,7 +109,7 @@ def test_strikes_do_not_retire_what_is_still_trusted() -> None:
     assert told(replace(STRENGTH, confidence=1.0), ENGRAM, *[Feedback.UNHELPFUL] * 4).retire == ""
 
 
-def test_confidence_at_the_mark_is_not_below_it() -> None:
+def test_confidence_at_the_threshold_is_not_below_it() -> None:
     assert told(replace(STRENGTH, confidence=0.75), ENGRAM, *[Feedback.UNHELPFUL] * 3) == Adjustment(
         replace(STRENGTH, confidence=0.15, usage=replace(USED, unhelpful=3))
     )

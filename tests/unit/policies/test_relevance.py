@@ -27,7 +27,7 @@ def test_no_candidates_pass_where_there_are_none() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.1, math.nan, math.inf])
 @pytest.mark.parametrize("name", ["similarity", "coverage"])
-def test_a_mark_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
+def test_a_threshold_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=rf"^threshold\.{name}: .*greater than 0, at most 1"):
         RelevanceThreshold(**{"similarity": 0.5, "coverage": 0.5, name: value})
 

@@ -143,7 +143,7 @@ def test_a_memory_of_which_nothing_can_be_seen_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize("detail", [Detail.AUTO, Detail.LOW])
-def test_usually_no_other_turn_is_told(detail: Detail) -> None:
+def test_by_default_no_other_turn_is_printed(detail: Detail) -> None:
     hit = a_hit("one", turns=[("ana", "Ready?"), ("ben", "Yes")], best_turn=1)
     assert rendered(hit, detail=detail).endswith("- [ben, 2 hours ago] Yes\n</memory>")
 

@@ -109,7 +109,7 @@ def test_a_great_surprise_is_a_key_moment(surprise: float, marked: bool) -> None
         (Detail.HIGH, (0.0, 0.0, 0.7), [1, 2, 3]),
     ],
 )
-def test_detail_says_whose_transcript_is_told(detail: Detail, surprises: tuple[float, ...], told: list[int]) -> None:
+def test_detail_selects_the_transcripts(detail: Detail, surprises: tuple[float, ...], told: list[int]) -> None:
     assert told_in_detail(detail, *surprises) == told
 
 
@@ -262,7 +262,7 @@ def recent(*memories: Memory, max_chars: int = 4000) -> str:
     return MARKDOWN.recent(memories, now=NOW, max_chars=max_chars)
 
 
-def test_recent_memories_are_told_without_a_rank_under_a_heading_of_their_own() -> None:
+def test_recent_memories_are_reported_without_a_rank_under_a_heading_of_their_own() -> None:
     key = remembered("two", title="Two", surprise=0.7)
     when = f"**When:** {spoken_age(NOW - key.occurred_to)}\n"
     assert recent(remembered("one", title="One"), key) == (

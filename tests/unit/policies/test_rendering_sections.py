@@ -185,6 +185,6 @@ def test_a_preamble_that_is_no_plain_line_is_refused() -> None:
         Sections(preamble="two\nlines")
 
 
-def test_a_standing_preamble_that_is_no_plain_line_is_refused() -> None:
+def test_a_pinned_preamble_that_is_not_one_plain_line_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"^pinned_preamble: "):
         Sections(pinned_preamble="<b>")

@@ -56,7 +56,7 @@ def test_a_permanent_entry_is_known_by_what_its_importance_never_fades_below(flo
     assert is_permanent(floored(floor), IMPORTANCE) is permanent
 
 
-def test_where_a_mark_guarantees_nothing_no_entry_is_known_for_permanent() -> None:
+def test_without_an_importance_floor_no_entry_counts_as_permanent() -> None:
     assert not is_permanent(floored(0.0), Importance(floors={}))
 
 

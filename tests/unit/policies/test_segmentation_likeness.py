@@ -60,7 +60,7 @@ def test_what_is_usual_follows_a_stream_that_changes() -> None:
     assert usual.mean == pytest.approx(0.2, abs=0.01)
 
 
-def test_a_standing_is_bounded_where_nothing_varies() -> None:
+def test_a_standard_score_is_bounded_where_nothing_varies() -> None:
     usual = Usual(64, 0.5, 0.0)
     assert (usual.z_score(0.5), usual.z_score(0.52), usual.z_score(-1.0)) == (0, pytest.approx(1), -FARTHEST)
 

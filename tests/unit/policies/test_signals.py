@@ -102,13 +102,13 @@ def test_coverage_comes_as_it_is(coverage: float) -> None:
 
 
 @pytest.mark.parametrize(("dense", "expected"), [(True, -0.25), (False, NAN)])
-def test_a_row_has_a_place_in_the_dense_leg_only_where_that_leg_brought_it(dense: bool, expected: float) -> None:
+def test_a_row_has_a_dense_rank_only_if_the_dense_search_returned_it(dense: bool, expected: float) -> None:
     match = Match(similarity=-0.25, bm25=1.0, dense=dense)
     assert signal("dense_leg", match) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(("lexical", "expected"), [(True, 2.5), (False, NAN)])
-def test_a_row_has_a_place_in_the_lexical_leg_only_where_that_leg_brought_it(lexical: bool, expected: float) -> None:
+def test_a_row_has_a_lexical_rank_only_if_the_lexical_search_returned_it(lexical: bool, expected: float) -> None:
     match = Match(similarity=0.5, bm25=2.5, lexical=lexical)
     assert signal("lexical_leg", match) == pytest.approx(expected, nan_ok=True)
 

@@ -81,11 +81,11 @@ def test_a_choice_is_printed_also_where_it_is_the_default(path: str, told: objec
     assert at(table_of(DEFAULT), path) == told
 
 
-def test_a_choice_of_several_classes_is_told_by_its_form() -> None:
+def test_a_choice_of_several_classes_is_described_by_its_form() -> None:
     assert table_of(ENGRAM)["dynamics"]["curve"] == {"form": "ebbinghaus", "rate": 0.03, "spacing": 0.1}
 
 
-def test_levels_are_told_by_name() -> None:
+def test_levels_are_described_by_name() -> None:
     assert table_of(TEAPARTY)["dynamics"]["level_factors"] == {"workspace": 1.0, "project": 1.2, "crew": 1.5}
 
 

@@ -148,7 +148,7 @@ def test_a_choice_out_of_range_is_refused_by_name(argument: str, make: Callable[
     assert caught.value.argument == argument
 
 
-def test_no_leg_goes_deeper_than_the_deepest() -> None:
+def test_no_search_goes_deeper_than_the_limit() -> None:
     assert Depth(per_hit=100).of(MAX_LIMIT) == MAX_DEPTH
 
 
@@ -169,14 +169,14 @@ def test_crewship_gives_five_hits_unless_asked_and_fifty_at_most() -> None:
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(1, 20), (5, 20), (6, 20), (7, 21), (17, 51), (20, 60), (50, 150)])
-def test_each_leg_of_crewship_s_hybrid_is_three_times_as_deep_as_asked_and_twenty_at_least(
+def test_each_search_of_crewship_s_hybrid_returns_three_times_the_requested_hits_and_at_least_twenty(
     limit: int, expected: int
 ) -> None:
     assert PRESETS["crewship"].ranking_named("hybrid").depth.of(limit) == expected
 
 
 @pytest.mark.parametrize("limit", [1, 5, 50])
-def test_plastmem_fuses_a_hundred_candidates_of_each_leg(limit: int) -> None:
+def test_plastmem_fuses_a_hundred_candidates_of_each_search(limit: int) -> None:
     assert PRESETS["plastmem"].ranking.depth.of(limit) == 100
 
 
@@ -235,11 +235,11 @@ def test_only_teaparty_is_diverse_and_has_pinned_memories() -> None:
     assert [name for name, preset in PRESETS.items() if preset.pinned_tag is not None] == ["teaparty"]
 
 
-def test_only_the_default_has_a_relevance_floor() -> None:
+def test_only_the_default_has_a_relevance_threshold() -> None:
     assert [name for name, preset in PRESETS.items() if preset.ranking.threshold is not None] == ["default"]
 
 
-def test_something_counts_as_faded_below_the_mark_of_its_preset() -> None:
+def test_a_memory_counts_as_faded_below_the_threshold_of_its_preset() -> None:
     assert {name: preset.fading.below for name, preset in PRESETS.items()} == {
         "default": 0.05,
         "crewship": 0.15,
@@ -250,7 +250,7 @@ def test_something_counts_as_faded_below_the_mark_of_its_preset() -> None:
     }
 
 
-def test_the_legs_of_each_preset_go_as_deep_as_its_score_can_lift_from() -> None:
+def test_the_searches_of_each_preset_go_as_deep_as_its_score_can_promote_from() -> None:
     assert {name: (preset.ranking.depth.of(5), preset.ranking.depth.of(50)) for name, preset in PRESETS.items()} == {
         "default": (200, 200),
         "crewship": (MAX_DEPTH, MAX_DEPTH),
@@ -272,7 +272,7 @@ def test_engram_s_feedback_moves_as_its_text_says() -> None:
     )
 
 
-def test_the_default_s_floor_is_where_it_was_measured() -> None:
+def test_the_default_s_relevance_threshold_is_the_measured_one() -> None:
     assert DEFAULT.ranking.threshold == RelevanceThreshold(
         similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5
     )

@@ -111,7 +111,7 @@ class AccessContract(StoreSuite):
             await store.revoke_key(SCOPE, a_key().id, at=NOW)
         assert await store.keys(ELSEWHERE) == (a_key(workspace="rival"),)
 
-    async def test_whether_there_are_keys_is_told_of_all_workspaces(self, store: Store) -> None:
+    async def test_whether_any_key_exists_covers_all_workspaces(self, store: Store) -> None:
         before = await store.has_keys(at=NOW)
         await keep(store, a_key(workspace="rival"))
         assert (before, await store.has_keys(at=NOW)) == (False, True)
@@ -129,7 +129,7 @@ class AccessContract(StoreSuite):
     async def test_a_new_key_is_the_request_s(self, store: Store) -> None:
         assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == Claimed(a_claim())
 
-    async def test_the_same_request_again_is_told_that_it_is_under_way_and_since_when(self, claimed: Store) -> None:
+    async def test_a_repeated_request_learns_that_the_first_is_running_and_since_when(self, claimed: Store) -> None:
         again = replace(a_claim(), at=LATER)
         assert await claimed.claim(SCOPE, again, forget_before=NOW) == UnderWay(a_claim())
 
@@ -157,7 +157,7 @@ class AccessContract(StoreSuite):
             await claimed.answer(SCOPE, a_claim(), reply)
         assert await claimed.claim(SCOPE, a_claim(), forget_before=NOW) == REPLY
 
-    async def test_of_too_long_an_answer_is_kept_that_there_was_one(self, store: Store) -> None:
+    async def test_of_an_answer_that_is_too_long_only_its_status_is_kept(self, store: Store) -> None:
         outcomes: list[object] = []
         for size in (MAX_REPLY_BYTES, MAX_REPLY_BYTES + 1):
             made = a_claim(f"request-{size}")

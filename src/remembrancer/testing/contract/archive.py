@@ -90,9 +90,7 @@ class ArchiveContract(StoreSuite):
             (set[str](), ["heartbeat", "network", "network.probe", "network.probes", "networks.probe"]),
         ],
     )
-    async def test_types_are_told_by_their_names_or_how_they_begin(
-        self, store: Store, asked: set[str], left: list[str]
-    ) -> None:
+    async def test_types_are_selected_by_name_or_prefix(self, store: Store, asked: set[str], left: list[str]) -> None:
         kinds = ("heartbeat", "network", "network.probe", "network.probes", "networks.probe")
         await record(store, *(a_probe(number, kind=kind) for number, kind in enumerate(kinds)))
         aged = Aged(types=frozenset(asked), keep=frozenset(), before=NOW)

@@ -86,11 +86,11 @@ class PendingTurnContract(StoreSuite):
         assert (await the_pending(store, 1)).before == (PrecedingTurn("Ana", "one"),)
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
-    async def test_such_a_one_speaks_no_turn_of_its_own(self, store: Store, role: Role) -> None:
+    async def test_an_event_of_a_tool_or_the_system_has_no_speaker(self, store: Store, role: Role) -> None:
         await keep(store, *speaker_match(("deploy", "done"), role=role))
         assert (await the_pending(store, 1)).speaker == ""
 
-    async def test_one_without_a_name_is_told_from_none(self, store: Store) -> None:
+    async def test_a_speaker_without_a_name_differs_from_no_speaker(self, store: Store) -> None:
         await keep(store, *speaker_match((None, "one"), (None, "two")))
         cue = await the_pending(store, 9)
         assert (cue.speaker, cue.before) == ("", (PrecedingTurn("", "one"),))

@@ -52,7 +52,7 @@ class CapabilitiesContract(IndexSuite):
         scores = answer.bm25[~np.isnan(answer.bm25)]
         assert ((scores >= 0) & (scores <= answer.bm25_bound)).all()
 
-    async def test_a_declared_score_is_of_a_leg_that_is_declared(self, finder: Finder) -> None:
+    async def test_a_declared_score_belongs_to_a_declared_search(self, finder: Finder) -> None:
         assert finder.index.capabilities.lexical or finder.index.capabilities.bm25 is None
 
     async def test_closing_twice_does_nothing(self, finder: Finder) -> None:

@@ -131,7 +131,7 @@ class ChangesContract(StoreSuite):
         assert await changes(store) == []
 
     @pytest.mark.parametrize("write", WRITES)
-    async def test_a_write_tells_of_the_memories_it_changed_and_of_no_others(self, store: Store, write: str) -> None:
+    async def test_a_write_reports_exactly_the_memories_it_changed(self, store: Store, write: str) -> None:
         before = await self._filled(store)
         step, expected = WRITES[write]
         await step(store)
@@ -140,19 +140,19 @@ class ChangesContract(StoreSuite):
         assert (await state(store)).change > before
         assert await changes(store, after=(await state(store)).change) == []
 
-    async def test_an_import_tells_of_what_it_brought(self, store: Store) -> None:
+    async def test_an_import_reports_the_imported_memories(self, store: Store) -> None:
         before = await self._filled(store)
         rows = await self.exported_by(lambda source: remember(source, a_memory("brought")))
         await store.import_rows(SCOPE, rows)
         assert {one.id for one in await changes(store, after=before)} == {a_memory("brought").id}
 
     @pytest.mark.parametrize("write", NO_CHANGES)
-    async def test_what_changes_nothing_for_an_index_tells_of_nothing(self, store: Store, write: str) -> None:
+    async def test_a_write_without_effect_on_an_index_reports_nothing(self, store: Store, write: str) -> None:
         before = await self._filled(store)
         await NO_CHANGES[write](store)
         assert await changes(store, after=before) == []
 
-    async def test_an_edge_by_hand_leaves_its_ends_findable_as_they_were(self, store: Store) -> None:
+    async def test_a_relation_added_by_hand_changes_nothing_for_an_index(self, store: Store) -> None:
         await self._filled(store)
         before = sorted(await changes(store), key=lambda one: one.id)
         await store.relate(READER, [Relation(OWL.id, KESTREL.id, RelationKind.SIMILAR, 0.5, NOW)])
@@ -231,7 +231,7 @@ class ChangesContract(StoreSuite):
     @pytest.mark.parametrize(
         "memory", [replace(KESTREL, status=Status.RETIRED), replace(KESTREL, superseded_by=OWL.id)]
     )
-    async def test_what_ended_nobody_knows_when_never_was_current(self, store: Store, memory: Memory) -> None:
+    async def test_a_memory_that_ended_at_an_unknown_time_is_never_current(self, store: Store, memory: Memory) -> None:
         await remember(store, memory)
         (told,) = await changes(store)
         assert told.current_until <= told.current_from
@@ -278,7 +278,7 @@ class ChangesContract(StoreSuite):
         await remember(store, KESTREL)
         assert (await changes(store))[0].cues[0].turn is None
 
-    async def test_the_cues_that_hold_a_phrase_are_told(self, store: Store) -> None:
+    async def test_the_cues_with_a_phrase_are_found(self, store: Store) -> None:
         await remember(store, indexed(KESTREL, "to be", "be to", "not to be so"), indexed(OWL, "to kestrel be"))
         refs = [cue.ref for cue in await store.pending_of(SCOPE, MODEL, KESTREL.id)]
         told = await store.read(lambda view: view.cues_with_phrase(SCOPE, ("to", "be")))

@@ -130,7 +130,7 @@ class ContextContract(IndexSuite):
             f"kestrel {number}": float(number in expected) for number in ("one", "two", "three", "four", "note")
         }
 
-    async def test_of_a_memory_of_several_turns_the_best_one_speaks(self, finder: Finder) -> None:
+    async def test_of_a_memory_of_several_turns_the_best_one_counts(self, finder: Finder) -> None:
         said = [replace(event, actor=who) for event, who in zip(turns("owl", "kestrel"), ("Ana", "Ben"), strict=True)]
         whole = a_memory("the whole of it")
         cues = tuple(turn_cue(whole.id, place, event) for place, event in enumerate(said))
@@ -140,7 +140,7 @@ class ContextContract(IndexSuite):
             asked = request(word, context_features=True, speakers={who})
             assert await ask(finder, "speaker_match", asked) == {"the whole of it": 1}, who
 
-    async def test_a_text_has_the_marks_it_was_stored_with(self, finder: Finder) -> None:
+    async def test_a_cue_has_the_flags_it_was_stored_with(self, finder: Finder) -> None:
         flags = {
             "kestrel": CueFlag.NOTHING,
             "kestrel owl": CueFlag.QUESTION,
@@ -151,14 +151,14 @@ class ContextContract(IndexSuite):
             await finder.store.insert(SCOPE, replace(write, cues=(replace(write.cues[0], flags=mark),)))
         assert await ask(finder, "flags", about("kestrel")) == {text: float(mark) for text, mark in flags.items()}
 
-    async def test_the_best_text_of_a_memory_gives_its_marks(self, finder: Finder) -> None:
+    async def test_the_best_cue_of_a_memory_gives_its_flags(self, finder: Finder) -> None:
         write = indexed(a_memory("notes"), "owl", "kestrel")
         marked = (replace(write.cues[0], flags=CueFlag.NUMBER), replace(write.cues[1], flags=CueFlag.TIME))
         await finder.store.insert(SCOPE, replace(write, cues=marked))
         assert await ask(finder, "flags", about("owl")) == {"notes": float(CueFlag.NUMBER)}
         assert await ask(finder, "flags", about("kestrel")) == {"notes": float(CueFlag.TIME)}
 
-    async def test_a_revised_text_has_its_own_marks(self, finder: Finder) -> None:
+    async def test_a_revised_cue_has_its_own_flags(self, finder: Finder) -> None:
         memory = await stored(finder.store, a_memory("kestrel"))
         assert await ask(finder, "flags", about("kestrel")) == {"kestrel": 0}
         write = indexed(memory)
@@ -166,7 +166,7 @@ class ContextContract(IndexSuite):
         await finder.store.revise(SCOPE, anew, expected_revision=1, at=NOW)
         assert await ask(finder, "flags", about("kestrel")) == {"kestrel": float(CueFlag.NAME)}
 
-    async def test_it_ranks_by_what_stands_in_a_turn_and_around_it(self, finder: Finder) -> None:
+    async def test_the_context_search_ranks_by_a_turn_and_its_neighbours(self, finder: Finder) -> None:
         await say(finder, "owl", "roof", "kestrel", "wall")
         # "roof" has both query terms in its neighbours; "owl" and "kestrel" have one term each and part of the other
         # from a neighbour; "wall" has one term.
@@ -187,13 +187,13 @@ class ContextContract(IndexSuite):
         by_id = sorted([("kestrel", first), ("kestrel 1", UUID(int=1)), ("kestrel 3", UUID(int=3))], key=lambda x: x[1])
         assert sorted(rank, key=lambda text: rank[text]) == ["owl", *(text for text, _ in by_id)]
 
-    async def test_it_brings_its_depth_and_the_others_theirs(self, finder: Finder) -> None:
+    async def test_each_search_returns_its_own_depth(self, finder: Finder) -> None:
         await say(finder, "kestrel and kestrel", scope=ELSEWHERE["session"])
         await say(finder, "kestrel", "owl", "barn", start=MINUTE)
         rank = await ask(finder, "rank", about("kestrel", depth=1))
         assert rank == {"owl": 1, "kestrel and kestrel": 0}
 
-    async def test_what_it_brings_is_scored_by_the_other_legs(self, finder: Finder) -> None:
+    async def test_candidates_of_the_context_search_are_scored_by_the_other_searches(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         await give_vectors(finder.store, {"kestrel": a_vector(4, 3), "owl": a_vector(3, 4)})
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1, context_features=True))
@@ -204,7 +204,7 @@ class ContextContract(IndexSuite):
         assert answer.bm25[0] == answer.coverage[0] == 0
         assert answer.similarity.tolist() == pytest.approx([0.6, 0.8], abs=COSINE_TOLERANCE)
 
-    async def test_nothing_is_brought_for_being_beside_what_does_not_answer(self, finder: Finder) -> None:
+    async def test_a_turn_beside_one_that_does_not_match_is_no_candidate(self, finder: Finder) -> None:
         await say(finder, "heron", "owl", "barn")
         assert await ask(finder, "rank", about("kestrel")) == {}
 
@@ -226,7 +226,7 @@ class ContextContract(IndexSuite):
         assert (await finder.search(READER, request("kestrel"))).context_features is None
         assert (await finder.search(READER, about("kestrel"))).context_features is not None
 
-    async def test_without_a_word_there_is_nothing_to_look_for_around(self, finder: Finder) -> None:
+    async def test_without_a_query_term_there_is_no_neighbour_coverage(self, finder: Finder) -> None:
         await say(finder, "to be")
         await give_vectors(finder.store, {"to be": a_vector(1, 0)})
         nothing = VectoredRequest(
@@ -253,7 +253,7 @@ class ContextContract(IndexSuite):
         types |= dict.fromkeys(("flags", "rank", "stream"), np.dtype(np.int32))
         assert {name: getattr(found, name).dtype for name in types} == types
 
-    async def test_an_import_has_what_its_source_had_around(self, finder: Finder) -> None:
+    async def test_an_import_has_the_context_features_of_its_source(self, finder: Finder) -> None:
         async with self.another_finder() as source:
             await say(source, "kestrel", "owl", "barn", "Two of them?")
             await finder.store.import_rows(SCOPE, await exported(source.store))

@@ -157,7 +157,7 @@ class EffectContract(StoreSuite):
         await remember(store, replace(OWL, valid_from=LATER + timedelta(days=1)))
         await store.commit(SCOPE, Effect(expected={OWL.id: 1}), at=LATER)
 
-    async def test_facts_are_drawn_from_a_memory_once(self, birds: Store) -> None:
+    async def test_facts_are_extracted_from_a_memory_once(self, birds: Store) -> None:
         await birds.commit(SCOPE, Effect(consolidated=frozenset({OWL.id})), at=LATER)
         assert await one(birds, OWL.id) == replace(OWL, consolidated_at=LATER)
         await refused(birds, Effect(consolidated=frozenset({KESTREL.id, OWL.id})), Conflict)
@@ -193,7 +193,7 @@ class EffectContract(StoreSuite):
         tail = await the_tail(store, SCOPE)
         assert (tail.cursor, tail.events, tail.note) == (0, 2, {"seen": 2})
 
-    async def test_a_stream_that_is_not_there_can_be_left_a_note(self, store: Store) -> None:
+    async def test_a_stream_without_events_can_have_a_note(self, store: Store) -> None:
         await store.commit(SCOPE, Effect(cursor=moved_on(0, note={"seen": 0})), at=LATER)
         assert await store.tail(SCOPE) is None
         (appended,) = await store.append(SCOPE, [Entry(an_event("one"))])
@@ -311,7 +311,7 @@ class EffectContract(StoreSuite):
         await remember(store, replace(HERON, topic_key="bird"))
         await refused(store, Effect(moved=(Moved(ABOUT.id, Status.ACTIVE, "undone"),)), Conflict)
 
-    async def test_a_topic_can_be_handed_on_within_an_effect(self, store: Store) -> None:
+    async def test_a_topic_can_pass_to_another_memory_within_an_effect(self, store: Store) -> None:
         await remember(store, ABOUT)
         await store.set_status(READER, ABOUT.id, Status.RETIRED, at=NOW)
         await remember(store, replace(HERON, topic_key="bird"))

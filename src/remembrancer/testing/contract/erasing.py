@@ -307,7 +307,7 @@ class ErasingContract(WorldSuite):
     def removal(self) -> Removal:
         return Removal(events=frozenset({SAID.id}), retold=(self.anew(),))
 
-    async def test_what_is_told_anew_says_only_that(self, store: Store) -> None:
+    async def test_a_rewritten_memory_has_only_its_new_text(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await erase(store, self.removal())
         left = (await store.get(READER, [self.EPISODE.id]))[self.EPISODE.id]
@@ -343,13 +343,13 @@ class ErasingContract(WorldSuite):
         left = (await store.get(READER, [self.EPISODE.id]))[self.EPISODE.id]
         assert (left.strength.importance, left.status) == (0.75, Status.RETIRED)
 
-    async def test_it_is_not_told_anew_from_another_revision(self, store: Store) -> None:
+    async def test_a_memory_is_not_rewritten_from_another_revision(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         removal = Removal(events=frozenset({SAID.id}), retold=(self.anew(revision=5),))
         with pytest.raises(Conflict):
             await erase(store, removal)
 
-    async def test_it_is_not_told_anew_of_what_goes(self, store: Store) -> None:
+    async def test_a_memory_is_not_rewritten_from_erased_events(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         removal = Removal(events=frozenset(BOTH), retold=(self.anew(),))
         with pytest.raises(Conflict):
@@ -459,7 +459,7 @@ class ErasingContract(WorldSuite):
         chosen = frozenset({old.id}), frozenset({an_event("earlier").id})
         assert await store.lying_in(SCOPE, choice) == chosen
 
-    async def test_a_trace_tells_what_a_memory_and_an_event_hang_together_with(self, world: Store) -> None:
+    async def test_a_trace_contains_what_is_connected_to_a_memory_and_an_event(self, world: Store) -> None:
         drawn = a_memory("drawn")
         deploy = (await world.get(READER, [DEPLOY]))[DEPLOY]
         await derive(world, drawn, deploy)

@@ -46,7 +46,7 @@ def shown(memory: Memory, similarity: float | None, *, seconds: int = 0) -> Expo
 class HealthContract(StoreSuite):
     single = holding(lambda store: remember(store, ONE))
 
-    async def test_an_empty_store_has_no_vitals(self, store: Store) -> None:
+    async def test_an_empty_store_has_no_health_inputs(self, store: Store) -> None:
         assert await health_inputs(store) == HealthInputs(ids=(), occurred=(), with_vector=0, related=0, shown=())
 
     async def test_each_memory_counts_with_the_end_of_its_span_by_id(self, store: Store) -> None:
@@ -166,7 +166,7 @@ class HealthContract(StoreSuite):
         await store.put_snapshot(SCOPE, snapshot)
         assert await store.snapshots(SCOPE, None, limit=9) == (snapshot,)
 
-    async def test_a_day_told_again_takes_the_new_values(self, store: Store) -> None:
+    async def test_a_second_snapshot_of_a_day_replaces_the_first(self, store: Store) -> None:
         await store.put_snapshot(SCOPE, a_snapshot("platform"))
         again = replace(
             a_snapshot("platform", score=None),

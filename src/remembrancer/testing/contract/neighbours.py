@@ -98,7 +98,7 @@ class NeighbourCoverageContract(IndexSuite):
             {"barn": finder.rules.next_but_one, "owl": 1, "kestrel": 0, "roof": 1, "nest": finder.rules.next_but_one}
         )
 
-    async def test_a_turn_s_own_words_are_not_around_it(self, finder: Finder) -> None:
+    async def test_a_turn_s_own_words_are_not_neighbour_coverage(self, finder: Finder) -> None:
         await say(finder, "kestrel left", "kestrel right")
         assert await ask(finder, "neighbour_coverage", about("kestrel")) == {"kestrel left": 0, "kestrel right": 0}
 
@@ -106,7 +106,7 @@ class NeighbourCoverageContract(IndexSuite):
         await say(finder, "kestrel left", "owl", "kestrel right")
         assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(1)
 
-    async def test_a_word_beside_and_farther_counts_as_beside(self, finder: Finder) -> None:
+    async def test_a_word_of_a_direct_and_a_farther_neighbour_counts_as_direct(self, finder: Finder) -> None:
         await say(finder, "kestrel far", "kestrel near", "owl")
         assert (await ask(finder, "neighbour_coverage", about("kestrel")))["owl"] == pytest.approx(1)
 
@@ -140,7 +140,7 @@ class NeighbourCoverageContract(IndexSuite):
         assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
     @pytest.mark.parametrize("other", ELSEWHERE)
-    async def test_turns_of_another_stream_are_not_around(self, finder: Finder, other: str) -> None:
+    async def test_turns_of_another_stream_are_not_neighbours(self, finder: Finder, other: str) -> None:
         await say(finder, "kestrel")
         await say(finder, "owl", "barn", scope=ELSEWHERE[other])
         await say(finder, "roof", start=MINUTE)
@@ -200,7 +200,7 @@ class NeighbourCoverageContract(IndexSuite):
             {"kestrel": 0, "barn": 1, "owl": finder.rules.next_but_one}
         )
 
-    async def test_a_turn_stands_while_any_memory_of_its_event_does(self, finder: Finder) -> None:
+    async def test_a_turn_counts_while_any_memory_of_its_event_is_current(self, finder: Finder) -> None:
         first, middle, last = turns("kestrel", "seen at noon", "owl")
         await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(middle), Entry(last, memory_of(last))])
         one, two = held_by(middle, "barn", "roof")
@@ -210,7 +210,7 @@ class NeighbourCoverageContract(IndexSuite):
         neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel"))
         assert neighbour_coverage == close({"kestrel": 0, "roof": 1, "owl": finder.rules.next_but_one})
 
-    async def test_of_several_turns_of_a_memory_the_one_with_the_words_tells(self, finder: Finder) -> None:
+    async def test_of_several_turns_of_a_memory_the_one_with_the_words_counts(self, finder: Finder) -> None:
         said = turns("heron", "kestrel", "owl", "wall", "wall again")
         await finder.store.append(SCOPE, [Entry(event) for event in said])
         whole = a_memory("the whole of it")
@@ -221,7 +221,7 @@ class NeighbourCoverageContract(IndexSuite):
         half = finder.idf(3, 1) / (2 * finder.idf(3, 1))
         assert neighbour_coverage == close({"the whole of it": half, "owl": half})
 
-    async def test_what_a_long_turn_says_is_around_nobody(self, finder: Finder) -> None:
+    async def test_the_words_of_a_long_turn_count_for_no_neighbour(self, finder: Finder) -> None:
         brief = " ".join(["kestrel", *(f"brief{n}" for n in range(finder.rules.brief_terms - len(HEADING) - 1))])
         await say(finder, brief, "owl")
         await say(finder, f"{brief} longer", "barn", scope=ELSEWHERE["session"])
@@ -235,7 +235,7 @@ class NeighbourCoverageContract(IndexSuite):
             {"kestrel": 0, long: 0, "owl": finder.rules.next_but_one}
         )
 
-    async def test_around_a_note_there_is_nothing(self, finder: Finder) -> None:
+    async def test_a_note_has_no_neighbours(self, finder: Finder) -> None:
         await finder.store.insert(SCOPE, indexed(a_memory("owl note")))
         await say(finder, "kestrel")
         await finder.store.insert(SCOPE, indexed(a_memory("barn note")))
@@ -267,7 +267,7 @@ class HiddenNeighboursContract(IndexSuite):
         return BEN if way == "out of sight" else READER, request("kestrel", where=where, context_features=True)
 
     @pytest.mark.parametrize("way", HIDDEN)
-    async def test_the_words_of_a_hidden_turn_are_around_nobody(self, finder: Finder, way: str) -> None:
+    async def test_the_words_of_a_hidden_turn_count_for_no_neighbour(self, finder: Finder, way: str) -> None:
         reader, asked = await self._hide(finder, way, an_event("kestrel"))
         await say(finder, "owl", "barn", start=MINUTE)
         assert await ask(finder, "neighbour_coverage", asked, reader=reader) == {}
@@ -281,7 +281,7 @@ class HiddenNeighboursContract(IndexSuite):
             {"kestrel": 0, "owl": finder.rules.next_but_one}
         )
 
-    async def test_of_two_memories_of_a_turn_only_the_one_in_sight_adds_words(self, finder: Finder) -> None:
+    async def test_of_two_memories_of_a_turn_only_the_visible_one_adds_words(self, finder: Finder) -> None:
         event, after = turns("seen at noon", "roof")
         await finder.store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
         shown, hidden = held_by(event, "kestrel", "owl")

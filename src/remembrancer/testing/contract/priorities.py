@@ -118,7 +118,7 @@ class PriorityContract(StoreSuite):
         kept = (await store.get(READER, [memory.id]))[memory.id].strength
         assert kept == Strength(importance=0.25, importance_floor=0.125)
 
-    async def test_every_memory_formed_from_it_is_told_whatever_its_status_and_visibility(self, store: Store) -> None:
+    async def test_every_memory_formed_from_it_changes_whatever_its_status_and_visibility(self, store: Store) -> None:
         hidden = HIDDEN
         retired = a_memory("retired")
         await store.append(SCOPE, [Entry(EVENT, indexed(retired, event_ids=[EVENT.id]))])

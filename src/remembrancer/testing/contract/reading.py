@@ -222,7 +222,7 @@ class ReadingContract(StoreSuite):
         second = await store.events(READER, ANY, limit=2, after=ListingPosition.of(first[-1]))
         assert [event.text for event in second] == ["turn 1", "turn 0"]
 
-    async def test_a_page_goes_on_from_where_nothing_stands_any_more(self, store: Store) -> None:
+    async def test_a_page_continues_after_an_entry_that_was_removed(self, store: Store) -> None:
         await append(store, *turns(4))
         first = await store.events(READER, ANY, limit=2, oldest_first=OLDEST_FIRST)
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=2)
@@ -261,7 +261,7 @@ class ReadingContract(StoreSuite):
         await append(store, an_event("new", at=NOW), an_event("old", at=NOW - timedelta(days=9)))
         assert await self.since(store, 0) == ["new", "old"]
 
-    async def test_a_stretch_goes_on_behind_the_last(self, store: Store) -> None:
+    async def test_recorded_entries_continue_after_the_last_position(self, store: Store) -> None:
         await append(store, *turns(5))
         first = await store.recorded(READER, ANY, after=0, limit=2)
         second = await store.recorded(READER, ANY, after=first.position, limit=2)
@@ -272,17 +272,17 @@ class ReadingContract(StoreSuite):
         await append(store, *turns(5))
         assert await self.since(store, None, limit=2) == ["turn 3", "turn 4"]
 
-    async def test_asking_for_none_tells_where_the_journal_ends(self, store: Store) -> None:
+    async def test_a_limit_of_0_returns_the_end_of_the_journal(self, store: Store) -> None:
         await append(store, *turns(5))
         assert await store.recorded(READER, ANY, limit=0) == Stretch((), 5)
         assert await store.recorded(READER, ANY, after=2, limit=0) == Stretch((), 2)
 
-    async def test_a_stretch_passes_over_what_is_not_chosen(self, store: Store) -> None:
+    async def test_recorded_entries_skip_filtered_ones(self, store: Store) -> None:
         await append(store, *turns(3), an_event("theirs", scope=MATE))
         assert await store.recorded(READER, EventFilter(agent="bob"), after=4, limit=9) == Stretch((), 4)
         assert await store.recorded(READER, EventFilter(agent="carl"), after=1, limit=9) == Stretch((), 4)
 
-    async def test_a_stretch_is_chosen_by_words(self, store: Store) -> None:
+    async def test_recorded_entries_are_filtered_by_words(self, store: Store) -> None:
         await append(store, an_event("an owl"), an_event("a kestrel"), an_event("two owls"))
         assert await self.since(store, 0, about("owl")) == ["an owl", "two owls"]
 

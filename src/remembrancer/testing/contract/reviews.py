@@ -49,7 +49,7 @@ async def review(store: Store, memory: Memory, *, until: int, minutes: int = 99)
 class ReviewContract(StoreSuite):
     known = holding(lambda store: remember(store, ONE))
 
-    async def test_evidence_tells_when_it_was_retrieved_and_asked_what_oldest_first(self, known: Store) -> None:
+    async def test_evidence_contains_times_and_questions_oldest_first(self, known: Store) -> None:
         await retrieve(known, ONE, 7, "which bird?", session="tuesday")
         await retrieve(known, ONE, 3, "what flew by?", session="monday")
         assert await known.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (

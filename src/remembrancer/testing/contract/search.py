@@ -158,7 +158,7 @@ class LexicalContract(IndexSuite):
         assert (answer.ids, answer.visible) == ((one.id,), 2)
 
     @needs("bm25")
-    async def test_the_best_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
+    async def test_the_best_cue_gives_the_score_of_its_memory(self, finder: Finder) -> None:
         await hold(finder, ("kestrel roof roof", "owl", "kestrel owl"))
         answer = await finder.search(READER, request("kestrel", "owl"))
         mean = 2.0
@@ -166,7 +166,7 @@ class LexicalContract(IndexSuite):
         assert answer.bm25[0] == close(2 * finder.idf(3, 2) * finder.weight(1, 2, mean))
         assert answer.coverage[0] == close(1.0)
 
-    async def test_equal_cues_give_the_first(self, finder: Finder) -> None:
+    async def test_of_equal_cues_the_first_counts(self, finder: Finder) -> None:
         await hold(finder, ("owl", "kestrel", "kestrel"))
         answer = await finder.search(READER, request("kestrel"))
         assert answer.cue.tolist() == [1]
@@ -222,7 +222,7 @@ class DenseContract(IndexSuite):
         assert by_id(answer, answer.similarity) == {1: similar(1.0), 2: similar(0.5), 3: similar(-1.0)}
         assert order(answer, answer.dense_rank) == [1, 2, 3]
 
-    async def test_the_nearest_of_many_are_brought(self, finder: Finder) -> None:
+    async def test_the_nearest_of_many_are_returned(self, finder: Finder) -> None:
         random = np.random.default_rng(7)
         vectors = [a_vector(*random.normal(size=384)) for _ in range(300)]
         memories = numbered(300)
@@ -243,23 +243,23 @@ class DenseContract(IndexSuite):
         missed = max(value for memory_id, value in exact.items() if memory_id not in brought)
         assert missed <= min(brought.values()) + 2 * COSINE_TOLERANCE
 
-    async def test_where_there_is_no_vector_after_all_words_alone_are_searched(self, finder: Finder) -> None:
+    async def test_without_a_vector_only_the_words_are_searched(self, finder: Finder) -> None:
         one, _ = await hold(finder, {"kestrel": a_vector(1, 0)}, {"owl": a_vector(0, 1)})
         answer = await finder.search(READER, request("kestrel", model=MODEL))
         assert (answer.ids, answer.dense_rank.tolist()) == ((one.id,), [0])
         assert np.isnan(answer.similarity).all()
 
-    async def test_the_nearest_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
+    async def test_the_nearest_cue_gives_the_similarity_of_its_memory(self, finder: Finder) -> None:
         await hold(finder, {"far": a_vector(1, 1), "near": a_vector(1, 0), "farther": a_vector(0, 1)})
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([1], [similar(1.0)])
 
-    async def test_equally_near_cues_give_the_first(self, finder: Finder) -> None:
+    async def test_of_equally_near_cues_the_first_counts(self, finder: Finder) -> None:
         same = a_vector(3, 4, 12)
         await hold(finder, {"far": a_vector(1, 0, 0), "near": same, "as near": same})
         assert (await finder.search(READER, request(vector=a_vector(0, 0, 1)))).cue.tolist() == [1]
 
-    async def test_cues_against_the_question_give_the_first(self, finder: Finder) -> None:
+    async def test_of_cues_with_negative_similarity_the_first_counts(self, finder: Finder) -> None:
         await hold(finder, {"opposite": a_vector(-1, 0), "less so": a_vector(-1, 1)})
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([0], [similar(-(0.5**0.5))])
@@ -321,12 +321,12 @@ class UnionContract(IndexSuite):
         assert {name: getattr(answer, name).dtype for name in columns} == columns
         assert {getattr(answer, name).shape for name in columns} == {(0,)}
 
-    async def test_asking_no_leg_counts_and_brings_nothing(self, finder: Finder) -> None:
+    async def test_a_request_without_a_search_returns_nothing(self, finder: Finder) -> None:
         await remember(finder.store, a_memory())
         answer = await finder.search(READER, request())
         assert (answer.ids, answer.visible, answer.bm25_bound) == ((), 1, 0.0)
 
-    async def test_what_happened_at_a_time_comes_whatever_it_says(self, finder: Finder) -> None:
+    async def test_a_memory_of_a_requested_time_is_returned_whatever_its_text(self, finder: Finder) -> None:
         hour = timedelta(hours=1)
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - n * 24 * hour) for n in range(1, 6)]
         lasting = replace(a_memory("lasting", memory_id=UUID(int=6), at=NOW), occurred_from=days[4].occurred_from)
@@ -335,31 +335,31 @@ class UnionContract(IndexSuite):
         answer = await finder.search(READER, request(any_at=at))
         assert [identifier.int for identifier in answer.ids] == [6, 1, 4]
 
-    async def test_what_happened_at_a_time_has_its_scores_and_no_place_in_a_leg(self, finder: Finder) -> None:
+    async def test_a_memory_of_a_requested_time_has_scores_and_no_rank(self, finder: Finder) -> None:
         await remember(finder.store, a_memory("owl"), a_memory("kestrel", at=NOW - timedelta(days=1)))
         answer = await finder.search(READER, request("kestrel", any_at=((NOW, NOW + timedelta(hours=1)),)))
         assert (answer.lexical_rank.tolist(), answer.bm25[0]) == ([0, 1], 0.0)
 
-    async def test_of_what_happened_at_a_time_as_many_come_as_a_leg_brings(self, finder: Finder) -> None:
+    async def test_at_most_the_depth_of_a_search_is_returned_for_a_requested_time(self, finder: Finder) -> None:
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - timedelta(days=n)) for n in range(1, 6)]
         await remember(finder.store, *days)
         answer = await finder.search(READER, request(any_at=((NOW - timedelta(days=9), NOW),), depth=2))
         assert [identifier.int for identifier in answer.ids] == [1, 2]
 
-    async def test_what_the_filter_leaves_out_does_not_come_for_its_time(self, finder: Finder) -> None:
+    async def test_a_filtered_memory_is_not_returned_for_its_time(self, finder: Finder) -> None:
         fact = replace(a_memory("owl"), kind="fact")
         await remember(finder.store, a_memory("kestrel"), fact)
         where = replace(EVERYTHING, kinds=frozenset({"fact"}))
         answer = await finder.search(READER, request(where=where, any_at=((NOW, NOW + timedelta(hours=1)),)))
         assert answer.ids == (fact.id,)
 
-    async def test_candidates_are_the_union_of_the_legs(self, finder: Finder) -> None:
+    async def test_candidates_are_the_union_of_the_searches(self, finder: Finder) -> None:
         dense, lexical, _ = await hold(finder, {"owl": a_vector(1, 0)}, "kestrel", "heron")
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert set(answer.ids) == {dense.id, lexical.id}
         assert (order(answer, answer.dense_rank), order(answer, answer.lexical_rank)) == ([1], [2])
 
-    async def test_a_leg_that_was_not_asked_is_nan(self, finder: Finder) -> None:
+    async def test_the_score_of_a_search_that_was_not_requested_is_nan(self, finder: Finder) -> None:
         await hold(finder, {"kestrel": a_vector(1, 0)})
         by_words = await finder.search(READER, request("kestrel"))
         by_vector = await finder.search(READER, request(vector=a_vector(1, 0)))
@@ -368,7 +368,7 @@ class UnionContract(IndexSuite):
         assert np.isnan(by_vector.coverage).all()
         assert (by_words.dense_rank.tolist(), by_vector.lexical_rank.tolist()) == ([0], [0])
 
-    async def test_a_leg_that_found_nothing_in_a_row_is_zero(self, finder: Finder) -> None:
+    async def test_the_score_of_a_search_that_did_not_find_a_row_is_zero(self, finder: Finder) -> None:
         await hold(finder, {"kestrel": a_vector(1, 0)})
         answer = await finder.search(READER, request("walrus", vector=a_vector(1, 0)))
         assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([0.0], [0.0])
@@ -380,7 +380,7 @@ class UnionContract(IndexSuite):
         assert np.isnan(answer.similarity).all()
         assert answer.dense_rank.tolist() == [0]
 
-    async def test_each_leg_brings_its_depth_and_both_score_every_row(self, finder: Finder) -> None:
+    async def test_each_search_returns_its_depth_and_both_score_every_row(self, finder: Finder) -> None:
         dense, lexical, _ = await hold(
             finder,
             {"kestrel roof barn": a_vector(1, 0)},
@@ -394,7 +394,7 @@ class UnionContract(IndexSuite):
         assert answer.similarity.tolist() == [similar(1.0), similar(0.5**0.5)]
 
     @needs("bm25")
-    async def test_the_best_cue_is_best_by_both_legs_together(self, finder: Finder) -> None:
+    async def test_the_best_cue_is_best_by_both_searches_together(self, finder: Finder) -> None:
         await hold(finder, {"owl": a_vector(1, 0), "kestrel": a_vector(0, 1), "kestrel owl": a_vector(4, 3)})
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert answer.cue.tolist() == [2]

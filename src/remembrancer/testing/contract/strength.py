@@ -120,7 +120,7 @@ class StrengthContract(StoreSuite):
         assert (memory.status, memory.retired_at, memory.strength.usage.harmed) == (Status.ARCHIVED, NOW, 1)
         assert await remembered.audit(READER, a_memory().id) == ()
 
-    async def test_a_memory_may_leave_its_reader_s_sight_as_it_is_retired(self, store: Store) -> None:
+    async def test_a_memory_may_become_invisible_to_its_reader_as_it_is_retired(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory(scope=MATE), strength=Strength(importance=0.7)))
         reader = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
         adjusted = await store.adjust(reader, [memory.id], wearing, at=LATER)
@@ -178,7 +178,7 @@ class StrengthContract(StoreSuite):
         assert [row["similarity"] for row in await logged(remembered)] == [0.75]
 
     @pytest.mark.parametrize("other", ["kind", "memory", "time"])
-    async def test_exposures_that_differ_are_told_apart(self, store: Store, other: str) -> None:
+    async def test_different_exposures_are_logged_separately(self, store: Store, other: str) -> None:
         await remember(store, a_memory("one"), a_memory("two"))
         first = shown(a_memory("one").id)
         second = {

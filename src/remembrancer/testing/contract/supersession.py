@@ -114,7 +114,7 @@ class SupersessionContract(StoreSuite):
         async with refused(places, NotFound):
             await places.supersede(READER, old, new, at=LATER)
 
-    async def test_a_circle_is_refused_though_part_of_it_is_out_of_sight(self, places: Store) -> None:
+    async def test_a_circle_is_refused_even_if_part_of_it_is_not_visible(self, places: Store) -> None:
         await remember(places, HIDDEN)
         owner = Reader(HIDDEN.scope)
         await places.supersede(owner, NEW.id, HIDDEN.id, at=LATER)

@@ -38,7 +38,7 @@ class SweepContract(StoreSuite):
         assert await swept(store) == ["3", "4", "2", "1"]
         assert await swept(store, limit=2) == ["3", "4"]
 
-    async def test_what_counts_is_the_end_of_what_it_tells_of(self, store: Store) -> None:
+    async def test_memories_are_ordered_by_the_end_of_their_time_span(self, store: Store) -> None:
         long = replace(numbered(1, hours=-9), occurred_to=NOW + timedelta(hours=9))
         await remember(store, long, numbered(2))
         assert await swept(store) == ["2", "1"]

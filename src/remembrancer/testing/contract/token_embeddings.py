@@ -65,7 +65,7 @@ async def found(
 class TokenEmbeddingsContract(StoreSuite):
     worded = holding(lambda store: remember(store, indexed(a_memory(), "one")))
 
-    async def test_words_come_back_as_they_were_given(self, worded: Store) -> None:
+    async def test_token_embeddings_are_read_as_they_were_stored(self, worded: Store) -> None:
         given = signs(0x1230, 0xFFF0, 0x0000)
         await give_token_embeddings(worded, {"one": given})
         (words,) = (await stored_token_embeddings(worded, {a_memory().id: 0})).values()
@@ -80,13 +80,13 @@ class TokenEmbeddingsContract(StoreSuite):
         assert found is not None
         np.testing.assert_array_equal(found, given, strict=True)
 
-    async def test_a_text_with_a_vector_alone_waits_for_its_words_where_they_count(self, worded: Store) -> None:
+    async def test_a_cue_without_token_embeddings_is_pending_if_they_are_requested(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": None})
         waiting = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True)
         assert await worded.pending_of(SCOPE, MODEL, waiting[0].memory_id, token_embeddings=True) == waiting[:1]
         assert ([cue.text for cue in waiting], await worded.pending(SCOPE, MODEL, limit=10, now=NOW)) == (["one"], ())
 
-    async def test_words_bring_the_vector_they_were_read_with(self, worded: Store) -> None:
+    async def test_token_embeddings_replace_the_vector_with_their_own(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": None})
         (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True)
         later = a_vector(*range(DIM, 0, -1))
@@ -95,53 +95,53 @@ class TokenEmbeddingsContract(StoreSuite):
         np.testing.assert_allclose(vectors[a_memory().id], later, rtol=1e-6)
         assert (new, await read(worded, {a_memory().id: 0})) == (1, {a_memory().id: [[0, 0x10]]})
 
-    async def test_a_text_with_words_keeps_them_and_waits_for_nothing(self, worded: Store) -> None:
+    async def test_a_cue_with_token_embeddings_keeps_them_and_is_not_pending(self, worded: Store) -> None:
         (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW)
         for each in (signs(0x10), signs(0x20)):
             await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, each)], at=NOW)
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
         assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True) == ()
 
-    async def test_a_text_without_a_single_word_waits_for_none(self, worded: Store) -> None:
+    async def test_a_cue_without_any_token_is_not_pending(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": signs()})
         assert await worded.pending(SCOPE, MODEL, limit=10, now=NOW, token_embeddings=True) == ()
 
-    async def test_each_text_of_a_memory_has_its_own(self, store: Store) -> None:
+    async def test_each_cue_of_a_memory_has_its_own_token_embeddings(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         await give_token_embeddings(store, {"one": signs(0x10), "two": signs(0x20, 0x30)})
         assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
         assert await read(store, {a_memory().id: 1}) == {a_memory().id: [[0, 0x20], [0, 0x30]]}
 
-    async def test_a_text_that_is_not_there_has_none(self, worded: Store) -> None:
+    async def test_an_unknown_cue_has_no_token_embeddings(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": signs(0x10)})
         assert await worded.read(lambda view: view.token_embeddings(SCOPE, MODEL, [10**9])) == {}
 
-    async def test_a_text_whose_vector_came_without_words_has_none(self, store: Store) -> None:
+    async def test_a_cue_stored_without_token_embeddings_has_none(self, store: Store) -> None:
         await remember(store, a_memory("plain"), a_memory("worded"))
         await give_token_embeddings(store, {"plain": None, "worded": signs(0x10)})
         asked = {a_memory("plain").id: 0, a_memory("worded").id: 0}
         assert set(await read(store, asked)) == {a_memory("worded").id}
 
-    async def test_a_text_without_a_word_has_none_of_them(self, store: Store) -> None:
+    async def test_a_cue_without_a_token_has_no_token_embeddings(self, store: Store) -> None:
         await remember(store, a_memory("…", memory_id=UUID(int=1)))
         await give_token_embeddings(store, {"…": signs()})
         (words,) = (await stored_token_embeddings(store, {UUID(int=1): 0})).values()
         assert words.shape == (0, 2)
 
-    async def test_words_of_another_model_are_not_read(self, worded: Store) -> None:
+    async def test_token_embeddings_of_another_model_are_not_read(self, worded: Store) -> None:
         await give_token_embeddings(worded, {"one": signs(0x10)}, model="model-b")
         assert await read(worded, {a_memory().id: 0}) == {}
         await give_token_embeddings(worded, {"one": signs(0x20)})
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x20]]}
         assert await read(worded, {a_memory().id: 0}, model="model-b") == {a_memory().id: [[0, 0x10]]}
 
-    async def test_words_once_stored_stay_with_their_vector(self, worded: Store) -> None:
+    async def test_stored_token_embeddings_stay_with_their_vector(self, worded: Store) -> None:
         (cue,) = await worded.pending(SCOPE, MODEL, limit=1, now=NOW)
         for words in (signs(0x10), signs(0x20)):
             await worded.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, words)], at=NOW)
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
 
-    async def test_the_words_of_a_revised_text_are_gone(self, store: Store) -> None:
+    async def test_the_token_embeddings_of_a_revised_cue_are_deleted(self, store: Store) -> None:
         memory = await stored(store, indexed(a_memory(), "one"))
         await give_token_embeddings(store, {"one": signs(0x10)})
         await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
@@ -149,14 +149,14 @@ class TokenEmbeddingsContract(StoreSuite):
         await give_token_embeddings(store, {"one": signs(0x20)})
         assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
-    async def test_the_words_of_a_text_that_has_gone_are_left(self, store: Store) -> None:
+    async def test_token_embeddings_of_a_deleted_cue_are_not_stored(self, store: Store) -> None:
         memory = await stored(store, indexed(a_memory(), "one"))
         (gone,) = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
         await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
         await store.put_vectors(SCOPE, MODEL, [CueVector(gone.ref, A_VECTOR, False, signs(0x10))], at=NOW)
         assert await read(store, {memory.id: 0}) == {}
 
-    async def test_words_of_very_many_texts_can_be_asked_for(self, store: Store) -> None:
+    async def test_token_embeddings_of_very_many_cues_can_be_read(self, store: Store) -> None:
         memories = [a_memory(f"note {number}", memory_id=UUID(int=number)) for number in range(1, 1202)]
         await remember(store, *memories)
         await give_token_embeddings(store, {memory.text: signs(0x10) for memory in memories})
@@ -164,17 +164,17 @@ class TokenEmbeddingsContract(StoreSuite):
         asked = [*refs, *range(10**9, 10**9 + 40_000)]
         assert set(await store.read(lambda view: view.token_embeddings(SCOPE, MODEL, asked))) == set(refs)
 
-    async def test_asking_for_no_memory_reads_no_words(self, store: Store) -> None:
+    async def test_reading_no_cue_returns_no_token_embeddings(self, store: Store) -> None:
         assert await read(store, {}) == {}
 
-    async def test_the_caller_s_array_of_words_is_not_kept(self, worded: Store) -> None:
+    async def test_the_caller_s_array_of_token_embeddings_is_not_kept(self, worded: Store) -> None:
         words = signs(0x10)
         await give_token_embeddings(worded, {"one": words})
         words[:] = 0xFF
         assert await read(worded, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
 
     # Token embeddings are exported and imported with their vectors.
-    async def test_words_go_out_and_come_in_the_same(self, store: Store) -> None:
+    async def test_token_embeddings_are_exported_and_imported_unchanged(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one", "two", "…"))
             await give_token_embeddings(source, {"one": signs(0x10, 0x20), "two": None, "…": signs()})
@@ -185,7 +185,7 @@ class TokenEmbeddingsContract(StoreSuite):
         assert await read(store, {a_memory().id: 1}) == {}
         assert await read(store, {a_memory().id: 2}) == {a_memory().id: []}
 
-    async def test_a_vector_that_is_there_keeps_its_words(self, store: Store) -> None:
+    async def test_an_existing_vector_keeps_its_token_embeddings(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one"))
             await give_token_embeddings(source, {"one": signs(0x10)})
@@ -196,7 +196,7 @@ class TokenEmbeddingsContract(StoreSuite):
         assert await read(store, {a_memory().id: 0}) == {}
 
     @pytest.mark.parametrize("given", [b"\x10", b"\x10\x20\x30", "not base64", 7])
-    async def test_words_cut_short_refuse_the_import(self, store: Store, given: bytes | str | int) -> None:
+    async def test_truncated_token_embeddings_refuse_the_import(self, store: Store, given: bytes | str | int) -> None:
         async with self.another_store() as source:
             await remember(source, indexed(a_memory(), "one"))
             await give_token_embeddings(source, {"one": signs(0x10)})
@@ -212,19 +212,21 @@ class TokenEmbeddingsContract(StoreSuite):
 class FoundWordsContract(IndexSuite):
     """Token embeddings read through an index: only those of visible memories, and always the current ones."""
 
-    async def test_words_of_what_the_reader_cannot_see_are_left_out(self, finder: Finder) -> None:
+    async def test_token_embeddings_of_invisible_memories_are_left_out(self, finder: Finder) -> None:
         await remember(finder.store, indexed(HIDDEN, "one"))
         await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert await found(finder, {HIDDEN.id: 0}) == {}
         assert set(await found(finder, {HIDDEN.id: 0}, reader=Reader(HIDDEN.scope))) == {HIDDEN.id}
 
-    async def test_words_that_one_has_read_are_not_told_to_one_who_may_not(self, finder: Finder) -> None:
+    async def test_token_embeddings_read_by_one_reader_are_not_given_to_another_who_may_not_see_them(
+        self, finder: Finder
+    ) -> None:
         await remember(finder.store, indexed(HIDDEN, "one"))
         await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert set(await found(finder, {HIDDEN.id: 0}, reader=Reader(HIDDEN.scope))) == {HIDDEN.id}
         assert await found(finder, {HIDDEN.id: 0}) == {}
 
-    async def test_words_that_were_read_are_read_anew_once_the_text_has_changed(self, finder: Finder) -> None:
+    async def test_token_embeddings_are_read_again_once_the_text_has_changed(self, finder: Finder) -> None:
         memory = await stored(finder.store, indexed(a_memory(), "one"))
         await give_token_embeddings(finder.store, {"one": signs(0x10)})
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
@@ -232,14 +234,14 @@ class FoundWordsContract(IndexSuite):
         await give_token_embeddings(finder.store, {"two": signs(0x20)})
         assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
-    async def test_words_that_were_read_are_given_again(self, finder: Finder) -> None:
+    async def test_token_embeddings_can_be_read_twice(self, finder: Finder) -> None:
         memory = await stored(finder.store, indexed(a_memory(), "one", "two"))
         await give_token_embeddings(finder.store, {"one": signs(0x10), "two": signs(0x20)})
         for _ in range(2):
             assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
             assert await found(finder, {memory.id: 1}) == {memory.id: [[0, 0x20]]}
 
-    async def test_words_that_come_after_their_vector_are_given(self, finder: Finder) -> None:
+    async def test_token_embeddings_stored_after_their_vector_are_read(self, finder: Finder) -> None:
         memory = await stored(finder.store, indexed(a_memory(), "one"))
         await give_token_embeddings(finder.store, {"one": None})
         assert await found(finder, {memory.id: 0}) == {}

@@ -275,7 +275,7 @@ class ImportContract(WorldSuite):
         (evidence,) = await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9)
         assert (evidence.queries, evidence.session) == (("what failed?",), "monday")
 
-    async def test_an_exposure_of_an_older_export_tells_no_question(self, store: Store) -> None:
+    async def test_an_exposure_of_an_older_export_has_no_question(self, store: Store) -> None:
         async with self.another_store() as source:
             await remember(source, a_memory())
             exposed = [Exposed(a_memory().id, Exposure.RETRIEVED, NOW)]

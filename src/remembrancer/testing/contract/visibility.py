@@ -226,21 +226,21 @@ class SharingContract(StoreSuite):
         assert sum(stats.memories.values()) == stats.cues == visible
         assert sum(stats.vectors.values()) == visible
 
-    async def test_a_crew_mate_s_memory_is_seen_from_the_very_importance_on(self, store: Store) -> None:
+    async def test_a_crew_mate_s_memory_is_seen_from_exactly_that_importance_on(self, store: Store) -> None:
         below = math.nextafter(0.65, 0)
         await remember(store, *(indexed(weighing(importance, MATE)) for importance in (0.5, below, 0.65, 0.9)))
         assert await listed(store, SHARING) == {weighing(importance, MATE).id for importance in (0.65, 0.9)}
 
-    async def test_one_s_own_memory_is_seen_however_little_it_weighs(self, store: Store) -> None:
+    async def test_one_s_own_memory_is_seen_whatever_its_importance(self, store: Store) -> None:
         own = [weighing(0.0, SCOPE), weighing(0.0, replace(SCOPE, crew=None, agent=None))]
         await remember(store, *own)
         assert await listed(store, SHARING) == {memory.id for memory in own}
 
-    async def test_another_crew_s_memory_is_not_seen_however_much_it_weighs(self, store: Store) -> None:
+    async def test_another_crew_s_memory_is_not_seen_whatever_its_importance(self, store: Store) -> None:
         await remember(store, weighing(1.0, STRANGER))
         assert await listed(store, SHARING) == set()
 
-    async def test_events_are_shared_whatever_their_memories_weigh(self, store: Store) -> None:
+    async def test_events_are_shared_whatever_the_importance_of_their_memories(self, store: Store) -> None:
         event = an_event(scope=MATE)
         await store.append(MATE, [Entry(event, indexed(weighing(0.0, MATE), event_ids=[event.id]))])
         assert await store.events(SHARING, EventFilter(), limit=9) == (event,)
@@ -278,7 +278,7 @@ class SharingContract(StoreSuite):
             expected = replace(await alone.stats(SHARING), bytes=0)
         assert replace(await store.stats(SHARING), bytes=0) == expected
 
-    async def test_a_memory_is_listed_once_it_has_come_to_weigh_more(self, store: Store) -> None:
+    async def test_a_memory_is_listed_once_its_importance_has_risen(self, store: Store) -> None:
         memory = await stored(store, weighing(0.5, MATE))
         await store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
         assert await listed(store, SHARING) == {memory.id}
@@ -295,7 +295,7 @@ class FoundVisibilityContract(KeptContract, IndexSuite):
 
     @pytest.mark.parametrize("shared_from", [0.0, 0.65])
     @pytest.mark.parametrize("leg", FOUND)
-    async def test_each_leg_finds_what_the_policy_lets_a_reader_see(
+    async def test_each_search_finds_what_the_policy_lets_a_reader_see(
         self, finder: Finder, leg: str, shared_from: float
     ) -> None:
         if not getattr(finder.index.capabilities, leg):
@@ -311,22 +311,22 @@ class FoundVisibilityContract(KeptContract, IndexSuite):
 class FoundSharingContract(IndexSuite):
     """An index finds memories of crew mates from an importance on (`Reader.shared_from`)."""
 
-    async def test_a_crew_mate_s_memory_is_found_from_the_very_importance_on(self, finder: Finder) -> None:
+    async def test_a_crew_mate_s_memory_is_found_from_exactly_that_importance_on(self, finder: Finder) -> None:
         below = math.nextafter(0.65, 0)
         await remember(finder.store, *(indexed(weighing(importance, MATE)) for importance in (0.5, below, 0.65, 0.9)))
         answer = await finder.search(SHARING, request(WORD))
         assert set(answer.ids) == {weighing(importance, MATE).id for importance in (0.65, 0.9)}
 
-    async def test_one_s_own_memory_is_found_however_little_it_weighs(self, finder: Finder) -> None:
+    async def test_one_s_own_memory_is_found_whatever_its_importance(self, finder: Finder) -> None:
         own = [weighing(0.0, SCOPE), weighing(0.0, replace(SCOPE, crew=None, agent=None))]
         await remember(finder.store, *own)
         assert set((await finder.search(SHARING, request(WORD))).ids) == {memory.id for memory in own}
 
-    async def test_another_crew_s_memory_is_not_found_however_much_it_weighs(self, finder: Finder) -> None:
+    async def test_another_crew_s_memory_is_not_found_whatever_its_importance(self, finder: Finder) -> None:
         await remember(finder.store, weighing(1.0, STRANGER))
         assert (await finder.search(SHARING, request(WORD))).ids == ()
 
-    async def test_a_memory_comes_into_sight_when_it_comes_to_weigh_more(self, finder: Finder) -> None:
+    async def test_a_memory_becomes_visible_when_its_importance_rises(self, finder: Finder) -> None:
         memory = await stored(finder.store, weighing(0.5, MATE))
         assert (await finder.search(SHARING, request(WORD))).visible == 0
         await finder.store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
@@ -345,7 +345,7 @@ class FoundSharingContract(IndexSuite):
             await give_vectors(finder.store, vectors)
             assert_same_answer(await finder.search(SHARING, asked), await alone.search(SHARING, asked))
 
-    async def test_who_speaks_in_what_is_not_shared_is_not_named(self, finder: Finder) -> None:
+    async def test_speakers_of_unshared_memories_are_not_named(self, finder: Finder) -> None:
         event, memory = replace(an_event(scope=MATE), actor="Bob"), weighing(0.5, MATE)
         cue = Cue(memory_id=memory.id, ordinal=0, text=event.text, event_id=event.id)
         entry = Entry(event, MemoryWrite(memory, (analysed(cue),), (event.id,)))

@@ -364,11 +364,11 @@ class ReadsContract(WorldSuite):
 class WallContract(WorldSuite):
     sibling = holding(lambda store: populate(store, SIBLING, prefix=CANARY))
 
-    def test_every_method_of_a_view_is_tried_at_the_wall(self) -> None:
+    def test_every_method_of_a_view_is_tested_for_isolation(self) -> None:
         methods = {name for base in (ReadView, ChangeFeed) for name in vars(base) if not name.startswith("_")}
         assert methods <= OBSERVED.keys()
 
-    def test_every_method_of_the_protocol_is_tried_at_the_wall(self) -> None:
+    def test_every_method_of_the_protocol_is_tested_for_isolation(self) -> None:
         methods = {name for name in dir(Store) if not name.startswith("_")}
         assert methods <= OBSERVED.keys() | TRIED_ACROSS | OF_ALL | WITHOUT_ROWS
 
@@ -475,7 +475,7 @@ class IndexWallContract(IndexSuite):
             expected = await empty.search(READER, SEARCHED[asked])
             assert_same_answer(await finder.search(READER, SEARCHED[asked]), expected)
 
-    async def test_nobody_who_speaks_in_a_sibling_is_named(self, finder: Finder) -> None:
+    async def test_speakers_of_a_sibling_workspace_are_not_named(self, finder: Finder) -> None:
         await populate(finder.store, SIBLING, prefix=CANARY)
         assert await finder.participants(SIBLING_READER, BEFORE_RETIRING, model=MODEL) == {"Bo"}
         assert await finder.participants(READER, BEFORE_RETIRING, model=MODEL) == frozenset()

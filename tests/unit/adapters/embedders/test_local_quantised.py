@@ -43,7 +43,7 @@ def test_evened_inputs_and_columns_give_the_same_product(matrix: NDArray[np.floa
     assert np.allclose((rows * factors) @ (matrix / factors).T, rows @ matrix.T, rtol=1e-4, atol=1e-4)
 
 
-def test_evening_leaves_inputs_as_large_beside_each_other_as_the_columns(matrix: NDArray[np.float32]) -> None:
+def test_smoothing_gives_inputs_the_relative_sizes_of_the_columns(matrix: NDArray[np.float32]) -> None:
     sizes = np.random.default_rng(6).uniform(0.1, 9, 128).astype(np.float32)
     factors = smoothing_factors(sizes, matrix)
     assert np.allclose(sizes * factors, np.linalg.norm(matrix / factors, axis=0), rtol=1e-4)

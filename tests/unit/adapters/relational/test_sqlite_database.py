@@ -370,7 +370,7 @@ def test_a_read_whose_transaction_cannot_be_ended_does_not_hold_the_log(
 # ── other processes ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_lock_held_too_long_by_another_process_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_held_too_long_by_another_process_is_reported(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.05)
     other = connect(file)
 

@@ -34,7 +34,7 @@ def test_nothing_is_both_a_meaning_and_a_defect() -> None:
 
 
 @pytest.mark.parametrize("kind", MEANINGS, ids=lambda kind: kind.__name__)
-def test_a_known_error_is_told_with_the_file_and_its_cause(kind: type[apsw.Error]) -> None:
+def test_a_known_error_is_reported_with_the_file_and_its_cause(kind: type[apsw.Error]) -> None:
     cause = kind("as SQLite says it")
     ours, meaning = MEANINGS[kind]
     with pytest.raises(ours) as caught, translated("notes.db"):

@@ -64,7 +64,7 @@ def test_a_memory_s_edges_are_looked_up_and_not_searched_for_among_all_memories(
     assert steps == ["SEARCH o USING INTEGER PRIMARY KEY (rowid=?)"] * 2
 
 
-def test_whether_all_cues_have_a_vector_is_told_without_reading_any(connection: Connection) -> None:
+def test_whether_all_cues_have_a_vector_is_known_without_reading_any(connection: Connection) -> None:
     steps = plans(
         connection, lambda: health_inputs(connection, READER, CURRENT, model="model-a", shown_since=NOW), "c", "v"
     )
@@ -207,7 +207,7 @@ def test_the_oldest_of_a_type_are_read_from_its_index(connection: Connection) ->
     ]
 
 
-def test_whether_a_cue_names_an_event_that_leaves_is_told_by_an_index(connection: Connection) -> None:
+def test_an_index_finds_whether_a_cue_names_a_leaving_event(connection: Connection) -> None:
     """What SQLite does for a foreign key stands in its program alone: it opens the index, and not the table."""
     pages = {page: name for name, page in connection.execute("SELECT name, rootpage FROM sqlite_schema")}
     connection.execute("PRAGMA foreign_keys = on")

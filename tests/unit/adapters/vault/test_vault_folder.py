@@ -67,7 +67,7 @@ def test_more_files_than_a_vault_may_have_are_refused(tmp_path: Path, monkeypatc
         scan(a_vault(tmp_path))
 
 
-def test_links_are_told_and_not_followed(tmp_path: Path) -> None:
+def test_links_are_reported_and_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret.md").write_text("secret", encoding="utf-8")
@@ -112,13 +112,13 @@ def test_own_files_do_not_go_through_a_link_either(tmp_path: Path) -> None:
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_bytes_that_are_not_utf8_are_told_with_their_place(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf8_are_reported_with_their_place(tmp_path: Path) -> None:
     files = a_vault(tmp_path)
     (tmp_path / "x.md").write_bytes(b"words\xff")
     assert read(files, "x.md") == "expected UTF-8 text (byte 6 is not)"
 
 
-def test_a_file_too_large_is_told_and_not_written(tmp_path: Path) -> None:
+def test_a_file_too_large_is_reported_and_not_written(tmp_path: Path) -> None:
     files = a_vault(tmp_path)
     (tmp_path / "x.md").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
     assert read(files, "x.md") == "expected at most 16,777,216 bytes"
@@ -126,7 +126,7 @@ def test_a_file_too_large_is_told_and_not_written(tmp_path: Path) -> None:
         replace(files, "y.md", "x" * (MAX_FILE_BYTES + 1), None)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert read(a_vault(tmp_path), "x.md") == "cannot be read (No such file or directory)"
 
 

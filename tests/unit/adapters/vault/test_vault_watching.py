@@ -28,7 +28,7 @@ async def told(root: Path, path: str, *, every: timedelta) -> bool:
         return first.result()
 
 
-def test_a_change_of_a_markdown_file_is_told(tmp_path: Path) -> None:
+def test_a_change_of_a_markdown_file_is_reported(tmp_path: Path) -> None:
     assert asyncio.run(told(tmp_path.resolve(), "MEMORY.md", every=LONG)) is True
 
 

@@ -48,7 +48,7 @@ def test_more_days_than_have_room_are_drawn_by_the_week() -> None:
     assert len(classed(chart, "chart-bar")) <= MOST
 
 
-def test_nothing_on_any_day_is_told_in_words() -> None:
+def test_nothing_on_any_day_is_described_in_words() -> None:
     chart = day_bars({}, since=FIRST, until=LAST)
     assert (title_of(chart), list(read(chart).iter("svg"))) == (
         "No events between 1 Mar 2026 and 10 Mar 2026",

@@ -54,7 +54,7 @@ def test_words_can_be_read_on_their_ground(themes: Themes, theme: str, text: str
 
 
 @pytest.mark.parametrize("theme", GROUNDS)
-def test_hues_are_told_apart(themes: Themes, theme: str) -> None:
+def test_hues_are_distinguished(themes: Themes, theme: str) -> None:
     assert len({themes[theme][hue] for hue in HUES}) == len(HUES)
     for one, other in combinations(svg.HUES, 2):
         first, second = (themes[theme][hue] for hue in (one, other))

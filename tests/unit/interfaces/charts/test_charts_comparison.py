@@ -63,13 +63,13 @@ def test_no_two_memories_have_the_same_colour_and_pattern() -> None:
     assert len(looks) == 21
 
 
-def test_what_was_degraded_is_told() -> None:
+def test_what_was_degraded_is_reported() -> None:
     asked = a_comparison([[1, 1]])
     answers = [asked.answers[0].model_copy(update={"degraded": {"dense": "no embedder"}}), asked.answers[1]]
     assert "preset-0: dense: no embedder" in words(comparison_chart(asked.model_copy(update={"answers": answers})))
 
 
-def test_nothing_returned_is_told_in_words() -> None:
+def test_nothing_returned_is_described_in_words() -> None:
     chart = comparison_chart(a_comparison([]))
     assert (title_of(chart), list(read(chart).iter("svg"))) == ("No preset returns anything", [])
 

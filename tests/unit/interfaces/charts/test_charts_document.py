@@ -94,13 +94,13 @@ def test_a_comparison_tells_rank_score_and_parts_or_why_there_is_none() -> None:
     assert texts[texts.index("2") :] == told
 
 
-def test_a_curve_is_told_in_the_words_of_the_memory_and_of_the_forecast() -> None:
+def test_a_curve_is_described_in_the_words_of_the_memory_and_of_the_forecast() -> None:
     title, forecast_text, *_ = written(forgetting_document(a_curve([0.9, 0.8, 0.7], text="It rained.")))
     assert title == "It rained."
     assert forecast_text.startswith("Strength 0.8 now. It does not fall below 0.1 within a hundred years.")
 
 
-def test_a_curve_of_one_moment_is_told_in_words() -> None:
+def test_a_curve_of_one_moment_is_described_in_words() -> None:
     assert "There is no curve to draw." in " ".join(written(forgetting_document(a_curve([0.5]))))
 
 

@@ -42,7 +42,7 @@ def test_the_fall_is_marked_with_its_day() -> None:
     assert "24 Mar 2026" in words(chart)
 
 
-def test_a_fall_beyond_the_picture_is_told_only() -> None:
+def test_a_fall_beyond_the_picture_is_reported_only() -> None:
     assert classed(forgetting_curve(a_curve(FALLING, falls_at=AT + timedelta(days=900)), []), "chart-falls") == []
 
 
@@ -66,7 +66,7 @@ def test_reviews_from_long_before_are_counted() -> None:
     assert "2 reviews, 1 of them before." in words(forgetting_curve(a_curve(FALLING), [a_review(5_000), a_review(3)]))
 
 
-def test_a_curve_of_one_moment_is_told_in_words() -> None:
+def test_a_curve_of_one_moment_is_described_in_words() -> None:
     chart = forgetting_curve(a_curve([0.5]), [])
     assert (title_of(chart), list(read(chart).iter("svg"))) == ("Strength 0.5 now", [])
 

@@ -130,9 +130,9 @@ def test_any_span_of_some_hours_has_a_name_on_its_axis(until: datetime, span: ti
     assert round_times(until - span, until, 8)
 
 
-def test_a_number_is_told_with_its_thousands() -> None:
+def test_a_number_is_reported_with_its_thousands() -> None:
     assert [number_text(value) for value in (0.0, 0.025, 12_500.0)] == ["0", "0.025", "12,500"]
 
 
-def test_a_day_is_told_in_utc() -> None:
+def test_a_day_is_described_in_utc() -> None:
     assert day_text(datetime.fromisoformat("2026-05-04T23:30:00-05:00")) == "5 May 2026"

@@ -56,7 +56,7 @@ def test_a_part_says_what_it_means() -> None:
     )
 
 
-def test_what_adds_little_is_told_together() -> None:
+def test_what_adds_little_is_reported_together() -> None:
     small = [a_part(label, 1.0, 0.01) for label in ("time", "speaker", "statement")]
     legend = classed(
         score_bar(a_part("weighted sum", 0.5, 0.53, a_part("similarity", 0.6, 0.5), *small), scale=1), "chart-key"
@@ -77,7 +77,7 @@ def test_below_a_part_lies_what_it_is_made_of() -> None:
     assert (percents(nested, "x"), percents(nested, "width")) == ([25.0, 81.25], [56.25, 18.75])
 
 
-def test_a_sum_of_one_thing_is_told_as_that_thing() -> None:
+def test_a_sum_of_one_thing_is_described_as_that_thing() -> None:
     alone = a_part("x / (1 + x)", 0.5, 0.5, a_part("weighted sum", 1.0, 1.0, *NESTED.parts))
     legend = classed(score_bar(alone, scale=1.0), "chart-key")[0]
     assert words(legend[0]) == "importance 0.20"

@@ -91,7 +91,7 @@ def test_of_very_many_the_latest_are_drawn_and_that_is_said() -> None:
     assert f"/memories/{UUID(int=4)}" not in str(chart)
 
 
-def test_nothing_in_the_time_is_told_in_words() -> None:
+def test_nothing_in_the_time_is_described_in_words() -> None:
     chart = timeline_chart([], since=SINCE, until=AT)
     assert (title_of(chart), list(read(chart).iter("svg"))) == ("Nothing happened in this time", [])
 

@@ -69,7 +69,7 @@ def test_a_word_that_is_no_judgement_is_refused_in_words() -> None:
     assert "said: &#39;&lt;b&gt;wonderful&lt;/b&gt;&#39; is not allowed" in answer.text
 
 
-def test_forgetting_is_told_and_leads_back() -> None:
+def test_forgetting_is_reported_and_leads_back() -> None:
     answer, _ = submitted(OURS, "forget", no="field")
     assert answer.headers["location"].endswith("?done=forgotten")
 

@@ -10,7 +10,7 @@ from requests_made import Answer, Client, with_client
 from remembrancer.domain.api_key import Right
 
 
-def test_what_happened_is_told_in_its_order() -> None:
+def test_what_happened_is_described_in_its_order() -> None:
     async def steps(http: Client) -> list[str]:
         for day in (3, 1, 2):
             await http.done("POST", "/v1/memories", {"text": f"{day}", "occurred_at": f"2026-03-0{day}T00:00:00Z"})
@@ -21,7 +21,7 @@ def test_what_happened_is_told_in_its_order() -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/fading?days=36500", "/v1/decay"])
-def test_what_will_fade_is_told_with_when(path: str) -> None:
+def test_what_will_fade_is_reported_with_when(path: str) -> None:
     async def steps(http: Client) -> Any:
         await http.done("POST", "/v1/memories", {"text": "x", "importance": 1})
         return (await http.done("GET", path))["memories"]
@@ -40,7 +40,7 @@ def test_counts_are_of_what_is_there() -> None:
     assert (told["events"], told["memories"]) == (1, {"active": 1})
 
 
-def test_health_is_told_once_it_was_taken() -> None:
+def test_health_is_reported_once_it_was_taken() -> None:
     async def steps(http: Client) -> list[Any]:
         before = await http.done("GET", "/v1/health/memory")
         await http.done("POST", "/v1/memories", {"text": "x"}, params={"crew": "c"})
@@ -56,7 +56,7 @@ def test_health_is_told_once_it_was_taken() -> None:
     assert (of_crew["crew"], of_crew["latest"]["crew"]) == ("c", "c")
 
 
-def test_jobs_spending_and_presets_are_told() -> None:
+def test_jobs_spending_and_presets_are_reported() -> None:
     async def steps(http: Client) -> list[Any]:
         return [await http.done("GET", f"/v1/{noun}") for noun in ("jobs", "spending", "presets", "promotions")]
 
@@ -89,7 +89,7 @@ def test_a_session_of_any_name_is_ended(session: str) -> None:
     assert told["details"]["segmented"]["stream"]["session"] == session
 
 
-def test_a_wider_scope_is_told() -> None:
+def test_a_wider_scope_is_reported() -> None:
     async def steps(http: Client) -> Answer:
         scope = {"project": "shop", "agent": "coder"}
         kept = await http.done("POST", "/v1/memories", {"text": "Checkout needs 2 GiB"}, params=scope)

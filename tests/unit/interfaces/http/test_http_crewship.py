@@ -48,7 +48,7 @@ async def listed(served: Served, **query: object) -> list[str]:
 
 
 class TestTheJournal:
-    def test_an_entry_is_told_in_its_words(self) -> None:
+    def test_an_entry_is_described_in_its_words(self) -> None:
         async def steps(served: Served) -> Any:
             scope = {"project": "web", "crew": "platform", "agent": "ana", "session": "run-1"}
             event = await served.memory.scoped(**scope).observe(
@@ -348,7 +348,7 @@ async def ends(served: Served) -> list[dict[str, Any]]:
 
 
 class TestAConsolidation:
-    def test_runs_in_the_background_and_the_journal_tells_what_came_of_it(self) -> None:
+    def test_runs_in_the_background_and_the_journal_records_the_result(self) -> None:
         async def steps(served: Served) -> Any:
             await escalations(served, *(f"the saw binds {n}" for n in range(10)))
             answer = await run(served)
@@ -380,7 +380,7 @@ class TestAConsolidation:
         crews, (end,) = crewship(steps, llm=ScriptedModel(lambda _: RULE))
         assert (crews, end["crew_id"], end["entries_scanned"]) == (["wood"], "wood", 10)
 
-    def test_looks_back_as_far_as_it_is_told(self) -> None:
+    def test_looks_back_as_far_as_requested(self) -> None:
         async def steps(served: Served) -> Any:
             drafts = [
                 EventDraft(text=f"the saw binds {n}", type="peer.escalation", occurred_at=NOW - timedelta(days=n))
@@ -419,7 +419,7 @@ class TestAConsolidation:
 
         assert crewship(steps, llm=ScriptedModel(lambda _: RULE)) == [202, 409, 202]
 
-    def test_that_the_server_s_end_breaks_off_is_told(self) -> None:
+    def test_that_the_server_s_end_breaks_off_is_reported(self) -> None:
         async def steps(served: Served) -> Any:
             await escalations(served, *(f"the saw binds {n}" for n in range(10)))
             background: Background = served.app.state.background

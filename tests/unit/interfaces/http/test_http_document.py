@@ -67,7 +67,7 @@ def test_every_parameter_says_what_it_is() -> None:
     assert silent == []
 
 
-def test_every_problem_is_told_as_it_is_sent() -> None:
+def test_every_problem_is_described_as_it_is_sent() -> None:
     told = {
         (media_type, content["$ref"])
         for _, _, operation in operations()

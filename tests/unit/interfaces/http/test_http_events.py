@@ -112,7 +112,7 @@ def test_each_way_to_choose_keeps_what_it_should(chosen: str, texts: list[int]) 
     assert count == (3 if "limit=" in chosen else len(texts))
 
 
-def test_an_entry_is_told_with_who_changed_its_priority() -> None:
+def test_an_entry_is_reported_with_who_changed_its_priority() -> None:
     async def steps(http: Client) -> tuple[Any, Any]:
         told = (await http.done("POST", "/v1/events", {"events": SAID}))["events"][0]
         path = f"/v1/events/{told['id']}"

@@ -16,7 +16,7 @@ def workers() -> set[str]:
     return {task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("remembrancer-worker")}
 
 
-def test_a_worker_begins_with_the_first_request_for_its_workspace_and_ends_with_the_shift() -> None:
+def test_a_worker_starts_with_the_first_request_for_its_workspace_and_ends_with_the_job_runner() -> None:
     async def whole() -> list[set[str]]:
         seen: list[set[str]] = []
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
@@ -32,7 +32,7 @@ def test_a_worker_begins_with_the_first_request_for_its_workspace_and_ends_with_
     assert asyncio.run(whole()) == [{own}, {own, other}, set()]
 
 
-def test_nobody_works_before_the_shift_or_after_it() -> None:
+def test_no_worker_runs_before_the_job_runner_starts_or_after_it_ends() -> None:
     async def whole() -> set[str]:
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
             runner = JobRunner(memory, Stop())

@@ -208,7 +208,7 @@ def test_its_curve_begins_and_ends_where_it_should() -> None:
     assert told["points"][-1]["at"] == "2026-03-14T09:00:00Z"
 
 
-def test_why_a_memory_does_not_answer_is_told() -> None:
+def test_why_a_memory_does_not_answer_is_reported() -> None:
     async def steps(http: Client) -> list[Any]:
         kept = await http.done("POST", "/v1/memories", {"text": "Checkout needs 2 GiB", "tags": ["a"]})
         path = f"/v1/memories/{kept['id']}/why-not"
@@ -222,7 +222,7 @@ def test_why_a_memory_does_not_answer_is_told() -> None:
     assert (left_out["returned"], "tag" in left_out["reason"]) == (False, True)
 
 
-def test_why_a_memory_does_not_answer_where_its_metadata_differ_is_told() -> None:
+def test_why_a_memory_does_not_answer_where_its_metadata_differ_is_reported() -> None:
     async def steps(http: Client) -> list[Any]:
         kept = await http.done("POST", "/v1/memories", {"text": "Checkout needs 2 GiB", "metadata": {"ticket": 7}})
         path = f"/v1/memories/{kept['id']}/why-not"

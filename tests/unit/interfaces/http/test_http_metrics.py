@@ -70,17 +70,17 @@ def test_a_method_that_nobody_knows_makes_no_series_of_its_own() -> None:
     )
 
 
-def test_how_long_requests_take_is_told_by_route() -> None:
+def test_how_long_requests_take_is_described_by_route() -> None:
     found = measured("/v1/things/a")
     name = "remembrancer_http_request_seconds_count"
     assert count(found, name, method="GET", route="/v1/things/{name}") == 1
 
 
-def test_requests_under_way_are_told() -> None:
+def test_requests_under_way_are_reported() -> None:
     assert count(measured(), "remembrancer_http_requests_under_way") == 1  # the one that asks
 
 
-def test_each_stage_of_a_recall_is_told() -> None:
+def test_each_stage_of_a_recall_is_reported() -> None:
     found = measured("/v1/asked", "/v1/asked")
     stages = {dict(labels)["stage"] for name, labels in found if name == "remembrancer_recall_stage_seconds_count"}
     assert {"plan", "embed", "search", "score", "gather"} <= stages

@@ -183,7 +183,7 @@ class TestRetrieval:
         assert '"The trams in Lisbon are lovely"' in text[text.index("**Details:**\n") :]
 
     @pytest.mark.parametrize(("detail", "told"), [("none", False), ("auto", False), ("low", False), ("high", True)])
-    def test_tells_the_messages_by_detail(self, detail: str, told: bool) -> None:
+    def test_contains_the_messages_by_detail(self, detail: str, told: bool) -> None:
         async def steps(served: Served) -> str:
             await imported(served)
             return (await post(served, "retrieve_memory", query="Lisbon", detail=detail)).text
@@ -322,7 +322,7 @@ class TestTheLastEpisodes:
         assert ("Rain again" in said, "in no episode yet" in said) == (True, False)
         assert not any("score" in one for one in told)
 
-    def test_for_a_prompt_are_told_in_markdown(self) -> None:
+    def test_for_a_prompt_are_described_in_markdown(self) -> None:
         async def steps(served: Served) -> httpx.Response:
             await imported(served)
             return await post(served, "recent_memory")

@@ -47,7 +47,7 @@ def test_without_an_embedder_it_is_well_and_says_sparse_only() -> None:
     assert "dense" in told["degraded"]
 
 
-def test_an_embedder_that_fails_is_told_with_its_error() -> None:
+def test_an_embedder_that_fails_is_reported_with_its_error() -> None:
     answer = asked(health, embedder=FailingEmbedder())
     told = answer.json()
     assert (answer.status_code, told["episodic"]) == (200, "vector-degraded")
@@ -159,7 +159,7 @@ def test_the_embedder_is_asked_again_when_its_answer_is_old() -> None:
     assert asyncio.run(steps()) == 2
 
 
-def test_an_embedder_that_hangs_makes_nobody_wait_and_is_told_of() -> None:
+def test_an_embedder_that_hangs_makes_nobody_wait_and_is_reported() -> None:
     async def steps() -> tuple[SearchState, SearchState]:
         ask = Asked()
         watch = EmbedderWatch(ask, fresh=0, patience=0.01)

@@ -37,7 +37,7 @@ def test_a_stream_begins_with_the_last_entries_in_the_order_of_recording() -> No
     assert live(steps) == ["2", "3", "4"]
 
 
-def test_an_entry_is_told_with_its_position_under_one_name() -> None:
+def test_an_entry_is_reported_with_its_position_under_one_name() -> None:
     async def steps(server: Live) -> Message:
         await server.memory.observe("one")
         await server.memory.observe("two", type="error", payload={"line": "a\nb\r\rc"})
@@ -64,7 +64,7 @@ def test_a_stream_is_kept_by_no_cache_and_held_back_by_no_proxy() -> None:
     assert first.retry == 1000
 
 
-def test_what_this_process_records_is_told_without_waiting_for_the_next_look() -> None:
+def test_what_this_process_records_is_reported_without_waiting_for_the_next_look() -> None:
     async def steps(server: Live) -> float:
         async with server.client(limit=0) as client:
             await client.next()
@@ -98,7 +98,7 @@ def test_whoever_comes_again_hears_what_was_recorded_meanwhile_and_nothing_twice
     assert heard == recorded
 
 
-def test_a_backlog_of_many_pages_is_told_whole() -> None:
+def test_a_backlog_of_many_pages_is_reported_whole() -> None:
     async def steps(server: Live) -> list[str]:
         await server.memory.observe_many(EventDraft(text=f"{n}") for n in range(1_000))
         async with server.client(after=0) as client:
@@ -125,7 +125,7 @@ def test_a_last_event_id_that_was_never_told_is_refused(told: str) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
 
 
-def test_only_what_is_chosen_is_told() -> None:
+def test_only_what_is_chosen_is_reported() -> None:
     async def steps(server: Live) -> list[str]:
         await server.memory.observe("quiet", severity="info")
         await server.memory.observe("loud", severity="error", type="tool")
@@ -146,7 +146,7 @@ def test_a_filter_that_is_none_is_refused() -> None:
     assert live(steps).status_code == 400
 
 
-def test_another_process_s_entries_are_told(tmp_path: Path) -> None:
+def test_another_process_s_entries_are_reported(tmp_path: Path) -> None:
     db = tmp_path / "a.db"
 
     async def steps(server: Live) -> str:

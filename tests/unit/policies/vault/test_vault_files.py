@@ -116,7 +116,7 @@ def test_a_file_of_another_name_with_a_learnings_header_holds_learnings() -> Non
     assert [entry.learning.id for entry in file.entries] == [ONE]
 
 
-def test_a_rule_that_looks_like_a_header_is_told_and_belongs_to_the_text_before_it() -> None:
+def test_a_rule_that_looks_like_a_header_is_reported_and_belongs_to_the_text_before_it() -> None:
     file = parsed("MEMORY.md", f"---\nid: {ONE}\n---\nBefore.\n\n---\nNote: after.\n")
     assert file.entries[0].learning.text == "Before.\n\n---\nNote: after."
     assert [(finding.line, r"\---" in finding.message) for finding in file.findings] == [(6, True)]

@@ -85,7 +85,7 @@ def test_an_anchor_that_others_refer_to_is_not_broken() -> None:
         ("note: " + "x" * 70_000, 0, "at most 65,536"),
     ],
 )
-def test_what_cannot_be_taken_is_told_with_its_line(text: str, line: int, said: str) -> None:
+def test_what_cannot_be_taken_is_reported_with_its_line(text: str, line: int, said: str) -> None:
     found = header(text)
     assert isinstance(found, Fault)
     assert (found.line, said in found.message) == (line, True), found
