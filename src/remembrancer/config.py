@@ -165,7 +165,7 @@ def _key(value: Any) -> Secret:
 
 
 def _names(value: Any) -> frozenset[str]:
-    """Several names: a list of them, or one text with commas between them."""
+    """Several names: a list, or one text with commas between them."""
     several = value.split(",") if isinstance(value, str) else value
     if not isinstance(several, list | tuple | frozenset):
         raise _Refused("names, separated by commas")

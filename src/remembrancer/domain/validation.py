@@ -153,7 +153,7 @@ def whole(argument: str, value: object, low: int, high: int) -> int:
 
 
 def truth(argument: str, value: object) -> bool:
-    """Raises InvalidInput where `value` is no bool."""
+    """The value if it is a bool. Raises InvalidInput for anything else."""
     if not isinstance(value, bool):
         raise InvalidInput(argument, value, "True or False")
     return value

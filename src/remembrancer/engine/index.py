@@ -112,7 +112,7 @@ async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: Sequen
 
 
 class _Input(NamedTuple):
-    """What is embedded for a cue. `before`: its context; None: it is embedded by itself."""
+    """The text to embed for a cue. `before`: its context; None: embedded by an embedder that reads no context."""
 
     ref: int
     text: str

@@ -88,13 +88,13 @@ def _events_of(ctx: Context, where: Filter) -> EventFilter | None:
 
 
 class _Entries:
-    """Entries of the journal as memories: those formed from them, or those that they would have formed."""
+    """Journal entries as memories: each as the memory formed from it, or the one that would be formed."""
 
     def __init__(self, ctx: Context, view: ReadView, reader: Reader, where: Filter) -> None:
         self._formation, self._view, self._reader, self._where = ctx.preset.formation, view, reader, where
         self.memories: dict[UUID, Memory] = {}
         self.unformed: dict[UUID, MemoryWrite] = {}
-        """Of these memories, those that were not formed."""
+        """The memories that were not formed, with their cues; a subset of `memories`."""
 
     def best(self, where: EventFilter, weights: Mapping[str, int], depth: int) -> Iterator[tuple[UUID, int]]:
         """The ids of the first `depth` memories that the reader may see and the filter keeps, with their scores."""
@@ -118,13 +118,15 @@ class _Entries:
                 return
 
     def _keeps(self, memory: Memory) -> bool:
-        """Whether its entry is an answer: what a revised memory says now is not what its entry says."""
+        """Whether the memory of an entry may be returned. A revised memory may not, because its text differs from the
+        entry.
+        """
         seen = can_see(self._reader, memory.scope, memory.visibility, memory.strength.importance)
         return seen and memory.revision == 1 and not excluded_by(memory, self._where)
 
 
 def _joined(found: Candidates, entries: _Entries, scores: Mapping[UUID, int], most: int, depth: int) -> Candidates:
-    """The candidates and the entries that are not among them, with the lexical leg in the order of these scores."""
+    """The candidates and the further entries, with new lexical ranks by `scores`."""
     known = set(found.ids)
     added = [memory for one, memory in entries.memories.items() if one not in known]
     states = _each(np.concatenate, found.states, states_of(added))
@@ -166,7 +168,7 @@ def _joined(found: Candidates, entries: _Entries, scores: Mapping[UUID, int], mo
 
 
 def _each(work: Callable[[Sequence[NDArray[Any]]], NDArray[Any]], *several: States) -> States:
-    """The states that `work` makes of each column of these."""
+    """States whose columns are the results of `work` for the same columns of `several`."""
 
     def made(name: str) -> Any:
         columns = [getattr(states, name) for states in several]

@@ -71,7 +71,7 @@ _MODELS: Final = {
 _NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
 FEW_EVENTS: Final = 10
-"""More events than these are checked beside the event loop: a payload of 64 KiB takes up to 10 ms."""
+"""More events than this are validated in another thread, because a payload of 64 KiB takes up to 10 ms."""
 _log = logging.getLogger("remembrancer")
 
 

@@ -74,7 +74,7 @@ class ResidentIndex:
         with self._lock:
             index = self._workspaces.pop(key, None)
             state = feed.state(scope)
-            if index is None or index.is_mostly_dead or index.has_erased_rows(state):
+            if index is None or index.is_mostly_unused or index.has_erased_rows(state):
                 index = WorkspaceIndex(Scope(workspace=scope.workspace), model, scanned=self._scanned)
             if not index.has_all_of(state):
                 try:

@@ -89,7 +89,7 @@ class WorkspaceIndex:
         return sum(part.nbytes for part in parts) + vectors + 150 * len(self._memory_of_cue)
 
     @property
-    def is_mostly_dead(self) -> bool:
+    def is_mostly_unused(self) -> bool:
         """Whether more slots are unused than in use, because of revisions; the index should then be reloaded."""
         return len(self._columns) > 2 * len(self._slot_of_memory)
 

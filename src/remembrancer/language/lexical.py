@@ -143,9 +143,9 @@ def every_word(question: str) -> tuple[frozenset[str], ...]:
 
 
 def word_ends(text: str) -> list[int]:
-    """The positions after each word, as a reader counts words: what stands between blanks and has a letter or digit.
+    """The positions after each word. A word is a text between blanks with a letter or digit.
 
-    Where a script has no blanks, two characters of Han or kana, or four of Thai and the like, count as a word.
+    In scripts without blanks, two characters of Han or kana, or four of Thai and similar scripts, count as one word.
 
     >>> word_ends("Deploy failed - again!")
     [6, 13, 22]

@@ -187,8 +187,10 @@ class ReadView(ChangeFeed, Protocol):
     def events_by_words(
         self, reader: Reader, where: EventFilter, weights: Mapping[str, int], *, limit: int, skip: int = 0
     ) -> tuple[FoundEvent, ...]:
-        """Events that have any of these tokens in their `searchable_text`, by falling score, ties by falling
-        `occurred_at`, then id. `weights`: the weight of each token. `skip`: so many of the first are left out.
+        """Events whose `searchable_text` has any of these tokens, by descending score, ties by descending
+        `occurred_at`, then id.
+
+        `weights`: the weight of each token; a score is their sum. `skip`: how many of the first events to leave out.
         """
         ...
 

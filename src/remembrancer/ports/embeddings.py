@@ -65,8 +65,8 @@ class CueVector:
 
 @dataclass(frozen=True, slots=True)
 class FailedCue:
-    """A cue whose embedding failed, by its memory and ordinal. `attempts`: the number of failures; `error`: the last
-    one. The next attempt is not before `retry_at`.
+    """A cue whose embedding failed, given by its memory and ordinal. `attempts`: the number of failures; `error`: that
+    of the last one. The next attempt is not before `retry_at`.
     """
 
     memory_id: UUID
@@ -97,8 +97,8 @@ class Embeddings(Protocol):
         ...
 
     async def embedded(self, scope: Scope, model: str, digests: Collection[bytes]) -> Mapping[bytes, CueVector]:
-        """For each digest, a vector of `model` in this workspace that was stored with it, with its token embeddings.
-        Digests without any are left out.
+        """For each digest, the stored vector of `model` in this workspace, with its token embeddings. Digests without
+        one are left out.
         """
         ...
 
@@ -113,9 +113,9 @@ class Embeddings(Protocol):
     ) -> int:
         """Store vectors and relations in one transaction; returns how many vectors were new.
 
-        Skips cues that no longer exist or have a vector; but if a cue lacks token embeddings, they are stored with
-        their vector. Skips relations that exist or whose ends do not both exist. Raises EmbedderMismatch if a vector's
-        dimension differs from the others or from the stored vectors of `model`.
+        Skips cues that no longer exist or already have a vector. A cue that has a vector without token embeddings gets
+        the new vector and its token embeddings. Skips relations that exist or whose ends do not both exist. Raises
+        EmbedderMismatch if a vector's dimension differs from the others or from the stored vectors of `model`.
         """
         ...
 
@@ -126,7 +126,7 @@ class Embeddings(Protocol):
         ...
 
     async def failed_vectors(self, scope: Scope, model: str, *, limit: int) -> tuple[FailedCue, ...]:
-        """Cues of the workspace whose last embedding failed, the next to be tried first, ties by their refs."""
+        """Cues of the workspace whose last embedding failed, by the time of the next attempt, ties by their refs."""
         ...
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:

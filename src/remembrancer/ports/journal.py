@@ -71,7 +71,7 @@ class EventFilter:
 
 
 class FoundEvent(NamedTuple):
-    """An event, and the sum of the weights of the words that it has."""
+    """An event, and its score: the sum of the weights of the words that it contains."""
 
     event: Event
     score: int

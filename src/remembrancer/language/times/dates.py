@@ -139,7 +139,7 @@ def _month_of(number: int) -> Yearly:
 
 
 def weekday(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
-    """Friday; Friday of last week; Friday, 7 July 2023, where the date decides."""
+    """A weekday at this word, such as "Friday", "Friday of last week". In "Friday, 7 July 2023" the date decides."""
     word = line.words[at]
     number = WEEKDAYS.get(word)
     if number is None or (line.words[at + 1] == "." and line.joined(at + 1) and line.joined(at + 2)):  # Monday.com
@@ -164,7 +164,9 @@ def _dated_month(line: Line, at: int) -> bool:
 
 
 def season(line: Line, at: int, *, sure: bool) -> TimeMatch | None:
-    """Summer 2023. "Winter 2023" may be the one that the year began with or the one that began in it: both."""
+    """A season at this word, such as "summer 2023". "Winter 2023" gives two: the one in which the year began, and the
+    one that began in it.
+    """
     first = SEASONS[line.words[at]]
     recurring = Yearly(lambda year: months(year, first, 3))
     year, end = year_after(line, at + 1)

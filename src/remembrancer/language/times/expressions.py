@@ -112,8 +112,8 @@ def _reach(which: TimeMatch) -> timedelta:
 
 
 def _from_a_date(line: Line, at: int) -> TimeMatch | None:
-    """Two weeks before 20 June, the day after Christmas, before June: counted from the first or the last day of the
-    date.
+    """A time counted from the first or last day of a date, such as "two weeks before 20 June", "the day after
+    Christmas".
     """
     counted = offset(line, at)
     if counted is None or counted.exact:

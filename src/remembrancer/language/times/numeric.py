@@ -49,7 +49,7 @@ def year_number(line: Line, at: int) -> int:
 
 
 def quarter(line: Line, at: int) -> TimeMatch | None:
-    """A quarter or half year: Q3 2025, Q3 of 2025, Q3; H1 2025."""
+    """A quarter or half year at this word, such as "Q3 2025", "Q3", "H1 2025"."""
     word = line.words[at]
     if word in QUARTERS:
         length = 3 if word[0] == "q" else 6

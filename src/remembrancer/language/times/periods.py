@@ -56,7 +56,7 @@ def _year_of(line: Line, at: int, unit: str) -> TimeMatch | None:
 
 
 def _third(line: Line, at: int) -> TimeMatch | None:
-    """A third of a period, in whole units: early 2024, mid-June, the end of last year."""
+    """A third of a period, in whole units, such as "early 2024", "mid-June", "the end of last year"."""
     word = line.words[at]
     if word not in THIRDS:
         return None
@@ -97,7 +97,7 @@ def _a_third(whole: Period, unit: str, which: int) -> Period:
 
 
 def _nth(line: Line, at: int) -> TimeMatch | None:
-    """The first weekend of July 2023, the last two weeks of May, the second half of 2023."""
+    """A numbered part of a period, such as "the first weekend of July 2023", "the last two weeks of May"."""
     word = line.words[at]
     ordinal = -1 if word in _LAST else ORDINALS.get(word) or _short_ordinal(word)
     if not ordinal:
@@ -171,7 +171,7 @@ def _nth_weekday(whole: Period, recurring: Weekly, ordinal: int) -> Period | Non
 
 
 def _named_by_a_day(line: Line, at: int) -> TimeMatch | None:
-    """The week of March 3rd, the weekend of 8 July, the night of 5 May; the month of May."""
+    """A period named by a day in it, such as "the week of March 3rd", "the night of 5 May"; also "the month of May"."""
     word = line.words[at]
     if line.words[at + 1] != "of" or (word not in UNITS and word not in PARTS):
         return None
@@ -188,7 +188,7 @@ def _named_by_a_day(line: Line, at: int) -> TimeMatch | None:
 
 
 def _weekend(line: Line, at: int) -> TimeMatch | None:
-    """The weekend, over the weekend: the latest that has begun."""
+    """The latest weekend that has begun, for "the weekend" or "over the weekend"."""
     if line.words[at] != "weekend":
         return None
     before = line.before(at - 1) if line.before(at) == "the" else ""
@@ -199,7 +199,7 @@ def _weekend(line: Line, at: int) -> TimeMatch | None:
 
 
 def _so_far(line: Line, at: int) -> TimeMatch | None:
-    """Earlier this year: up to today. Later this week: from tomorrow on."""
+    """Part of a current period: up to today for "earlier this year", from tomorrow on for "later this week"."""
     word = line.words[at]
     if word not in {"earlier", "later"}:
         return None

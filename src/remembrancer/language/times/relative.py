@@ -14,7 +14,7 @@ _CALENDAR_UNITS: Final = frozenset({"week", "month", "quarter", "year", "decade"
 
 
 def day(line: Line, at: int) -> TimeMatch | None:
-    """Today, yesterday, tomorrow, tonight; the day before yesterday, the day after tomorrow."""
+    """A day at this word, such as "today", "tonight", "the day before yesterday"."""
     words = line.words
     word = words[at]
     if word == "tonight":
@@ -31,7 +31,9 @@ def day(line: Line, at: int) -> TimeMatch | None:
 
 
 def part_of(line: Line, which: TimeMatch) -> TimeMatch:
-    """The part of a day that follows: yesterday evening, Friday night, 7 May in the morning."""
+    """The part of the day `which` that the next words name ("yesterday evening", "7 May in the
+    morning"); else `which`.
+    """
     at = which.end
     if line.words[at] == "in" and line.words[at + 1] == "the":
         at += 2
@@ -112,7 +114,9 @@ def _rolled(line: Line, at: int, word: str, direction: int) -> TimeMatch | None:
 
 
 def ago(line: Line, at: int) -> TimeMatch | None:
-    """Two weeks ago, a few months back, three days from now, two Fridays ago."""
+    """A time at this word by its distance from now, such as "two weeks ago", "three days from now", "two
+    Fridays ago".
+    """
     counted = amounts.amount(line, at)
     if counted is None:
         return _weekdays_ago(line, at)

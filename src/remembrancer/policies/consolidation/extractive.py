@@ -131,7 +131,9 @@ def _title_phrases(sentences: Sequence[_Sentence]) -> list[_Phrase]:
 
 
 def _title_sentences(texts: Sequence[AttributedText], sentences: Sequence[_Sentence]) -> list[str]:
-    """The best sentences with enough words for a title, in their original order: small talk only where it takes it."""
+    """The best sentences with enough words for a title, in their original order. Small talk is used only if the others
+    are too short.
+    """
     said = list(dict.fromkeys(sentence for told in texts for sentence in _of_text(told.text)))
     taken: dict[str, int] = {}
     for text in (*(sentences[place].text for place in _by_worth(sentences)), *said):

@@ -10,7 +10,7 @@ import math
 from typing import Final
 
 UNIT: Final = 1_000_000
-"""Weights are whole millionths, so that the same words always have exactly the same sum."""
+"""Weights are integers, in millionths, so that the sum does not depend on the order of the words."""
 
 
 def weight(texts: int, holding: int) -> int:

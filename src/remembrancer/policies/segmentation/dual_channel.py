@@ -122,7 +122,7 @@ class DualChannel:
 
 
 def surprise_after(before: Sequence[StreamTurn], turn: StreamTurn) -> float | None:
-    """The surprise of a turn that follows a segment, as in `DualChannel`; None where there are no vectors."""
+    """The surprise of a turn after a segment, as in `DualChannel`; None if a vector is missing."""
     vectors = [one.vector for one in before if one.vector is not None]
     return _surprise(np.array(vectors).sum(axis=0, dtype=np.float64) if vectors else None, turn.vector)
 

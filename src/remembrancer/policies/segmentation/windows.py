@@ -107,7 +107,7 @@ class Windows:
 
 
 def _compared(turns: Sequence[StreamTurn], segments: Sequence[Segment]) -> Iterator[Segment]:
-    """The segments with the surprise that their turns' vectors give; where there is none, as they are."""
+    """The segments with the surprise computed from vectors; without vectors, that of the model."""
     first = segments[0]
     yield first if turns[first.start].vector is None else replace(first, surprise=0.0)
     for before, segment in pairwise(segments):

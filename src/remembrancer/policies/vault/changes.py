@@ -76,8 +76,8 @@ class FileOrigin:
 
     @classmethod
     def of(cls, terms: Terms, place: VaultOwner, path: str, since: datetime) -> FileOrigin:
-        """Raises InvalidInput for a folder whose name cannot be that of a project or crew, and for a path that is too
-        long for a source.
+        """The properties of a file. Raises InvalidInput for a folder whose name cannot be that of a project or crew,
+        and for a path too long for a source.
         """
         return cls(
             scope=place.scope(terms.workspace),

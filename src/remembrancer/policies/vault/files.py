@@ -126,7 +126,9 @@ def _first(text: str) -> int:
 
 
 def _is_own(text: str, block: HeaderBlock) -> bool:
-    """Whether a header is a learning's, or was meant to be: its type, or the name of that field, has a typo."""
+    """Whether a header is a learning's: it has a valid type, or one with a typo, or a field whose name is `type` with a
+    typo.
+    """
     if block.header is None:
         return False
     head = text[block.header.start : block.header.end]

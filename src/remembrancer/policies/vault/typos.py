@@ -1,4 +1,4 @@
-"""Whether a word in a header is a known word with a typo."""
+"""Recognising a known word with a typo in a header."""
 
 from __future__ import annotations
 
