@@ -218,3 +218,26 @@ def test_a_recall_counts_only_the_hits_that_its_block_has_room_for_as_shown(cli:
     counts = [use(cli, ids[name]) for name in ("memory", "deploy")]
     assert [count["retrieved"] for count in counts] == [1, 1]
     assert sum(count["shown"] for count in counts) == 1
+
+
+SAID = ("observe", "The payment worker ran out of memory", "--as", "tool", "--actor", "grafana")
+
+
+@pytest.mark.parametrize(
+    "command", ["recent", "timeline", "decay", "fading --within 365d", "recall payment", "presets compare payment"]
+)
+def test_who_spoke_is_shown_wherever_a_memory_is_listed(cli: Cli, command: str) -> None:
+    cli.done(*SAID)
+    assert "grafana" in cli.done(*command.split()).out
+
+
+def test_a_memory_names_who_spoke_with_the_role(cli: Cli) -> None:
+    cli.done(*SAID)
+    [memory] = cli.done("recent", "--json").json["memories"]
+    assert (memory["actor"], memory["role"]) == ("grafana", "tool")
+    assert "grafana, tool" in cli.done("show", memory["id"]).out
+
+
+def test_a_note_names_no_speaker(cli: Cli, ids: dict[str, str]) -> None:
+    memory = cli.done("show", ids["memory"], "--json").json["memory"]
+    assert (memory["actor"], memory["role"]) == (None, None)

@@ -35,6 +35,7 @@ from remembrancer.adapters.relational.sqlite.schema import (
     schema_sql,
 )
 from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.domain.event import Role
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.relation import RelationKind
@@ -421,6 +422,22 @@ def test_the_workspaces_of_a_file_of_the_ninth_version_go_on_from_its_last_chang
     connection = connect(str(tmp_path / "ninth.db"))
     assert [next_change(connection, workspace) for workspace in ("acme", "acme", "other", "new")] == [10, 11, 10, 1]
     connection.close()
+
+
+def test_the_memories_of_a_file_of_the_tenth_version_name_who_spoke(tmp_path: Path) -> None:
+    connection = of_version(tmp_path / "tenth.db", 10)
+    said = replace(an_event("The deploy failed", scope=KESTREL.scope), actor="grafana", role=Role.TOOL)
+    connection.execute(insert_into("events", [*EVENTS.names, "position"]), [*EVENTS.bindings(said), 1])
+    formed = replace(KESTREL, id=UUID(int=1), kind="message", text=said.text)
+    drawn = replace(KESTREL, id=UUID(int=2), kind="fact", text="Deploys fail")
+    for number, memory in enumerate((formed, drawn), start=1):
+        add_memory(connection, memory, change=number)
+        connection.execute("INSERT INTO memory_events VALUES (?, 0, 1)", (number,))
+    connection.execute("INSERT INTO changes VALUES ('acme', 2)")
+    connection.close()
+    with opened(tmp_path / "tenth.db") as rem:
+        told = [(one.actor, one.role) for one in (rem.get(formed.id), rem.get(drawn.id))]
+    assert told == [("grafana", "tool"), (None, None)]
 
 
 class TestAnExportOfTheFirstVersion:

@@ -9,7 +9,7 @@ from enum import IntFlag, StrEnum
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import Origin
+from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Strength
 from remembrancer.domain.validation import JsonValue
@@ -84,7 +84,11 @@ class MemoryDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A stored memory. `revision` counts from 1. `consolidated_at`: when facts were last drawn from it."""
+    """A stored memory. `revision` counts from 1. `consolidated_at`: when facts were last drawn from it.
+
+    `actor`, `role`: who spoke, as the one event says from which it was formed; None for notes, and for memories of
+    several events.
+    """
 
     id: UUID
     scope: Scope
@@ -98,6 +102,8 @@ class Memory:
     occurred_from: datetime
     occurred_to: datetime
     recorded_at: datetime
+    actor: str | None = None
+    role: Role | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     superseded_by: UUID | None = None
@@ -111,6 +117,11 @@ class Memory:
     metadata: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
     status: Status = Status.ACTIVE
     strength: Strength = field(default_factory=Strength)
+
+    @property
+    def speaker(self) -> str:
+        """The name of who spoke, else the role; "" where neither is known."""
+        return self.actor or self.role or ""
 
     @property
     def duration(self) -> timedelta:

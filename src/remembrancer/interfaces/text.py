@@ -40,9 +40,19 @@ def one_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
+def speaker(memory: MemoryOut) -> str:
+    """The name of who spoke, else the role; "" where neither is known."""
+    return memory.actor or memory.role or ""
+
+
 def titled(memory: MemoryOut) -> str:
     """The text of a memory after its title, if it has one."""
     return memory.text if memory.title is None else f"{memory.title}: {memory.text}"
+
+
+def told(memory: MemoryOut) -> str:
+    """The text of a memory after who spoke and after its title, where there are any."""
+    return ": ".join(filter(None, (speaker(memory), titled(memory))))
 
 
 def day(moment: datetime) -> str:

@@ -417,6 +417,8 @@ _MEMORY: Final = (
     _Field("text", _text),
     _Field("source", validation.optional_name),
     _Field("origin", _choice(Origin)),
+    _Field("actor", validation.optional_name, missing=None),
+    _Field("role", _optional(_choice(Role)), missing=None),
     *_fields("occurred_from occurred_to recorded_at", _moment),
     *_fields("valid_from valid_until", _optional(_moment)),
     _Field("superseded_by", _optional(validation.identifier)),

@@ -195,6 +195,18 @@ def test_what_finds_no_room_is_left_out_whole_and_counted() -> None:
     with_memory(talk)
 
 
+def test_a_listed_memory_names_who_spoke() -> None:
+    async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
+        said = await memory.observe("The payment worker ran out of memory", role="tool", actor="graf]ana")
+        listed = await call.done("recent")
+        [shape] = listed.shape["memories"]
+        assert (shape["actor"], shape["role"]) == ("graf]ana", "tool")
+        assert ", message, graf)ana, just now] The payment worker" in listed.text
+        assert said.text in await call.read(f"memory://{shape['id']}")
+
+    with_memory(talk)
+
+
 def test_a_long_text_is_cut_in_the_shape_and_whole_in_its_resource() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         kept = await call.done("remember", text="z" * 60_000)

@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 from recalled import a_hit, a_recall, an_answer, remembered
 
+from remembrancer.domain.event import Role
 from remembrancer.domain.recall import Detail, Hit
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import Ebbinghaus, LinearRamp, PowerLaw
@@ -266,3 +267,11 @@ def test_a_preamble_that_is_no_plain_line_is_refused(preamble: str) -> None:
 def test_an_unknown_label_is_refused_with_those_there_are() -> None:
     with pytest.raises(InvalidInput, match=r"^label: 'type' .*heading, kind"):
         Block(label=cast("Label", "type"))
+
+
+def test_a_memory_names_who_spoke_by_whatever_it_is_labelled() -> None:
+    said = replace(remembered("one", kind="deploy"), actor="grafana", role=Role.TOOL)
+    assert "- [deploy, grafana, 2 hours ago, 0.50] one" in rendered(a_hit(said, score=0.5), renderer=BY_KIND)
+    edited = replace(a_hit(said, heading="4 March"), cue=replace(a_hit(said).cue, heading="4 March", event_id=None))
+    assert "- [grafana, 4 March, 2 hours ago] one" in rendered(edited)
+    assert "- [grafana, 2 hours ago] one" in BLOCK.pinned(a_recall(pinned=[said]), max_chars=4000)

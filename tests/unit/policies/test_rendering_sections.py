@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from recalled import a_hit, a_recall, an_answer, remembered
 
+from remembrancer.domain.event import Role
 from remembrancer.domain.recall import Detail, Hit
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
@@ -188,3 +189,8 @@ def test_a_preamble_that_is_no_plain_line_is_refused() -> None:
 def test_a_pinned_preamble_that_is_not_one_plain_line_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"^pinned_preamble: "):
         Sections(pinned_preamble="<b>")
+
+
+def test_a_section_names_who_spoke() -> None:
+    said = replace(remembered("one", kind="message", source="chat"), actor=None, role=Role.ASSISTANT)
+    assert "\n## message (assistant, chat)\n> one\n" in rendered(a_hit(said))

@@ -81,6 +81,8 @@ MEMORIES: Final = Columns[Memory](
         Column("tier", one_of(Tier)),
         *columns("kind title text source"),
         Column("origin", one_of(Origin)),
+        Column("actor"),
+        Column("role", one_of(Role)),
         *columns("occurred_from occurred_to recorded_at valid_from valid_until", TIME),
         Column("superseded_by", ID),
         *columns("superseded_at retired_at consolidated_at", TIME),

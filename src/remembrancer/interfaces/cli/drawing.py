@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.text import minute, one_line, shown, titled
+from remembrancer.interfaces.text import minute, one_line, shown, speaker, titled
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def said(found: HitOut | ComparedOut) -> str:
 
 def memory_line(lead: str, memory: MemoryOut) -> Shorter:
     head = Text(f"{lead}  ", style="dim")
-    head.append(f"{memory.origin if memory.kind == 'message' else memory.kind}  ", style="not dim cyan")
+    who = one_line(speaker(memory))
+    kind = who or memory.origin if memory.kind == "message" else ", ".join(filter(None, (memory.kind, who)))
+    head.append(f"{kind}  ", style="not dim cyan")
     return Shorter(titled(memory), lead=head)
 
 

@@ -15,7 +15,7 @@ from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import LimitOption
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.cli.times import LENGTHS
-from remembrancer.interfaces.text import counted, day, minute, titled
+from remembrancer.interfaces.text import counted, day, minute, told
 from remembrancer.interfaces.wire.memories import CurveOut, DecayForecastOut, DecayForecastsOut
 from remembrancer.policies.rendering.telling import spoken_age
 
@@ -80,7 +80,7 @@ def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded:
 def curve(answer: CurveOut) -> Renderables:
     """The curve, and in words when it crosses the threshold."""
     forecast = answer.forecast
-    yield Shorter(titled(forecast.memory), lines=2)
+    yield Shorter(told(forecast.memory), lines=2)
     yield Text(f"  {forecast.memory.id}", style="dim")
     yield ""
     if (strength := StrengthCurve.of(answer)) is not None:
@@ -97,7 +97,7 @@ def _listed(answer: DecayForecastsOut, now: datetime) -> Renderables:
         head = Text(f"{forecast.strength:.3f}  ", style="yellow" if forecast.faded else "bold")
         head.append(_when(forecast, now), style="not bold dim")
         yield head
-        yield indented(Shorter(titled(forecast.memory)), 2)
+        yield indented(Shorter(told(forecast.memory)), 2)
         yield indented(Text(str(forecast.memory.id), style="dim"), 2)
 
 

@@ -18,7 +18,7 @@ from remembrancer.interfaces.cli import picture
 from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented, said
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
-from remembrancer.interfaces.text import minute, one_line
+from remembrancer.interfaces.text import minute, one_line, speaker
 from remembrancer.interfaces.wire.comparison import ComparisonOut, PlaceOut, PresetOut, PresetsOut
 from remembrancer.presets.text import text_of
 from remembrancer.values import dataclass
@@ -181,7 +181,9 @@ def _compared(answer: ComparisonOut) -> Renderables:
     yield ""
     yield Text("Why they differ", style="bold")
     for number, one in enumerate(answer.memories):
-        yield Shorter(said(one), lead=Text(f"{letters(number):<2} ", style="bold"))
+        yield Shorter(
+            ": ".join(filter(None, (speaker(one.memory), said(one)))), lead=Text(f"{letters(number):<2} ", style="bold")
+        )
         yield indented(Text(one_line(one.why)), 3)
         yield indented(Text(str(one.memory.id), style="dim"), 3)
     yield ""

@@ -31,7 +31,7 @@ from remembrancer.interfaces.cli.drawing import (
 )
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
-from remembrancer.interfaces.text import counted, day, minute, one_line, shown, titled
+from remembrancer.interfaces.text import counted, day, minute, one_line, shown, told
 from remembrancer.interfaces.wire.memories import CurveOut, MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
 from remembrancer.interfaces.wire.recall import HitOut, RecallOut, WhyNotOut
 
@@ -186,7 +186,7 @@ def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:
     if recall.pinned:
         yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
         for memory in recall.pinned:
-            yield indented(Shorter(titled(memory), lines=2))
+            yield indented(Shorter(told(memory), lines=2))
             yield indented(Text(str(memory.id), style="dim"))
         yield ""
 
@@ -239,7 +239,7 @@ def _explained(answer: WhyNotOut) -> Renderables:
     mark = Text("✓ ", style="green") if answer.returned else Text("✗ ", style="yellow")
     yield mark.append(one_line(answer.reason), style="default")
     yield facts([("score", "" if answer.score is None else f"{answer.score:.3f}")])
-    yield indented(Shorter(titled(answer.memory), lines=2), 2)
+    yield indented(Shorter(told(answer.memory), lines=2), 2)
     yield Text(f"  {answer.memory.id}", style="dim")
 
 
@@ -290,6 +290,7 @@ def _about(memory: MemoryOut) -> Iterable[tuple[str, str]]:
         ("replaced by", str(memory.superseded_by or "")),
         ("scope", scope_text(memory.scope, ("workspace", *WITHIN_WORKSPACE), " · ")),
         ("seen by", memory.visibility),
+        ("said by", ", ".join(filter(None, (memory.actor, memory.role)))),
         ("origin", memory.origin),
         ("source", memory.source or ""),
         ("topic", memory.topic_key or ""),

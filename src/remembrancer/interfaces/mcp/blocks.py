@@ -42,10 +42,10 @@ def line(of: Shown, parts: tuple[str, ...], text: str) -> Item[Shown]:
 
 
 def memory_line(memory: Memory, when: str) -> Item[Memory]:
-    """A memory's line with its id, which other tools take."""
+    """A memory's line with its id, which other tools take, and who spoke."""
     title = one_line(memory.title or "")
     text = f"{title}: {memory.text}" if title else memory.text
-    return line(memory, (str(memory.id), memory.kind, when), text)
+    return line(memory, (str(memory.id), memory.kind, memory.speaker, when), text)
 
 
 def minute(at: datetime) -> str:

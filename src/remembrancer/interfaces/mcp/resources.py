@@ -98,6 +98,7 @@ def details_text(details: MemoryDetails) -> str:
         "tier": memory.tier.value,
         "status": memory.status.value,
         "origin": memory.origin.value,
+        "role": None if memory.role is None else memory.role.value,
         "happened": minute(memory.occurred_from),
         "until": minute(memory.occurred_to) if memory.duration else None,
         "recorded": minute(memory.recorded_at),
@@ -144,6 +145,7 @@ def _text_lines(details: MemoryDetails) -> Iterator[Item[None]]:
     memory = details.memory
     yield line(None, ("text",), memory.text)
     for name, value in (
+        ("said by", memory.actor),
         ("title", memory.title),
         ("source", memory.source),
         ("topic", memory.topic_key),

@@ -35,6 +35,8 @@ class BriefOut(Derived):
     text: str
     cut: bool
     origin: Origin
+    actor: str | None
+    role: Role | None
     source: str | None
     tags: list[str]
     occurred_from: AwareDatetime

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, JsonValue
 
-from remembrancer.domain.event import Origin
+from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.memory import Status, Tier
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Visibility
@@ -54,6 +54,8 @@ class StrengthOut(Wire, Of["Strength"]):
 
 
 class MemoryOut(Wire, Of["Memory"]):
+    """`actor`, `role`: who spoke; null for notes, and for memories of several events."""
+
     id: UUID
     scope: ScopeOut
     visibility: Visibility
@@ -63,6 +65,8 @@ class MemoryOut(Wire, Of["Memory"]):
     text: str
     source: str | None
     origin: Origin
+    actor: str | None
+    role: Role | None
     occurred_from: AwareDatetime
     occurred_to: AwareDatetime
     recorded_at: AwareDatetime

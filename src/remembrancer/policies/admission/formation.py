@@ -88,6 +88,8 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
         text=event.text,
         source=None,
         origin=event.origin,
+        actor=event.actor,
+        role=event.role,
         occurred_from=event.occurred_at,
         occurred_to=event.occurred_at,
         recorded_at=event.recorded_at,

@@ -28,8 +28,8 @@ _LATER_LINES: Final = re.compile(r"(?<=\n)(?=[^\n])")
 class Block:
     """A renderer: a list with one item for each memory.
 
-    `label`: what precedes a text. "heading": speaker and time; "kind": the memory's kind, age and score. `freshness`:
-    memories are ordered by score times this curve at their age; None: by rank.
+    `label`: what precedes a text. "heading": speaker and time; "kind": the memory's kind, speaker, age and score.
+    `freshness`: memories are ordered by score times this curve at their age; None: by rank.
 
     Only the renderer writes lines that start with a dash, or with two blanks and a dash (a turn). Further lines of a
     text are indented by four blanks, so that they cannot imitate either.
@@ -79,9 +79,9 @@ class Block:
     def _label(self, hit: Hit) -> tuple[str, ...]:
         match self.label:
             case "heading":
-                return (_heading(hit), spoken_age(hit.age))
+                return (*_heading(hit), spoken_age(hit.age))
             case "kind":
-                return (hit.memory.kind, spoken_age(hit.age), f"{hit.score:.2f}")
+                return (hit.memory.kind, hit.memory.speaker, spoken_age(hit.age), f"{hit.score:.2f}")
             case _:
                 assert_never(self.label)
 
@@ -90,19 +90,21 @@ class Block:
         age = spoken_age(recall.asked_at - memory.occurred_to)
         match self.label:
             case "heading":
-                return (age,)
+                return (memory.speaker, age)
             case "kind":
-                return (memory.kind, age)
+                return (memory.kind, memory.speaker, age)
             case _:
                 assert_never(self.label)
 
 
-def _heading(hit: Hit) -> str:
-    """The heading of the hit's cue; "" for a memory with a title, because a title and its text have no
-    single speaker.
+def _heading(hit: Hit) -> tuple[str, ...]:
+    """Who spoke, and when: the heading of a turn that was found, else the memory's speaker and time.
+
+    A memory with a title is not told by one of its turns.
     """
-    tells_of_a_turn = hit.memory.title is None or hit.cue.event_id is None
-    return hit.cue.heading if tells_of_a_turn else spoken_date(hit.memory.occurred_to)
+    if hit.cue.event_id is None:
+        return hit.memory.speaker, hit.cue.heading
+    return (hit.cue.heading,) if hit.memory.title is None else (hit.memory.speaker, spoken_date(hit.memory.occurred_to))
 
 
 def _item(of: Shown, parts: tuple[str, ...], telling: Telling) -> Item[Shown]:

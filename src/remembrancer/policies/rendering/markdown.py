@@ -76,7 +76,7 @@ class Markdown:
                 continue
             mark = " (key moment)" if memory.strength.surprise >= self.key_moment else ""
             title = f"{_title(telling, next(numbers))}{mark}"
-            yield Item(memory, _episode(title, now - memory.occurred_to, telling), group=RECENT)
+            yield Item(memory, _episode(title, now - memory.occurred_to, memory, telling), group=RECENT)
 
     def _items(self, hits: Iterable[Hit], detail: Detail) -> Iterable[Item[Hit]]:
         ranks = count(1)
@@ -91,7 +91,7 @@ class Markdown:
             marks = f"rank: {rank}, score: {hit.score:.2f}" + (", key moment" if is_key else "")
             title = f"{_title(telling, rank)} [{marks}]"
             details = _transcript(hit.turns) if self._tells_turns(rank, detail, is_key=is_key) else ""
-            yield Item(hit, _episode(title, hit.age, telling), details, group=EPISODES)
+            yield Item(hit, _episode(title, hit.age, hit.memory, telling), details, group=EPISODES)
 
     def _tells_turns(self, rank: int, detail: Detail, *, is_key: bool) -> bool:
         match detail:
@@ -118,7 +118,7 @@ def _pinned_items(recall: Recall) -> Iterable[Item[Memory]]:
             yield Item(memory, f"{_fact(memory, telling)}\n", group=FACTS)
         else:
             title = _title(telling, next(numbers))
-            yield Item(memory, _episode(title, recall.asked_at - memory.occurred_to, telling), group=EPISODES)
+            yield Item(memory, _episode(title, recall.asked_at - memory.occurred_to, memory, telling), group=EPISODES)
 
 
 def _sections(
@@ -145,9 +145,10 @@ def _title(telling: Telling, number: int) -> str:
     return telling.title or f"Memory {number}"
 
 
-def _episode(title: str, age: timedelta, telling: Telling) -> str:
+def _episode(title: str, age: timedelta, memory: Memory, telling: Telling) -> str:
+    speaker = f"**By:** {one_line(memory.speaker)}\n" if one_line(memory.speaker) else ""
     summary = f"**Summary:** {one_line(telling.text)}\n" if telling.text else ""
-    return f"\n### {title}\n**When:** {spoken_age(age)}\n{summary}"
+    return f"\n### {title}\n**When:** {spoken_age(age)}\n{speaker}{summary}"
 
 
 def _transcript(cues: Sequence[Cue]) -> str:

@@ -37,7 +37,7 @@ INSTITUTIONAL: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """A renderer: each memory under a heading with its kind, source and title; its text is quoted.
+    """A renderer: each memory under a heading with its kind, speaker, source and title; its text is quoted.
 
     `kind_chars`: the most characters for a kind, including headings; other kinds have no limit of their own. Pinned
     memories are rendered by a separate call with its own budget, after `pinned_preamble`.
@@ -75,8 +75,8 @@ class Sections:
 
 
 def _item(of: Shown, memory: Memory, telling: Telling) -> Item[Shown]:
-    source = one_line(memory.source or "")
-    name = one_line(memory.kind) + (f" ({source})" if source else "")
+    of_whom = ", ".join(part for part in map(one_line, (memory.speaker, memory.source or "")) if part)
+    name = one_line(memory.kind) + (f" ({of_whom})" if of_whom else "")
     heading = f"{name}: {telling.title}" if telling.title else name
     text = f"\n## {heading}\n" + (f"{_quoted(telling.text)}\n" if telling.text else "")
     turns = "".join(f"{f'- {label(turn.heading)}'.rstrip()}\n{_quoted(turn.text)}\n" for turn in telling.turns)

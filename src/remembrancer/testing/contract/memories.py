@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer.domain.event import Origin
+from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
@@ -48,6 +48,8 @@ FULL = Memory(
     text="Checkout needs 2 GiB\nin production — 三 🚀 'quoted'; -- %s ?",
     source="runbook.md",
     origin=Origin.IMPORT,
+    actor="ana – the deployer",
+    role=Role.TOOL,
     occurred_from=NOW - timedelta(days=2, microseconds=1),
     occurred_to=NOW - timedelta(days=1),
     recorded_at=NOW + timedelta(microseconds=3),

@@ -92,7 +92,7 @@ BROKEN: Final = [
 
 NEWER: Final = {
     *("importance_floor", "stability", "difficulty", "last_reviewed_at", "unhelpful", "consolidated_at"),
-    *("indexed_at", "words", "query"),
+    *("indexed_at", "words", "query", "actor", "role"),
 }
 """Fields that exports of version 1 lack."""
 

@@ -143,6 +143,15 @@ def test_a_page_shows_what_its_scope_sees() -> None:
     assert asked(steps) == (True, False)
 
 
+@pytest.mark.parametrize("path", ["/timeline", "/search?q=payment", "/", "/compare?q=payment"])
+def test_a_page_that_lists_a_memory_shows_who_spoke(path: str) -> None:
+    async def steps(served: Served) -> str:
+        await served.memory.observe("The payment worker ran out of memory", role="tool", actor="grafana <b>")
+        return (await served.http.get(path)).text
+
+    assert "grafana &lt;b&gt;" in asked(steps)
+
+
 @pytest.mark.parametrize("path", ["/timeline?kind=all", "/graph?", "/compare?q=said", "/search?q=said", "/?"])
 def test_links_to_memories_keep_to_the_chosen_part_of_the_workspace(path: str) -> None:
     async def steps(served: Served) -> list[str]:

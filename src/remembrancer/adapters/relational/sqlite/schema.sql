@@ -90,6 +90,7 @@ CREATE TABLE memories (
   consolidated_at INTEGER, importance_floor REAL NOT NULL DEFAULT 0,
   stability REAL NOT NULL DEFAULT 2.3065, difficulty REAL NOT NULL DEFAULT 2.118103970459015,
   last_reviewed_at INTEGER, unhelpful INTEGER NOT NULL DEFAULT 0,
+  actor TEXT, role TEXT, -- of the one event that it says again; NULL: of none, or of several
   UNIQUE (workspace, id)
 );
 CREATE UNIQUE INDEX memories_by_key ON memories (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
