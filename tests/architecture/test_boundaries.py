@@ -1,4 +1,4 @@
-"""What may stand where: read off the source itself, so that a slip fails the suite and not a reader's trust."""
+"""Import rules and naming rules of the package, checked on its source."""
 
 from __future__ import annotations
 

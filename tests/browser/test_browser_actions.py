@@ -1,4 +1,4 @@
-"""What people do: ask, judge, forget, take back, look around, choose whose memories they see."""
+"""The actions of a person: search, rate, forget, restore, browse, choose a scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With the keyboard alone."""
+"""The dashboard used with the keyboard only."""
 
 from __future__ import annotations
 

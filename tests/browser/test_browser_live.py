@@ -1,4 +1,4 @@
-"""The journal, live: what is recorded by somebody else appears, as text, while it is in sight."""
+"""The live journal page: entries recorded by others appear as text while the page is visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where there are keys: who has none is asked for one, and each may do what its key allows."""
+"""With keys, the login asks for one, and each key allows what its right says."""
 
 from __future__ import annotations
 

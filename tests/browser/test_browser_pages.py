@@ -1,4 +1,4 @@
-"""Every page, as it loads and as it looks: quietly, from nowhere else, in both themes and on a phone."""
+"""Every page loads without errors and without other hosts, in both themes and on a phone."""
 
 from __future__ import annotations
 

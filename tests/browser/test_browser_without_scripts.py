@@ -1,4 +1,4 @@
-"""Each page does its work without a script."""
+"""Each page works without JavaScript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each index keeps the contract, over each store that it can read."""
+"""Each index passes the contract, over each store that it can read."""
 
 from __future__ import annotations
 

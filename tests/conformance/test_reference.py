@@ -1,4 +1,4 @@
-"""The reference store keeps the contract that it is the model of."""
+"""The reference store passes the contract."""
 
 from __future__ import annotations
 

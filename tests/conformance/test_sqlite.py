@@ -1,4 +1,4 @@
-"""The embedded store keeps the contract: all of it in a file; in memory, the parts that work in another way there."""
+"""The SQLite store passes the contract: all of it in a file, and in memory the parts that differ there."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def importance(rem: Remembrancer, text: str) -> float:
     return next(hit.score for hit in rem.recall(text, limit=50) if hit.memory.text == text)
 
 
-# ── the dense leg ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── dense search ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_only_what_was_shown_is_lifted(rem: Remembrancer) -> None:
     assert importance(rem, "the deploy failed") == pytest.approx(0.5 * (1 + 1 / 8), abs=2e-3)
 
 
-# ── sight ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── access ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_lead_sees_of_its_crew_what_matters_and_an_agent_its_own(rem: Remembrancer) -> None:

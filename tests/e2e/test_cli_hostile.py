@@ -1,4 +1,4 @@
-"""What was remembered may be anybody's words: it must not act on the terminal, the markup or the prompt block."""
+"""Texts of memories must not act on the terminal, the markup or the prompt block."""
 
 from __future__ import annotations
 

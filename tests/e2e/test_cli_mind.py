@@ -1,4 +1,4 @@
-"""What a memory does by itself, told to do it by hand: what the commands do, say, and say of bad input."""
+"""The commands that run background work by hand: their effects, their output, and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a process of its own can show: its exit code, its pipes, signals, and what it loads."""
+"""The program as a process: exit code, pipes, signals, and loaded modules."""
 
 from __future__ import annotations
 

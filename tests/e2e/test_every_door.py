@@ -1,5 +1,5 @@
-"""Every verb through every door: Python, the command line, HTTP and MCP give the same answers to the same questions,
-and leave the same memory behind. All that is said in it is hostile, and stays text.
+"""Every verb through every interface: Python, the command line, HTTP and MCP give the same answers, and leave the same
+memory behind. All texts in it are hostile, and stay text.
 """
 
 from __future__ import annotations

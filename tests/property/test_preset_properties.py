@@ -351,7 +351,7 @@ def test_where_factors_multiply_no_use_lifts_a_score_above_its_relevance(name: s
     assert (np.nan_to_num(scored.values) <= np.nan_to_num(scored.parts[0].values) + ROUNDING).all()
 
 
-# ── floors ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── importance floors ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("preset", [CREWSHIP, DEFAULT], ids=lambda preset: preset.name)

@@ -1,4 +1,4 @@
-"""What a caller of the facade may ask to be erased, and who it is then said to have been."""
+"""What a caller of the facade may erase, and the caller named in the receipt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of saying nothing, in exact fractions, question by question.
+"""Precision, recall and F1 of abstention, in exact fractions, question by question.
 
 A question is its best score (`-`: nothing came back). F1 is worked out as the harmonic mean.
 """

@@ -1,4 +1,4 @@
-"""Which texts find room in a block, and how much of the evidence is among them: counted text by text.
+"""Which texts fit into a block, and the share of evidence among them, counted text by text.
 
 A line is two characters, the text and a line's end. What does not fit is passed over whole. Texts are so many letters.
 """

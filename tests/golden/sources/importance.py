@@ -1,4 +1,4 @@
-"""What an event's memory begins with: base + type + severity, at least its mark's floor, in [0, 1]. Exact fractions.
+"""The first importance of an event's memory, in exact fractions: base + type + severity, at least its priority's floor.
 
 Crewship's parts are those of its text; the other presets know no types. `floor` is what it never fades below.
 """

@@ -1,4 +1,4 @@
-"""Crewship's two orders, and both by words alone.
+"""Crewship's two rankings, and the lexical-only form of both.
 
 Usual: cosine x importance as it stands now (base x max(0.1, 1 - days / 180) x (1 + log2(shown + 1) / 8), at most 1, at
 least the mark's floor). Hybrid: reciprocal ranks of both legs, k = 60, scaled to [0, 1]. By words alone: of one leg.

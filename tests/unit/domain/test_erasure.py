@@ -1,4 +1,4 @@
-"""What can be chosen to be erased, and a receipt as it is kept."""
+"""What an erasure can select, and the stored receipt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines of logs quote what is gone."""
+"""Which log lines quote an erased text."""
 
 from __future__ import annotations
 

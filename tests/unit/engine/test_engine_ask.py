@@ -1,4 +1,4 @@
-"""What goes into the ledger when a language model is asked."""
+"""The ledger's entry for a request to a language model."""
 
 from __future__ import annotations
 

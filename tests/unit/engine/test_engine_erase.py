@@ -1,4 +1,4 @@
-"""Erasing with all that hangs together, over each store, and what the sweeps do after it."""
+"""Erasing a memory with everything connected to it, over each store, and the sweeps afterwards."""
 
 from __future__ import annotations
 

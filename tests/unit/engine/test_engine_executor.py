@@ -1,4 +1,4 @@
-"""Work beside a read: in another thread, its result and its errors where they are waited for."""
+"""Work in parallel with a read: in another thread, with its result and errors raised where it is awaited."""
 
 from __future__ import annotations
 

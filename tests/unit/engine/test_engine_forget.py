@@ -1,4 +1,4 @@
-"""A turn that is forgotten is told by no episode either."""
+"""No episode contains a forgotten turn."""
 
 from __future__ import annotations
 

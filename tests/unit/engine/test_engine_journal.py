@@ -1,4 +1,4 @@
-"""The journal read through the engine: pages, one entry, a tail without end, and marks that only operators set."""
+"""The journal read through the engine: pages, one entry, an endless tail, and priorities set by operators."""
 
 from __future__ import annotations
 

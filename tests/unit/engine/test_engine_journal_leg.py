@@ -1,4 +1,4 @@
-"""The lexical leg over the journal: entries that formed no memory are found by the words of their text and payload."""
+"""Lexical search over the journal: entries that formed no memory are found by their text and payload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best of what was found, compared with the question word by word."""
+"""The best candidates compared with the question by late interaction."""
 
 from __future__ import annotations
 

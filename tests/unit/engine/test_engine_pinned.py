@@ -1,4 +1,4 @@
-"""What is in every answer and competes with nobody: row T7."""
+"""Pinned memories are in every answer, in addition to its hits: row T7."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the honest answer is nothing, and how far down it is worth reading."""
+"""When recall returns nothing, and how many hits it returns otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best of what was found, judged by a reranker: what it is asked, and what its judgement does to the order."""
+"""The best candidates scored by a reranker: its requests, and the effect of its scores on the order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams become episodes: of which turns, told by whom, and what is left when something fails."""
+"""Streams are segmented into episodes: their turns, their summaries, and the state after a failure."""
 
 from __future__ import annotations
 

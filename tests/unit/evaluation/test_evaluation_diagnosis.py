@@ -1,4 +1,4 @@
-"""What is behind the figures: blocks, causes, scores, abstaining. Against values worked out apart."""
+"""Blocks, causes of misses, calibration and abstention, compared with independently computed values."""
 
 from __future__ import annotations
 

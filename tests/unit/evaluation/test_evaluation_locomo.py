@@ -1,4 +1,4 @@
-"""Reading the data set: what is mended, what is left out, and what is refused."""
+"""Reading the data set: corrected, excluded and refused records."""
 
 from __future__ import annotations
 

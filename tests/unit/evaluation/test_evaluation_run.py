@@ -1,4 +1,4 @@
-"""A whole run over the tiny data set: who is asked what, and how the answers are judged."""
+"""A whole run over the tiny data set: the questions asked of each system, and the judgement of answers."""
 
 from __future__ import annotations
 

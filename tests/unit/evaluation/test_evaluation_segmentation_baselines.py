@@ -1,4 +1,4 @@
-"""What segmenters are compared with does what its name says."""
+"""The baseline segmenters do what their names say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of dialogues: what is read, and what is refused by its place."""
+"""Files of dialogues: what is read, and errors with their location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of figures: whatever the width, no figure and no name is cut."""
+"""Tables are printed without cutting a figure or a name, whatever the width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces of the resident index, each against a plain way to say the same."""
+"""The parts of the resident index, each compared with a plain implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which turns stand around which: the linked arrays against a plain way to say the same."""
+"""Neighbouring turns: the linked arrays compared with a plain implementation."""
 
 from __future__ import annotations
 

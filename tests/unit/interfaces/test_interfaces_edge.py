@@ -1,4 +1,4 @@
-"""The program's outer edge: what becomes of an error."""
+"""The program's outermost error handler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of a run is told in a sentence, and why nothing did."""
+"""The report of a run in one sentence, also if nothing was done."""
 
 from __future__ import annotations
 

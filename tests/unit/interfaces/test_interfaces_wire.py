@@ -1,4 +1,4 @@
-"""Each shape holds what its domain value holds, and comes back from its own JSON the same."""
+"""Each JSON shape contains its domain value's fields, and is read back from its JSON unchanged."""
 
 from __future__ import annotations
 

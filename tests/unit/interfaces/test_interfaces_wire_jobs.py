@@ -1,4 +1,4 @@
-"""The shapes of what a memory does by itself hold what its reports do, by names that stay."""
+"""The JSON shapes of job reports contain the fields of the reports, under stable names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MCP as a part of another server: who asks is known by the request."""
+"""MCP as part of another server, which identifies the caller by the request."""
 
 from __future__ import annotations
 

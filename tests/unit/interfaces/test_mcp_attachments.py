@@ -1,4 +1,4 @@
-"""What a client may attach to a talk: a memory, a session, and a task with what bears on it."""
+"""The resources and the prompt that a client may attach: a memory, a session, and a task with relevant memories."""
 
 from __future__ import annotations
 

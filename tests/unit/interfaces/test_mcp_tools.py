@@ -1,4 +1,4 @@
-"""What the tools answer, and what they refuse: in this process, with the SDK's own client."""
+"""The answers and errors of the tools, called in this process with the SDK's client."""
 
 from __future__ import annotations
 

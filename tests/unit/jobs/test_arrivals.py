@@ -1,4 +1,4 @@
-"""Waiting for what is recorded next, without a look for each who waits."""
+"""Waiting for new entries, with one poll for all waiters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of every report the same three numbers."""
+"""The counts of every job report."""
 
 from __future__ import annotations
 

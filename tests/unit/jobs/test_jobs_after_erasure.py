@@ -1,4 +1,4 @@
-"""Every job, before and after something it worked on is erased: it goes on, and forms nothing of what is gone."""
+"""Every job before and after an erasure: it continues, and forms nothing from erased rows."""
 
 from __future__ import annotations
 

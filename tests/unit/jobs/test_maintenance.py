@@ -1,4 +1,4 @@
-"""Which jobs run when somebody asks for what is due, what each says, and what is noted of it."""
+"""Which jobs `maintain` runs, their reports, and the recorded runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the jobs stand: what waits, what failed, and when each runs."""
+"""The state of the jobs: backlog, failures, and next runs."""
 
 from __future__ import annotations
 

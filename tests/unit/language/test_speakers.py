@@ -1,4 +1,4 @@
-"""Who is to have said what a question asks about."""
+"""The expected speaker of a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions, closings and words that refer back."""
+"""Detection of questions, closing phrases and words that refer back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes with what is erased, over a graph of memories and entries made up here."""
+"""What is erased together, over a graph of memories and entries built in the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of what could tell that a memory answers does tell it."""
+"""The share of evidence: how much of the possible evidence for a memory is present."""
 
 from __future__ import annotations
 

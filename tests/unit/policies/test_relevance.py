@@ -10,7 +10,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.relevance import RelevanceThreshold
 
 
-@every_row(table("relevance_floor"), name=lambda row: " ".join(list(row.values())[:7]))
+@every_row(table("relevance_threshold"), name=lambda row: " ".join(list(row.values())[:7]))
 def test_candidates_pass_as_worked_out(row: dict[str, str]) -> None:
     threshold = RelevanceThreshold(
         similarity=number(row["similarity_mark"]), coverage=number(row["coverage_mark"]), then=number(row["then"])

@@ -1,4 +1,4 @@
-"""How alike turns are, and what is usual."""
+"""The similarity of turns, and its running mean and variance."""
 
 from __future__ import annotations
 

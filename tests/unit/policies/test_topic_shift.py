@@ -1,4 +1,4 @@
-"""Where episodes end without a model: by topic, by silence, by length; and what is kept from one time to the next."""
+"""Episode boundaries without a model: by topic, pause and length; and the state kept between two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eight bits lose at most half a level of a weight, and evening changes no product."""
+"""8-bit quantisation loses at most half a level of a weight, and smoothing changes no product."""
 
 from __future__ import annotations
 

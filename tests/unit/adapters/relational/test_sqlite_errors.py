@@ -1,4 +1,4 @@
-"""What the driver raises, in our words."""
+"""Errors of the SQLite driver are raised as errors of the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How SQLite goes about statements that a large workspace would make slow: from the few to the many, by an index."""
+"""The query plans of statements that would be slow in a large workspace: they use an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the contract of `states` cannot say: what becomes of rows that were never written so."""
+"""States of rows that the program never writes, which the contract of `states` cannot test."""
 
 from __future__ import annotations
 

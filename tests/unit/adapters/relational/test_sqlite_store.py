@@ -1,4 +1,4 @@
-"""Two stores on one file, the index sweep's mark, exports beside writes, and reading that writes nothing."""
+"""Two stores on one file, the position of the index sweep, exports during writes, and reads that write nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms are taken from our own pages only, and from nobody who may not write."""
+"""Forms are accepted only from the dashboard's own pages, with the right to write."""
 
 from __future__ import annotations
 

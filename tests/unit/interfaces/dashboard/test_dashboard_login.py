@@ -1,4 +1,4 @@
-"""Who is let in with which key, and where they are led."""
+"""The login: which key gives access, and the redirect after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages as they are answered: for an empty memory, for what is wrong, for part of a workspace."""
+"""The pages of an empty memory, of errors, and of a part of a workspace."""
 
 from __future__ import annotations
 

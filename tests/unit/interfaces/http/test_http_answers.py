@@ -1,4 +1,4 @@
-"""What stands around every answer: headers that keep a browser safe, and errors that nobody foresaw."""
+"""Headers of every response, and unexpected errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the memory is, what it does by itself, its erasures and its keys, over HTTP."""
+"""State, background work, erasures and keys over HTTP."""
 
 from __future__ import annotations
 

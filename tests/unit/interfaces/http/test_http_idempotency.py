@@ -1,4 +1,4 @@
-"""What writes is done once under an idempotency key, however often it is sent."""
+"""A writing request with an idempotency key is executed once, however often it is sent."""
 
 from __future__ import annotations
 

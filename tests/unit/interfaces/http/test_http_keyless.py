@@ -1,4 +1,4 @@
-"""Without a key only this machine is served: not whoever reaches it by a detour."""
+"""Without keys only this machine is served, also against proxies and DNS rebinding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a request may bring, as what, and how long it may take."""
+"""Limits on the size, type and time of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line for each request, which tells nothing of what was said."""
+"""The request log: one line per request, without any text."""
 
 from __future__ import annotations
 

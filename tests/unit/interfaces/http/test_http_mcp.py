@@ -1,4 +1,4 @@
-"""MCP at a path of the server: behind the same gate as every route."""
+"""MCP at a path of the server, with the same authentication as every route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus is told: how many, how long, and nothing of what was said."""
+"""Prometheus metrics: counts and durations, without any text."""
 
 from __future__ import annotations
 

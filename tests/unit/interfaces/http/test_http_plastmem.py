@@ -1,4 +1,4 @@
-"""PlastMem's routes: what was said in a conversation comes back in that conversation, and nowhere else."""
+"""PlastMem's routes: messages are recalled in their own conversation only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a supervisor is told, and that it costs little to ask."""
+"""Liveness and readiness probes, and their cost."""
 
 from __future__ import annotations
 

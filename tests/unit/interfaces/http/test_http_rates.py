@@ -1,4 +1,4 @@
-"""How often who asks may ask."""
+"""Rate limits."""
 
 from __future__ import annotations
 

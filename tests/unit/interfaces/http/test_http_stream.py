@@ -1,4 +1,4 @@
-"""The journal followed over a real socket: nothing missed, nothing twice, nothing kept for who does not listen."""
+"""The event stream over a real socket: every entry exactly once, and nothing buffered for a slow client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenTelemetry is told: a span for each request and each stage of a recall, and nothing of what was said."""
+"""OpenTelemetry spans: one per request and per stage of a recall, without any text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request without a valid key costs: its headers are read, and nothing else."""
+"""A request without a valid key is refused by its headers, before its body is read."""
 
 from __future__ import annotations
 

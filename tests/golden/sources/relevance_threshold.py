@@ -1,9 +1,10 @@
-"""Which candidates of an answer pass, in exact fractions.
+"""Which candidates pass the relevance threshold, in exact fractions.
 
-Those reach the marks with similarity / its mark + coverage / its mark of 1, an absent similarity counting as half its
-mark, an absent coverage as 0; where none does, none passes. Where no share of the evidence is the least that is asked
-for, only those pass that reach the marks without a similarity. Else those do, and with a `then` above 0 what has that
-part of the greatest share; with 0 whatever reaches the marks. Shares that are not there ask for nothing more.
+A candidate reaches the thresholds if similarity / its threshold + coverage / its threshold is at least 1. An absent
+similarity counts as half its threshold, an absent coverage as 0. If none reaches them, none passes. If no candidate has
+the minimum share of evidence, only those without a similarity that reach the thresholds pass. Otherwise these pass, and
+with a `then` above 0 also all with that part of the greatest share, with 0 all that reach the thresholds. Absent shares
+require nothing more.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CASES = (
     ("0.5", "0.25", "0.25", "0", "0.5", "0", "0.25"),
     ("0.5", "0.25", "0.25", "0", "0.5", "0", "0.1875"),
     ("0.5", "0.25", "0.25", "0", "0.5 0", "0 0", "0.1875 0.25"),
-    # A share without the marks is no answer, and without shares the marks decide.
+    # A share does not suffice without the thresholds, and without shares the thresholds decide.
     ("0.5", "0.25", "0.25", "0.5", "0.25", "0", "1"),
     ("0.5", "0.25", "0.25", "0.5", "0.5", "0", "-"),
     # How far down, by the best of all, wherever it stands.
