@@ -189,8 +189,8 @@ def _found_scores(asked: Sequence[JudgedQuestion]) -> tuple[NDArray[np.float64],
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """`auc` in [0, 1] with its 95 % interval. 0.5: scores do not separate the two kinds of questions; 1: they separate
-    them completely.
+    """How well scores separate answerable from unanswerable questions. `auc` in [0, 1] with its 95 % interval. 0.5:
+    scores do not separate the two kinds of questions; 1: they separate them completely.
     """
 
     auc: float

@@ -93,7 +93,7 @@ class ChangedQuestion:
 
     @property
     def by(self) -> float:
-        """The change of CHANGED_BY."""
+        """The difference in the metric CHANGED_BY: the first system's value minus the second's."""
         return self.differences[CHANGED_BY]
 
 

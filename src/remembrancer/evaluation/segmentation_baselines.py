@@ -46,7 +46,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoBoundaries:
-    """Each dialogue is one segment."""
+    """No boundary: each dialogue is one segment."""
 
     name: str = "none"
 
@@ -195,7 +195,7 @@ class VectorTiling:
 
 
 def _peak(scores: Sequence[float]) -> float:
-    """The highest score reached from the first one before the scores fall."""
+    """The highest score before the scores first fall."""
     height = scores[0]
     for score in scores[1:]:
         if score < height:

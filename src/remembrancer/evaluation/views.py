@@ -31,14 +31,14 @@ EvidenceLevel = Literal["turn", "session"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Named:
-    """`name`: the picture's file name without extension."""
+    """A view with a file name. `name`: the picture's file name without extension."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Titled(_Named):
-    """`where`: the conversations; empty for all."""
+    """A view whose title names conversations. `where`: the conversations; empty for all."""
 
     title: str
     where: str

@@ -31,7 +31,7 @@ class Mnemosyne:
     """
 
     def __init__(self, memory: Remembrancer, *, session_id: str = "default") -> None:
-        """`memory` is not closed by this object."""
+        """The bank does not close `memory`."""
         self._memory = memory
         self._session = session_id
 

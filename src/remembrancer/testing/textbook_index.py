@@ -139,7 +139,7 @@ class _Around:
         self._idf = dict(zip(asked, lexical.idf, strict=True))
         self._terms: dict[UUID, set[str]] = {}
         self._briefly: dict[UUID, set[str]] = {}
-        """The same, of short cues only."""
+        """The same terms by turn, from short cues only."""
         self._beside: dict[UUID, list[UUID]] = {}
         visible = {cue.ref for memory in memories for cue in memory.cues}
         turns: set[UUID] = set()

@@ -44,7 +44,7 @@ class _Read(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`read` runs a function on one snapshot of the database."""
+    """An unchanging state of the database. `read` runs a function on one snapshot of the database."""
 
     read: _Read
 

@@ -40,7 +40,7 @@ class Dialect(Protocol):
 
     @property
     def then_join(self) -> str:
-        """JOIN; for a planner with such a hint, one that reads the left table first."""
+        """The keyword JOIN; if the planner accepts such a hint, a join that reads the left table first."""
         ...
 
     @property

@@ -26,8 +26,8 @@ _LOGS: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("runs", "error", "workspace = ?", ""),
     ("model_calls", "error", "workspace = ?", ""),
 )
-"""Tables and columns that may quote the text of a memory or an event, and the condition for the workspace's rows. If
-the column is part of the table's key, its last, also the other columns of the key.
+"""Columns that may quote the text of a memory or an event, as (table, column, condition for the workspace's rows, key).
+`key`: if the column is the last one of the table's primary key, the other columns of the key; else empty.
 """
 
 

@@ -33,7 +33,9 @@ _BINARY: Final = getattr(os, "O_BINARY", 0)
 
 
 class FolderVault:
-    """`root`: the folder. `name`: the vault's name in the memory; default: the folder's name."""
+    """A vault in a local folder. `root`: the folder. `name`: the vault's name in the memory; default: the folder's
+    name.
+    """
 
     def __init__(self, root: Path, *, name: str | None = None) -> None:
         self._root = root.resolve()

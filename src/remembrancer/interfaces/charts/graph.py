@@ -58,7 +58,9 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """`pairs`: for each edge, the indexes of its source and target in `nodes`. `query` is appended to links."""
+    """A graph to draw. `pairs`: for each edge, the indexes of its source and target in `nodes`. `query` is appended to
+    links.
+    """
 
     nodes: Sequence[GraphNode]
     edges: Sequence[RelationOut]

@@ -31,7 +31,7 @@ class StrengthCurve:
 
     @classmethod
     def of(cls, curve: CurveOut) -> Self | None:
-        """None unless there are finite values at two different times and a finite limit."""
+        """The curve; None unless it has finite values at two different times and a finite limit."""
         points = [(each.at, each.strength) for each in curve.points if math.isfinite(each.strength)]
         forecast = curve.forecast
         if len(points) < 2 or not points[0][0] < points[-1][0] or not math.isfinite(forecast.below):

@@ -56,15 +56,15 @@ def fading(
 
 
 def _weakest(answer: DecayForecastsOut, *, now: datetime) -> Renderables:
-    """Weakest first, each with the time when it falls below the threshold."""
+    """The memories, weakest first, each with the time when it falls below the threshold."""
     if not answer.memories:
         yield Text("No memories.", style="dim")
     yield from _listed(answer, now)
 
 
 def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded: int) -> Renderables:
-    """Soonest first. If there are none, the number of already faded memories (`faded`), which is at most `decay`'s
-    limit.
+    """The memories that fade within that time, soonest first. If there are none, the number of already faded memories
+    (`faded`), which is at most `decay`'s limit.
     """
     if not answer.memories:
         yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")

@@ -302,7 +302,7 @@ def _spending(answer: SpendingOut) -> Renderables:
 
 
 def _promotable(answer: PromotableOut, *, looked: bool) -> Renderables:
-    """`looked`: whether the preset looks for recurring memories at all."""
+    """The memories that could be promoted. `looked`: whether the preset looks for recurring memories at all."""
     if not answer.candidates:
         nothing = "Nothing came up in enough jobs." if looked else "This preset does not look for what recurs."
         yield Text(nothing, style="dim")

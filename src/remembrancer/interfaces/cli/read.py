@@ -213,7 +213,7 @@ def _reasons(hit: HitOut) -> RenderableType:
 
 
 def _listed(found: MemoriesOut) -> Renderables:
-    """Newest first, each with its id."""
+    """The memories, newest first, each with its id."""
     if not found.memories:
         yield Text("No memories.", style="dim")
     for memory in found.memories:
@@ -222,7 +222,7 @@ def _listed(found: MemoriesOut) -> Renderables:
 
 
 def _timeline_lines(found: MemoriesOut) -> Renderables:
-    """Oldest first, grouped by day and session."""
+    """The memories, oldest first, grouped by day and session."""
     if not found.memories:
         yield Text("No memories of that time.", style="dim")
     for (when, session), memories in groupby(

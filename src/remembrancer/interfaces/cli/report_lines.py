@@ -98,7 +98,7 @@ def _part(name: str, told: Text) -> Text:
 
 
 def _outcome(what: str, failed: int = 0, left: int = 0, why: str = "") -> Text:
-    """`what`: what was done, empty for nothing."""
+    """What a run did and left. `what`: the work done, empty if there was none."""
     parts = [Text(what)] if what else []
     if failed:
         parts.append(Text(f"{failed:,} put off", style="yellow"))

@@ -151,7 +151,7 @@ class MemoryChangesIn(Body):
 
 
 class SupersedeIn(Body):
-    """`by`: the memory that replaces this one."""
+    """The successor of a memory. `by`: the memory that replaces this one."""
 
     model_config = _with({"by": _OTHER_ID})
 
@@ -234,7 +234,9 @@ class ExposuresIn(Body):
 
 
 class CompareIn(Body):
-    """`presets`: names of shipped presets or of the one in use; null: all of them."""
+    """A question to ask under several presets. `presets`: names of shipped presets or of the one in use; null: all of
+    them.
+    """
 
     model_config = _with({"query": "why did checkout run out of memory?", "limit": 5})
 

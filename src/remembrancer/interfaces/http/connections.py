@@ -55,8 +55,8 @@ _log = logging.getLogger("remembrancer.server")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimits:
-    """`most`: open connections in all. `per_address`: of one peer. `header_seconds`: for the headers of a request to
-    arrive, from its first byte; of a new connection from when it was accepted.
+    """Limits on connections. `most`: open connections in all. `per_address`: of one peer. `header_seconds`: for the
+    headers of a request to arrive, from its first byte; of a new connection from when it was accepted.
     """
 
     most: int = 1_000

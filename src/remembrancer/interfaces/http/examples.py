@@ -426,4 +426,4 @@ _SHAPES: Final[tuple[Wire, ...]] = (
 EXAMPLES: Final[Mapping[str, dict[str, Any]]] = {
     type(shape).__name__: shape.model_dump(mode="json", exclude_unset=True) for shape in _SHAPES
 }
-"""By the name of the shape."""
+"""The examples by the name of their shape."""

@@ -52,7 +52,7 @@ _PARSER: Final = ThreadPoolExecutor(1, thread_name_prefix="remembrancer-parser")
 
 
 async def parsed(body: bytes) -> Any:
-    """`parse`, beside the event loop if the body is large. Raises InvalidInput."""
+    """Like `parse`, but a large body is parsed outside of the event loop. Raises InvalidInput."""
     if len(body) <= BRIEF_BYTES:
         return parse(body)
     return await asyncio.get_running_loop().run_in_executor(_PARSER, parse, body)

@@ -16,7 +16,9 @@ FRAME: Final = Frame(TAG, UNTRUSTED)
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[Shown]):
-    """`text`: the block, empty if no item fits. `placed`: the items in it, in order. `of`: the number of items."""
+    """A block of items. `text`: the block, empty if no item fits. `placed`: the items in it, in order. `of`: the number
+    of items.
+    """
 
     text: str
     placed: tuple[Shown, ...]

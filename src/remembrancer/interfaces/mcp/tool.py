@@ -31,7 +31,7 @@ _log: Final = logging.getLogger("remembrancer.mcp")
 
 
 def answer(text: str, shape: Wire) -> CallToolResult:
-    """`text` is read by the model, `shape` by programs."""
+    """A tool's answer: `text` is read by the model, `shape` by programs."""
     return CallToolResult(content=[TextContent(text=text)], structured_content=shape.model_dump(mode="json"))
 
 

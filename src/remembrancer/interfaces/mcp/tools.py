@@ -30,8 +30,8 @@ NOTHING = "Nothing that is remembered answers this."
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """`counts_use`: memories that `recall` finds are recorded as retrieved, those it shows as shown, and those rated
-    helpful as used. `recall` then writes.
+    """The tools of one server. `counts_use`: memories that `recall` finds are recorded as retrieved, those it shows as
+    shown, and those rated helpful as used. `recall` then writes.
     """
 
     memory_of: MemoryOf
@@ -173,7 +173,7 @@ class Tools:
         key: given.Key = None,
     ) -> Annotated[CallToolResult, EntryOut]:
         """Record in the journal what was said or happened, as it was: a turn of the conversation, a result of a tool, a
-        deploy that failed. Episodes and lessons are formed from it later, and it is recalled word by word. Call it for
+        deploy that failed. Episodes and lessons are formed from it later, and it is recalled word for word. Call it for
         each turn worth finding again; for a conclusion of your own use remember. Returns the entry's id.
         """
         memory = await self.memory_of(context, Right.WRITE)

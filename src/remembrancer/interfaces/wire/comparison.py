@@ -43,7 +43,7 @@ class PresetsOut(Wire):
 
 
 class PresetOut(Wire):
-    """`choices`: the content of its TOML file. `signals`: the meaning of each signal that its score
+    """A preset. `choices`: the content of its TOML file. `signals`: the meaning of each signal that its score
     expressions read.
     """
 
@@ -111,7 +111,9 @@ class AnswerOut(Derived):
 
 
 class OverlapOut(Derived):
-    """`share`: the memories that both presets return, as a share of those that either returns."""
+    """The overlap of two presets. `share`: the memories that both presets return, as a share of those that either
+    returns.
+    """
 
     presets: tuple[str, str]
     share: float
@@ -122,7 +124,7 @@ class OverlapOut(Derived):
 
 
 class ComparisonOut(Wire):
-    """`memories`: all that any preset returned, by mean rank, best first."""
+    """The comparison of presets on one question. `memories`: all that any preset returned, by mean rank, best first."""
 
     query: str
     asked_at: AwareDatetime

@@ -107,7 +107,7 @@ class CrewshipPriorityOut(Wire):
 
 
 class CrewshipMetricsOut(Wire):
-    """Each from 0 to 100; null if there was nothing to measure."""
+    """The health metrics, each from 0 to 100; null if there was nothing to measure."""
 
     freshness: float | None
     coverage: float | None
@@ -117,8 +117,8 @@ class CrewshipMetricsOut(Wire):
 
 
 class CrewshipHealthDetailsOut(Wire):
-    """`weights`: the weight of each metric in `overall`. `absent`: why a metric has no value. `advice`: how to improve
-    the weakest metric. `reason`: why there is no snapshot.
+    """Explanations of a health score. `weights`: the weight of each metric in `overall`. `absent`: why a metric has no
+    value. `advice`: how to improve the weakest metric. `reason`: why there is no snapshot.
     """
 
     snapshot_date: str | None
@@ -166,8 +166,8 @@ class CrewshipHealthOut(Wire):
 
 
 class CrewshipConsolidationOut(Wire):
-    """`triggered`: the consolidation has started, and the journal reports its result under `worker_id` (`csd_` and 16
-    hexadecimal digits). Otherwise `note` says why it has not.
+    """The answer to a request to consolidate. `triggered`: the consolidation has started, and the journal reports its
+    result under `worker_id` (`csd_` and 16 hexadecimal digits). Otherwise `note` says why it has not.
     """
 
     accepted: bool
@@ -199,7 +199,7 @@ class CrewshipNoteOut(Wire):
 
 
 class CrewshipHitOut(Wire):
-    """`source`: which of `fts` and `episodic` is present."""
+    """A hit. `source`: which of `fts` and `episodic` is present."""
 
     source: Literal["fts", "episodic"]
     score: float

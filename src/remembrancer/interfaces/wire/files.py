@@ -26,7 +26,9 @@ class ExportedOut(Wire):
 
 
 class ImportedOut(Wire, Of["Imported"]):
-    """`new`: the rows that did not exist before; in a dry run, the rows that would be added."""
+    """The result of an import. `new`: the rows that did not exist before; in a dry run, the rows that would be
+    added.
+    """
 
     rows: int
     new: int
@@ -56,7 +58,9 @@ class ObservedOut(Wire):
 
 
 class IngestedFileOut(Wire):
-    """`events`: the records of the file that are in the journal now. `refused`: why the whole file was skipped."""
+    """The result of reading one file. `events`: the records of the file that are in the journal now. `refused`: why the
+    whole file was skipped.
+    """
 
     path: str
     format: str | None
@@ -67,7 +71,9 @@ class IngestedFileOut(Wire):
 
 
 class IngestedOut(Wire):
-    """`new`: the number of events added to the journal. `index`: null if indexing was not run."""
+    """The result of reading several files. `new`: the number of events added to the journal. `index`: null if indexing
+    was not run.
+    """
 
     files: list[IngestedFileOut]
     new: int

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class JobReportOut(Wire):
-    """`done`, `failed`, `left`: numbers of work items. `reason`: why nothing was done, or why some items were not.
+    """The report of one run of a job. `done`, `failed`, `left`: numbers of work items. `reason`: why nothing was done,
+    or why some items were not.
 
     `details`: the fields of the job's own report.
     """
@@ -89,7 +90,9 @@ class DeferralOut(Wire, Of["Deferral"]):
 
 
 class JobOut(Wire, Of["JobState"]):
-    """`last` null: it never ran. `next_run` null: it is due now. `backlog` null: not known before a run."""
+    """The state of a job. `last` null: it never ran. `next_run` null: it is due now. `backlog` null: not known before a
+    run.
+    """
 
     job: str
     last: RunOut | None
@@ -105,7 +108,9 @@ class JobsOut(Wire, Many["JobState"]):
 
 
 class SpentOut(Wire, Of["Spent"]):
-    """`cost`: in US dollars, of the calls with a known price. `unpriced`: the number of the other calls."""
+    """The use of one model for one purpose. `cost`: in US dollars, of the calls with a known price. `unpriced`: the
+    number of the other calls.
+    """
 
     purpose: str
     model: str

@@ -41,14 +41,16 @@ class EventsOut(Wire, Many["Event"]):
 
 
 class JournalPageOut(Wire, Of["JournalPage"]):
-    """`next`: the cursor of the next page; null on the last one."""
+    """A page of the journal. `next`: the cursor of the next page; null on the last one."""
 
     events: list[EventOut]
     next: str | None
 
 
 class PriorityChangeOut(Wire, Of["PriorityChange"]):
-    """`by`: a role, followed by the agent's name if there is one. `previous` equal to `priority`: nothing changed."""
+    """A change of an entry's priority. `by`: a role, followed by the agent's name if there is one. `previous` equal to
+    `priority`: nothing changed.
+    """
 
     event_id: UUID
     previous: Priority
@@ -74,7 +76,9 @@ class JournalCountOut(Wire):
 
 
 class RecordedOut(Wire, Of["Recorded"]):
-    """`position`: the number of events recorded in the workspace up to and including this one."""
+    """An entry with its position. `position`: the number of events recorded in the workspace up to and including this
+    one.
+    """
 
     position: int
     event: EventOut

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class KeyOut(Wire):
-    """`usable`: neither revoked nor expired at the time of the answer. `expires_at` null: the key does not expire."""
+    """An API key. `usable`: neither revoked nor expired at the time of the answer. `expires_at` null: the key does not
+    expire.
+    """
 
     id: UUID
     workspace: str
@@ -34,7 +36,7 @@ class KeyOut(Wire):
 
 
 class KeysOut(Wire):
-    """Newest first."""
+    """API keys, newest first."""
 
     keys: list[KeyOut]
 
@@ -44,7 +46,7 @@ class KeysOut(Wire):
 
 
 class NewKeyOut(Wire):
-    """`token`: the secret that clients send. It is included in this answer only."""
+    """A new API key. `token`: the secret that clients send. It is included in this answer only."""
 
     key: KeyOut
     token: str = Field(repr=False)

@@ -48,7 +48,9 @@ class BriefOut(Derived):
 
 
 class RecalledHitOut(Wire):
-    """`passage`: the turn that matched, if it is not the memory's own text. `in_block`: it is part of the block."""
+    """A hit. `passage`: the turn that matched, if it is not the memory's own text. `in_block`: it is part of
+    the block.
+    """
 
     rank: int
     score: float
@@ -122,7 +124,7 @@ class EntryOut(Wire):
 
 
 class MemoryStateOut(MemoryHealthOut):
-    """`stats`: counts of what is kept. `search`: how recall searches now."""
+    """The state of the memory. `stats`: counts of what is kept. `search`: how recall searches now."""
 
     as_of: AwareDatetime
     stats: StatsOut

@@ -38,8 +38,8 @@ class UsageOut(Wire, Of["Usage"]):
 
 
 class StrengthOut(Wire, Of["Strength"]):
-    """`importance`, `importance_floor`, `confidence` and `surprise` in [0, 1]; `priority` 1 to 10;
-    `stability` in days.
+    """The strength of a memory. `importance`, `importance_floor`, `confidence` and `surprise` in [0, 1]; `priority` 1
+    to 10; `stability` in days.
     """
 
     importance: float
@@ -54,7 +54,7 @@ class StrengthOut(Wire, Of["Strength"]):
 
 
 class MemoryOut(Wire, Of["Memory"]):
-    """`actor`, `role`: who spoke; null for notes, and for memories of several events."""
+    """A memory. `actor`, `role`: who spoke; null for notes, and for memories of several events."""
 
     id: UUID
     scope: ScopeOut
@@ -120,7 +120,9 @@ class AuditedOut(Wire, Of["Audited"]):
 
 
 class ReviewOut(Derived):
-    """`rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: what gave the rating."""
+    """A review of a memory. `rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: what gave
+    the rating.
+    """
 
     rating: str
     at: AwareDatetime
@@ -158,7 +160,7 @@ class FeedbackOut(Wire):
 
 
 class MemoryPageOut(Wire, Of["MemoryPage"]):
-    """`next`: the cursor of the next page; null on the last one."""
+    """A page of memories. `next`: the cursor of the next page; null on the last one."""
 
     memories: list[MemoryOut]
     next: str | None
@@ -190,7 +192,9 @@ class CurvePointOut(Wire):
 
 
 class CurveOut(Wire):
-    """`points`: the strength at evenly spaced times, from before `now` to after it."""
+    """The forgetting curve of a memory. `points`: the strength at evenly spaced times, from before `now` to
+    after it.
+    """
 
     forecast: DecayForecastOut
     now: AwareDatetime

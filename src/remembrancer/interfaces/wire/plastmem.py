@@ -29,7 +29,7 @@ class PlastmemAcceptedOut(Wire):
 
 
 class PlastmemMessageOut(Wire):
-    """`role`: user or assistant, or the speaker's name. `timestamp`: milliseconds since 1970."""
+    """A message. `role`: user or assistant, or the speaker's name. `timestamp`: milliseconds since 1970."""
 
     role: str
     content: str
@@ -84,7 +84,7 @@ class PlastmemEpisodeOut(Wire):
 
 
 class PlastmemFactOut(Wire):
-    """`valid_at`: from when the fact holds. `invalid_at`: until when; null while it holds."""
+    """A fact. `valid_at`: from when the fact holds. `invalid_at`: until when; null while it holds."""
 
     id: UUID
     conversation_id: str

@@ -60,8 +60,9 @@ class ExplanationOut(Derived):
 
 
 class HitOut(Wire, Of["Hit"]):
-    """`turns`: the turns of its transcript, if it has one. `via`: the hit whose `similar` edge led to this one, if one
-    did. `journal_only`: an entry of the journal (`cue.event_id`) that formed no memory; its `memory` is not stored.
+    """A hit. `turns`: the turns of its transcript, if it has one. `via`: the hit whose `similar` edge led to this one,
+    if one did. `journal_only`: an entry of the journal (`cue.event_id`) that formed no memory; its `memory` is not
+    stored.
     """
 
     rank: int
@@ -111,7 +112,7 @@ class RecallOut(Wire):
 
 
 class WhyNotOut(Wire, Of["WhyNot"]):
-    """`stage` null: the memory was no candidate."""
+    """Why a memory is not among the hits, or its rank. `stage` null: the memory was no candidate."""
 
     memory: MemoryOut
     returned: bool
@@ -122,8 +123,8 @@ class WhyNotOut(Wire, Of["WhyNot"]):
 
 
 class DemoAnswerOut(Wire):
-    """`gold`: the turns that contain the answer. `gold_ranks`: the rank of each among the hits; null if it is not among
-    them.
+    """The answer to one question of the demonstration. `gold`: the turns that contain the answer. `gold_ranks`: the
+    rank of each among the hits; null if it is not among them.
     """
 
     question: str
@@ -135,8 +136,8 @@ class DemoAnswerOut(Wire):
 
 
 class DemoOut(Wire):
-    """`at_first`, `in_top_3`: the number of questions with a gold turn at rank 1, and at ranks 1 to 3. `embedder` null:
-    recall searched by words only.
+    """The result of the demonstration. `at_first`, `in_top_3`: the number of questions with a gold turn at rank 1, and
+    at ranks 1 to 3. `embedder` null: recall searched by words only.
     """
 
     turns: int

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class StatsOut(Wire, Of["Stats"]):
-    """`memories` by status, `vectors` by model, `bytes`: the size of the store."""
+    """Counts of the rows that the caller sees. `memories` by status, `vectors` by model, `bytes`: the size of the
+    store.
+    """
 
     events: int
     memories: dict[str, int]
@@ -55,8 +57,8 @@ class DoctorOut(Wire):
 
 
 class IndexReportOut(Wire, Of["IndexReport"]):
-    """`reused`: of the indexed cues, those that took the vector of an equal text. `reason`: why nothing was indexed, or
-    why some of it failed.
+    """The result of indexing. `reused`: of the indexed cues, those that took the vector of an equal text. `reason`: why
+    nothing was indexed, or why some of it failed.
     """
 
     indexed: int
@@ -66,7 +68,9 @@ class IndexReportOut(Wire, Of["IndexReport"]):
 
 
 class MetricOut(Wire):
-    """`value`: 0 to 100; null without data, and `absent` says why. `weight`: its share of the score."""
+    """A health metric. `value`: 0 to 100; null without data, and `absent` says why. `weight`: its share of the
+    score.
+    """
 
     value: float | None
     band: Band | None
@@ -110,7 +114,9 @@ class HealthOut(Derived):
 
 
 class MemoryHealthOut(Wire):
-    """`latest` null: no snapshot was taken yet. `history`: newest day first; null if not requested."""
+    """The health of the memory. `latest` null: no snapshot was taken yet. `history`: newest day first; null if not
+    requested.
+    """
 
     crew: str | None
     latest: HealthOut | None
@@ -125,9 +131,9 @@ class MemoryHealthOut(Wire):
 
 
 class AliveOut(Wire):
-    """`episodic`: recall searches by words and meaning (`vector`), by words alone because the embedder does not answer
-    (`vector-degraded`, with `episodic_error`), or by words alone because there is no embedder (`sparse-only`).
-    `degraded`: what cannot be used now, and why.
+    """The answer of the liveness probe. `episodic`: recall searches by words and meaning (`vector`), by words alone
+    because the embedder does not answer (`vector-degraded`, with `episodic_error`), or by words alone because there is
+    no embedder (`sparse-only`). `degraded`: what cannot be used now, and why.
     """
 
     status: Literal["ok", "unavailable"]
@@ -138,7 +144,7 @@ class AliveOut(Wire):
 
 
 class ReadyOut(Wire):
-    """`reasons`: why the server should not be sent requests now."""
+    """The answer of the readiness probe. `reasons`: why the server should not be sent requests now."""
 
     status: Literal["ready", "not ready"]
     reasons: list[str] = Field(examples=[["the server is stopping"]])

@@ -1,4 +1,4 @@
-"""The contracts of a store and of an index, one module a topic.
+"""The contracts of a store and of an index, one module per topic.
 
 `testing.store_contract` and `testing.index_contract` compose them by role.
 """

@@ -460,7 +460,9 @@ class UnionContract(IndexSuite):
 
 @needs("dense", "lexical")
 class FreshnessContract(IndexSuite):
-    """Each test also searches before it writes, so that an index with outdated caches fails."""
+    """Each write is visible to the next search. Each test also searches before it writes, so that an index with
+    outdated caches fails.
+    """
 
     async def test_an_appended_memory_is_found_at_once(self, finder: Finder) -> None:
         assert await finder.found("kestrel") == set()

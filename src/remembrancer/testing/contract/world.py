@@ -34,7 +34,7 @@ from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_even
 
 OTHER_MODEL: Final = "model-b"
 DIGEST: Final = bytes(range(16))
-"""Of what the vector of that model was made from."""
+"""The digest of the text that the vector of that model was computed from."""
 DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(101, 106))
 TURNS: Final = (UUID(int=201), UUID(int=202))
 MARKED: Final = UUID(int=203)

@@ -19,12 +19,12 @@ from remembrancer.interfaces.http.access import COOKIE
 router = APIRouter(route_class=PageRoute)
 
 MAX_TOKEN_CHARS: Final = 512
-"""Longer input is not a key."""
+"""The maximum length of a key; longer input is refused."""
 
 
 @router.get("/login")
 async def login_page(request: Request) -> Response:
-    """Only if there are keys; without keys, everyone on this machine has access."""
+    """The login form, if there are keys. Without keys, everyone on this machine has access."""
     wanted = local_path(request.query_params.get("next"))
     memory: AsyncRemembrancer = request.app.state.memory
     if not await memory.keys.exist(expired=True):

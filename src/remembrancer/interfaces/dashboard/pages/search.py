@@ -25,7 +25,7 @@ LIMIT: Final = 10
 
 @router.get("/search")
 async def search(visit: ReadingVisit) -> HTMLResponse:
-    """`why`: the id of a memory; the page explains why it is not among the hits."""
+    """The search page. `why`: the id of a memory; the page explains why it is not among the hits."""
     asked = QueryFields(visit.request.query_params)
     question = asked.text("q")
     told: dict[str, Any] = {"recall": None, "bars": [], "legend": "", "why_not": None, "unknown": None}

@@ -79,7 +79,9 @@ class HybridIn(ForeignBody):
 
 
 class CrewshipConsolidateIn(ForeignBody):
-    """`since`: how far to look back, as a duration in Go's notation, also with days and weeks."""
+    """A request to consolidate. `since`: how far to look back, as a duration in Go's notation, also with days and
+    weeks.
+    """
 
     crew_id: str | None = None
     since: Annotated[str, Field(examples=["24h", "1h30m", "7d"])] = "24h"

@@ -55,7 +55,9 @@ class MarkdownResponse(PlainTextResponse):
 
 
 class MessageIn(ForeignBody):
-    """`role`: user or assistant; any other value is the speaker's name. `timestamp`: milliseconds since 1970."""
+    """A message of a conversation. `role`: user or assistant; any other value is the speaker's name. `timestamp`:
+    milliseconds since 1970.
+    """
 
     role: Annotated[str, Field(examples=["user"])]
     content: Annotated[str, Field(examples=["I moved to Lisbon last week"])]
@@ -85,7 +87,9 @@ class ImportIn(ForeignBody):
 
 
 class FactsIn(ForeignBody):
-    """`semantic_limit`: the number of facts, at most 200; 0 or more than 1,000 means 100. `category`: only this one."""
+    """A request for facts. `semantic_limit`: the number of facts, at most 200; 0 or more than 1,000 means 100.
+    `category`: only this one.
+    """
 
     conversation_id: UUID
     query: Annotated[str, Field(examples=["where do they live now?"])]
@@ -95,13 +99,15 @@ class FactsIn(ForeignBody):
 
 
 class RetrieveIn(FactsIn):
-    """`episodic_limit`: the number of episodes, at most 200. `detail`: which episodes include their messages."""
+    """A request for facts and episodes. `episodic_limit`: the number of episodes, at most 200. `detail`: which episodes
+    include their messages.
+    """
 
     episodic_limit: Annotated[int, Field(ge=0)] = 5
 
 
 class RecentIn(ForeignBody):
-    """`limit` is clamped to 1 to 100."""
+    """A request for the last episodes. `limit` is clamped to 1 to 100."""
 
     conversation_id: UUID
     days_limit: Annotated[float | None, Field(ge=0, le=36_500, allow_inf_nan=False)] = None
@@ -188,7 +194,7 @@ async def recent_memory_raw(memory: ReadableMemory, body: RecentIn) -> list[Plas
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """`both`: an answer with the hits of facts, followed by those of episodes."""
+    """The hits of a request. `both`: an answer with the hits of facts, followed by those of episodes."""
 
     conversation: AsyncRemembrancer
     both: Recall

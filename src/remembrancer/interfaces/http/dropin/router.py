@@ -30,7 +30,7 @@ def foreign_router(tag: str) -> APIRouter:
 
 @contextmanager
 def in_its_words(names: Mapping[str, str]) -> Generator[None]:
-    """Rename the argument of an InvalidInput from our name to the other system's."""
+    """Rename the argument of an InvalidInput from this package's name to the other system's."""
     try:
         yield
     except InvalidInput as error:

@@ -29,5 +29,5 @@ async def erasures(
     memory: Administering,
     limit: Annotated[int, Query(ge=1, le=MAX_LISTED, description="The maximum number.")] = 100,
 ) -> ErasuresOut:
-    """Newest first. A receipt contains no text of what was erased."""
+    """The receipts of erasures, newest first. A receipt contains no text of what was erased."""
     return ErasuresOut.of(await memory.erasures(limit))
