@@ -20,7 +20,7 @@ from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict
 from remembrancer.policies.consolidation.extractive import AttributedText
-from remembrancer.policies.erasure.erasing import Going, beyond, going
+from remembrancer.policies.erasure.erasing import ErasurePlan, erasure_plan, not_looked_up
 from remembrancer.policies.segmentation.episodes import told_without
 from remembrancer.policies.vault.changes import VAULT
 
@@ -105,14 +105,14 @@ def in_files(why: str) -> Left:
     )
 
 
-async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple[Going, Traces]:
+async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple[ErasurePlan, Traces]:
     """The rows to remove, and everything that was looked up to decide it."""
     memories, events = await ctx.store.lying_in(scope, choice)
     asked = graph = await ctx.store.traces(scope, memories=memories, events=events)
     empty: frozenset[UUID] = frozenset()
     while True:
-        found = going(choice, asked, graph, empty=empty)
-        memories, events = beyond(found, graph)
+        found = erasure_plan(choice, asked, graph, empty=empty)
+        memories, events = not_looked_up(found, graph)
         more = await ctx.store.traces(scope, memories=memories, events=events)
         if more.memories or more.events:
             graph = graph.with_(more)
@@ -123,7 +123,7 @@ async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple
         empty |= told_out
 
 
-async def _removal(ctx: Context, found: Going, graph: Traces) -> Removal:
+async def _removal(ctx: Context, found: ErasurePlan, graph: Traces) -> Removal:
     return Removal(
         memories=found.memories,
         events=found.events,
@@ -133,7 +133,7 @@ async def _removal(ctx: Context, found: Going, graph: Traces) -> Removal:
     )
 
 
-async def _left_of(ctx: Context, graph: Traces, found: Going, episode: UUID) -> tuple[Event, ...]:
+async def _left_of(ctx: Context, graph: Traces, found: ErasurePlan, episode: UUID) -> tuple[Event, ...]:
     """The remaining events of an episode, in the order of its stream."""
     trace = graph.memories[episode]
     events = [graph.events[one].event for one in trace.events if one not in found.events and one in graph.events]
@@ -141,7 +141,7 @@ async def _left_of(ctx: Context, graph: Traces, found: Going, episode: UUID) -> 
     return await still_said(ctx, Reader(trace.memory.scope), ordered)
 
 
-async def _anew(ctx: Context, graph: Traces, found: Going, episode: UUID) -> MemoryWrite:
+async def _anew(ctx: Context, graph: Traces, found: ErasurePlan, episode: UUID) -> MemoryWrite:
     trace = graph.memories[episode]
     left = await _left_of(ctx, graph, found, episode)
     turns = [AttributedText(event.actor or event.role.value, without_recalled(event.text)) for event in left]
@@ -149,7 +149,7 @@ async def _anew(ctx: Context, graph: Traces, found: Going, episode: UUID) -> Mem
 
 
 def _receipt(
-    ctx: Context, caller: Caller, choice: ErasureSelection, found: Going, left: tuple[Left, ...], *, dry_run: bool
+    ctx: Context, caller: Caller, choice: ErasureSelection, found: ErasurePlan, left: tuple[Left, ...], *, dry_run: bool
 ) -> Erasure:
     now = ctx.clock()
     return Erasure(
@@ -170,7 +170,7 @@ def _receipt(
     )
 
 
-async def _left(ctx: Context, scope: Scope, graph: Traces, found: Going) -> tuple[Left, ...]:
+async def _left(ctx: Context, scope: Scope, graph: Traces, found: ErasurePlan) -> tuple[Left, ...]:
     """The places that an erasure cannot reach."""
     left = [SOURCES] if found.apart else []
     left.append(EXPORTS)

@@ -56,7 +56,9 @@ class EventFilters(TypedDict, total=False):
 
 
 def filter_of(filters: EventFilters) -> EventFilter:
-    """The filter of a caller's arguments. Raises InvalidInput naming one, and TypeError for an unknown name."""
+    """The filter of a caller's arguments. Raises InvalidInput naming the argument, and TypeError for an
+    unknown name.
+    """
     for name in filters:
         if name not in EventFilters.__annotations__:
             raise TypeError(f"the journal has no filter {name!r}")

@@ -181,7 +181,7 @@ class Preset:
         return frozenset({EPISODE}) if beside else frozenset()
 
     def expressions(self) -> tuple[Expression, ...]:
-        """All expressions over signals: its scores, and the strength of fading."""
+        """All expressions of the preset: its scores, and the strength of `fading`."""
         rankings = (self.ranking, *self.rankings.values())
         scores = [ranking.expression(with_vector=each) for ranking in rankings for each in (True, False)]
         judged = [ranking.reranked(ranking.score) for ranking in rankings if ranking.rerank]

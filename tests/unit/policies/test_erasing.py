@@ -11,7 +11,7 @@ import pytest
 
 from remembrancer.domain.erasure import ErasureSelection, ErasureTrace, EventTrace, Traces
 from remembrancer.domain.memory import Memory, Status
-from remembrancer.policies.erasure.erasing import Going, beyond, going, says, sentences
+from remembrancer.policies.erasure.erasing import ErasurePlan, erasure_plan, not_looked_up, says, sentences
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.testing.doubles import NOW, a_memory, an_event
@@ -47,16 +47,16 @@ class Graph:
         told = replace(a_memory(text), kind=EPISODE, metadata={SUMMARY_BY: "extractive"}, **others)  # pyright: ignore[reportArgumentType]
         return self.memory(told, sources=turns, events=[event for turn in turns for event in self.traces[turn].events])
 
-    def going(self, choice: ErasureSelection, *, empty: frozenset[UUID] = frozenset()) -> Going:
+    def plan(self, choice: ErasureSelection, *, empty: frozenset[UUID] = frozenset()) -> ErasurePlan:
         graph = Traces(self.traces, self.events)
         asked = Traces(
             {one: trace for one, trace in self.traces.items() if one in choice.ids},
             {one: trace for one, trace in self.events.items() if one in choice.events},
         )
-        return going(choice, asked, graph, empty=empty)
+        return erasure_plan(choice, asked, graph, empty=empty)
 
-    def erased(self, *ids: UUID) -> Going:
-        return self.going(ErasureSelection(ids=frozenset(ids)))
+    def erased(self, *ids: UUID) -> ErasurePlan:
+        return self.plan(ErasureSelection(ids=frozenset(ids)))
 
     def event(self, memory: UUID) -> UUID:
         return self.traces[memory].events[0]
@@ -82,7 +82,7 @@ def test_a_turn_takes_its_entry_with_it(graph: Graph) -> None:
 
 def test_an_entry_takes_its_memory_with_it(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
-    found = graph.going(ErasureSelection(events=frozenset({graph.event(turn)})))
+    found = graph.plan(ErasureSelection(events=frozenset({graph.event(turn)})))
     assert (found.asked, found.memories, found.events) == (frozenset(), {turn}, {graph.event(turn)})
     assert other not in found.memories
 
@@ -103,7 +103,7 @@ def test_an_episode_of_which_nothing_is_left_goes(graph: Graph) -> None:
 def test_an_episode_of_which_nothing_else_is_to_be_told_goes(graph: Graph) -> None:
     turn, forgotten = graph.said(PEANUTS), graph.said("Never mind")
     episode = graph.episode("Peanuts", turn, forgotten)
-    found = graph.going(ErasureSelection(ids=frozenset({turn})), empty=frozenset({episode}))
+    found = graph.plan(ErasureSelection(ids=frozenset({turn})), empty=frozenset({episode}))
     assert (found.memories, found.retold) == ({turn, episode}, frozenset())
 
 
@@ -209,7 +209,7 @@ def test_a_scope_takes_nothing_of_others_for_its_words(graph: Graph) -> None:
     theirs = graph.memory(compacted(a_memory("They are allergic to peanuts too")))
     summary = graph.memory(a_memory("Peanuts"), sources=[mine, theirs])
     asked = Traces({mine: graph.traces[mine]})
-    found = going(ErasureSelection(agent="ana"), asked, Traces(graph.traces, graph.events))
+    found = erasure_plan(ErasureSelection(agent="ana"), asked, Traces(graph.traces, graph.events))
     assert (found.memories, found.restored) == ({mine, summary}, {theirs})
 
 
@@ -217,14 +217,14 @@ def test_what_was_not_looked_up_is_named(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other)
     known = Traces({turn: graph.traces[turn]})
-    found = going(ErasureSelection(ids=frozenset({turn})), known, known)
-    assert beyond(found, known) == (frozenset({episode}), frozenset({graph.event(turn)}))
+    found = erasure_plan(ErasureSelection(ids=frozenset({turn})), known, known)
+    assert not_looked_up(found, known) == (frozenset({episode}), frozenset({graph.event(turn)}))
 
 
 def test_nothing_is_named_when_all_was_looked_up(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     graph.episode("Peanuts and Fridays", turn, other)
-    assert beyond(graph.erased(turn), Traces(graph.traces, graph.events)) == (frozenset(), frozenset())
+    assert not_looked_up(graph.erased(turn), Traces(graph.traces, graph.events)) == (frozenset(), frozenset())
 
 
 @pytest.mark.parametrize(

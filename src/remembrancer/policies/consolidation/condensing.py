@@ -136,7 +136,7 @@ def span(memories: Sequence[Memory]) -> tuple[datetime, datetime]:
 
 
 def tags_of(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """All their tags in order of appearance, up to the limit for one memory."""
+    """The tags of all memories in order of appearance, up to the limit of one memory."""
     return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[:MAX_TAGS]
 
 

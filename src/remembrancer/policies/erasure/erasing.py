@@ -1,6 +1,6 @@
 """Deciding what an erasure removes: the selected rows, what depends on them, and parts of episodes.
 
-The decision uses the connections that a store has looked up; `beyond` names the rows to look up next.
+The decision uses the connections that a store has looked up; `not_looked_up` names the rows to look up next.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Going:
-    """The rows to remove.
+class ErasurePlan:
+    """What an erasure removes and changes.
 
     `memories` and `events` are removed; `asked` are the memories that were selected. `retold`: episodes summarised
     again from their remaining events. `restored` and `redrawn`: as in `domain.erasure.Removal`. `apart`: sources of
@@ -61,7 +61,9 @@ def says(text: str, wanted: Collection[frozenset[str]]) -> bool:
     return any(len(held & terms) >= max(min(LEAST_SHARED, len(terms)), SAYS_FROM * len(terms)) for terms in wanted)
 
 
-def going(choice: ErasureSelection, asked: Traces, graph: Traces, *, empty: frozenset[UUID] = frozenset()) -> Going:
+def erasure_plan(
+    choice: ErasureSelection, asked: Traces, graph: Traces, *, empty: frozenset[UUID] = frozenset()
+) -> ErasurePlan:
     """The rows to remove. `asked`: the selected rows; `graph`: everything looked up so far, including `asked`; `empty`:
     episodes whose remaining events have no text.
 
@@ -73,7 +75,7 @@ def going(choice: ErasureSelection, asked: Traces, graph: Traces, *, empty: froz
     return _Closure(choice, asked, graph, empty).whole()
 
 
-def beyond(found: Going, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
+def not_looked_up(found: ErasurePlan, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
     """The memories and events that must be looked up before `found` is complete."""
     reached = [graph.memories[one] for one in found.memories | found.retold if one in graph.memories]
     memories = {other for trace in reached for other in trace.derived | trace.sources}
@@ -105,11 +107,11 @@ class _Closure:
         self._heard: dict[UUID, bool] = {}
         """A cache: whether each row repeats the selected text."""
 
-    def whole(self) -> Going:
+    def whole(self) -> ErasurePlan:
         while self._down() or self._up() or self._back():
             pass
         restored = self._out_of_recall()
-        return Going(
+        return ErasurePlan(
             asked=self._asked,
             memories=frozenset(self._memories),
             events=frozenset(self._events),
@@ -143,7 +145,7 @@ class _Closure:
             formed |= trace.derived
         for identifier in formed - self._memories:
             trace = self._graph.memories.get(identifier)
-            # Rows that were not looked up yet are named by `beyond`; nothing is removed before they are looked up.
+            # `not_looked_up` names the missing rows; nothing is removed before all are looked up.
             if trace is not None and self._can_be_told_anew(trace):
                 self._retold.add(identifier)
             else:

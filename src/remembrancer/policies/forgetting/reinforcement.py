@@ -76,7 +76,9 @@ class FeedbackSteps:
 
 
 def after_feedback(strength: Strength, feedback: Feedback, steps: FeedbackSteps) -> Adjustment:
-    """The strength after one piece of feedback: confidence moved, the feedback counted, and perhaps retired."""
+    """The strength after one piece of feedback: the new confidence and count. `retire` is set if the preset retires the
+    memory.
+    """
     usage = strength.usage
     match feedback:
         case Feedback.HELPFUL:

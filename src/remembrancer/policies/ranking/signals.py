@@ -120,8 +120,10 @@ def _session(found: Candidates, _: QuestionFeatures) -> FloatColumn:
 
 
 def _self_contained(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
-    """Replaces `neighbour_coverage` for notes and long turns, which have no neighbours. Absent if the neighbours of any
-    candidate have half of the question's idf.
+    """The mean of coverage and session score, times 1 - 2 x the greatest neighbour coverage of any candidate.
+
+    It counts a text's own words again if neighbours add little, as for notes and long turns. Absent if the factor is
+    not positive.
     """
     around = _neighbour_coverage(found, asked)
     said = around[~np.isnan(around)]
