@@ -89,7 +89,7 @@ class CueContext:
         best: NDArray[np.int64],
         rank: NDArray[np.int32],
     ) -> ContextFeatures:
-        """The context features of candidates, which are given by one cue each in `by_words`, `best` and `rank`.
+        """The context features of candidates; the arrays have one element for each.
 
         `by_words`: the best cue by lexical score; `best`: the best cue by both legs; `rank`: the rank in the context
         leg. `coverage`: the result of `neighbour_coverage`.

@@ -263,7 +263,7 @@ def compute(
 
 
 def compute_states(states: States, moment: EvaluationTime) -> dict[str, FloatColumn]:
-    """Every state signal of memories, in their order."""
+    """Every state signal, with one value for each memory of `states`, in its order."""
     return {name: signal.compute(states, moment) for name, signal in STATE_SIGNALS.items()}
 
 

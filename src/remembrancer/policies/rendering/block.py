@@ -46,7 +46,7 @@ class Block:
             raise InvalidInput("label", self.label, "one of " + ", ".join(get_args(Label)))
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """`detail` HIGH adds the other turns of the transcript, NONE shows only titles, as in `of_hit`."""
+        """Render hits. `detail` HIGH adds the other turns of the transcript, NONE shows only titles, as in `of_hit`."""
         frame = Frame(self.tag, self.preamble)
         items = (
             _item(hit, self._label(hit), telling)

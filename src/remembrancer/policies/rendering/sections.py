@@ -58,7 +58,9 @@ class Sections:
             validation.whole(f"kind_chars.{kind}", chars, 0, MAX_BLOCK_CHARS)
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """`detail` HIGH adds the other turns of the transcript, NONE shows only headings, as in `of_hit`."""
+        """Render hits. `detail` HIGH adds the other turns of the transcript, NONE shows only headings,
+        as in `of_hit`.
+        """
         frame = Frame(self.tag, self.preamble)
         items = (
             _item(hit, hit.memory, telling) for hit in recall.hits if not (telling := of_hit(hit, detail)).is_empty
