@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from expression_strategies import expressions_over
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,12 +131,11 @@ def test_marginal_relevance_picks_each_at_most_once_and_its_scores_never_rise(
 ) -> None:
     rows.sort(key=lambda row: -row[0])
     picks = Mmr(balance=balance).picks([score for score, _ in rows], [words for _, words in rows], limit)
-    scores = [pick.score for pick in picks]
-    assert len({pick.candidate for pick in picks}) == len(picks) == min(limit, len(rows))
+    scores = [score for _, score in picks]
+    assert len({candidate for candidate, _ in picks}) == len(picks) == min(limit, len(rows))
     assert all(earlier >= later for earlier, later in pairwise(scores))
     assert all(0 <= score <= 1 + 1e-12 for score in scores)
-    assert not picks or picks[0].candidate == 0
-    assert not picks or math.isclose(picks[0].score, rows[0][0], abs_tol=1e-12)
+    assert not picks or picks[0] == (0, pytest.approx(rows[0][0], abs=1e-12))
 
 
 @given(fractions, fractions, st.sampled_from([0.0, 0.3, 0.7, 1.0]))
