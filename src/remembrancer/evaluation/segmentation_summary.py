@@ -75,8 +75,8 @@ class Difference:
     """The first method's value minus the second's; for pk and window_diff, negative is better for the first.
 
     `p`: two-sided permutation test that exchanges the two methods on each dialogue at random; `p_holm`: `p` after
-    Holm's correction over all comparisons on the set. `better`, `worse`, `tied`: number of dialogues, observed from the
-    first method.
+    Holm's correction over all comparisons on the set. `better`, `worse`, `tied`: number of dialogues on which the
+    first method is better, worse or equal.
     """
 
     second: str

@@ -54,7 +54,7 @@ def traces(rows: Rows, scope: Scope, *, memories: Collection[UUID], events: Coll
 
 
 def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> erasure.Removed:
-    """Change these rows, a copy that the caller keeps or discards."""
+    """Carry out a removal on `rows`, a copy that the caller keeps or discards."""
     _require(rows, removal)
     analyse = rows.analyse
     counts: Counter[str] = Counter()

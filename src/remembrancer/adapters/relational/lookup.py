@@ -112,7 +112,7 @@ def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[
 def of_memory(
     connection: Connection, reader: Reader, memory_id: UUID, columns: Columns[T], table: str, order: str
 ) -> tuple[T, ...]:
-    """The rows of a table that belong to a memory; empty if the reader may not see it. `order`: columns."""
+    """The rows of a table that belong to a memory; empty if it is not visible. `order`: the columns to sort by."""
     conditions = seen_by(reader, "m", visibility=True)
     return columns.all(
         connection,

@@ -128,7 +128,7 @@ def _laid_out(items: Sequence[TimelineItem], since: datetime, until: datetime) -
 
 
 def _lanes(items: Sequence[TimelineItem], since: datetime, until: datetime, *, titled: bool) -> Iterator[_Placed]:
-    """Each episode in the first lane that is free; `items` are sorted by their start."""
+    """The episodes, each in the first free lane. `items` are sorted by their start."""
     ends = list[float]()
     for item in items:
         begin, end = through(item.start, since, until), through(max(item.start, item.end), since, until)

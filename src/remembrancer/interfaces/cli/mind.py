@@ -64,7 +64,7 @@ def end_session(
     """End a session.
 
     Forms its last episode, extracts what it taught, and counts and reviews its use of memories, as far as the preset
-    has each of these. Repeating it has no further effect.
+    has these steps. Repeating it has no further effect.
 
     Example: remembrancer end-session standup-monday
     """
@@ -91,7 +91,7 @@ def consolidate(
     """Consolidate memories now.
 
     Extracts facts from episodes, derives rules from events --since, and merges similar memories, as far as the preset
-    has each of these and whether or not it is due. What is replaced is no longer recalled, but stays reachable.
+    has these jobs, whether or not they are due. Replaced memories are no longer recalled, but stay reachable.
 
     Example: remembrancer consolidate --since 24h --limit 50
     """

@@ -44,7 +44,7 @@ def maintained(reports: Mapping[str, JobReport]) -> Renderables:
 
 
 def consolidated(report: Consolidation) -> Renderables:
-    """A line for each part that the preset has."""
+    """The report of a consolidation: a line for each of its parts that the preset has."""
     if report.reason:
         yield Text(one_line(report.reason), style="dim")
     parts = {"facts": report.facts, "rules": report.rules, "clusters": report.clusters, "compact": report.compaction}
@@ -54,7 +54,7 @@ def consolidated(report: Consolidation) -> Renderables:
 
 
 def ended(report: EndReport) -> Renderables:
-    """A line for each part of ending a session."""
+    """The report of the end of a session, a line for each part."""
     yield Text(f"session {one_line(report.session)} is over", style="bold")
     yield _part("episodes", _episodes(report.segmented))
     extracted, reinforced = report.extracted, report.reinforced

@@ -132,7 +132,7 @@ def _show(call: Invocation, out: VaultOut) -> None:
 
 
 def _synced(out: VaultOut) -> Renderables:
-    """The content of the vault, then what was done, or would be done."""
+    """The content of the vault, then the changes that the sync made, or would make."""
     there = f"{counted(out.files, 'file')}, {counted(out.entries, 'learning')}"
     if out.chunks:
         there += f", {counted(out.chunks, 'piece')} of documents"
