@@ -297,13 +297,13 @@ class TestAFileOfTheThirdVersion:
         assert (edge.source, edge.target, edge.kind) == (OWL.id, KESTREL.id, RelationKind.SUPERSEDES)
 
     def test_lets_a_superseded_memory_go_of_its_topic(self, third_file: Path) -> None:
-        async def tell(store: RelationalStore) -> tuple[Memory | None, bool]:
+        async def tell(store: RelationalStore) -> tuple[tuple[Memory, ...], bool]:
             before = await store.by_topic(KESTREL.scope, "bird")
             told = replace(a_memory("a heron", scope=KESTREL.scope), topic_key="bird")
             _, created = await store.insert(KESTREL.scope, indexed(told))
             return before, created
 
-        assert with_store(third_file, tell) == (None, True)
+        assert with_store(third_file, tell) == ((), True)
 
     def test_takes_what_is_learned_from_now_on(self, third_file: Path) -> None:
         async def learn(store: RelationalStore) -> tuple[Strength, tuple[float, ...]]:

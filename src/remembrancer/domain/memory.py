@@ -10,7 +10,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.event import Origin, Role
-from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.scope import Level, Scope, Visibility
 from remembrancer.domain.strength import Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
@@ -127,6 +127,27 @@ class Memory:
     def duration(self) -> timedelta:
         """The length of the memory's time span."""
         return self.occurred_to - self.occurred_from
+
+
+def topic_level(visibility: Visibility, topics: Level) -> Level:
+    """The level that the topic of a memory belongs to, where those of the preset belong to `topics`.
+
+    The topic of a memory that not everybody in the workspace may see belongs to its own agent.
+    """
+    return topics if visibility is Visibility.WORKSPACE else Level.AGENT
+
+
+def topic_order(memory: Memory) -> tuple[bool, int, float, UUID]:
+    """Sorts memories of one topic, that to be revised first: narrower visibilities, then scopes with fewer parts, then
+    the newest, then by id.
+    """
+    parts = (memory.scope.project, memory.scope.crew, memory.scope.agent)
+    return (
+        memory.visibility is Visibility.WORKSPACE,
+        sum(part is not None for part in parts),
+        -memory.recorded_at.timestamp(),
+        memory.id,
+    )
 
 
 def holds(memory: Memory, at: datetime) -> bool:

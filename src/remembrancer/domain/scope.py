@@ -37,6 +37,16 @@ class Scope:
                 raise InvalidInput(part, value, "one of project, crew, agent, session")
         return replace(self, **parts)
 
+    def shared_with(self, other: Scope) -> Scope:
+        """The parts that both scopes have in common.
+
+        >>> ana = Scope(workspace="acme", crew="web", agent="ana")
+        >>> ana.shared_with(ana.narrowed(agent="ben")) == ana.narrowed(agent=None)
+        True
+        """
+        parts = ("project", "crew", "agent", "session")
+        return replace(self, **{part: None for part in parts if getattr(self, part) != getattr(other, part)})
+
 
 class Level(IntEnum):
     """The levels of scopes. A scope's level is the narrowest part that is set."""

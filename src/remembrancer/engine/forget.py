@@ -60,7 +60,8 @@ async def restore(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
 
     Raises NotFound, and Conflict if another memory has its topic key now.
     """
-    return await ctx.store.set_status(reader, memory_id, Status.ACTIVE, at=ctx.clock())
+    topics = ctx.preset.formation.topics
+    return await ctx.store.set_status(reader, memory_id, Status.ACTIVE, at=ctx.clock(), topics=topics)
 
 
 async def _without(ctx: Context, memory: Memory, now: datetime) -> Effect | None:

@@ -15,5 +15,5 @@ async def learn(ctx: Context, scope: Scope, learning: Learning, *, source: str, 
     Raises Conflict if that id has another text, or belongs to another memory.
     """
     write = memory_of_learning(learning, scope=scope, source=source, tags=tags, now=ctx.clock())
-    memory, _ = await ctx.store.insert(scope, write)
+    memory, _ = await ctx.store.insert(scope, write, topics=ctx.preset.formation.topics)
     return memory

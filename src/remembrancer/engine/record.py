@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event, EventDraft, Role
 from remembrancer.domain.journal import searchable_text
-from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite
-from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, holds, topic_level
+from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.engine import inspect
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, NotFound
@@ -60,31 +61,65 @@ async def log(ctx: Context, scope: Scope, draft: EventDraft) -> Event:
     return appended.event
 
 
-async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequence[UUID] = ()) -> tuple[Memory, bool]:
+async def remember(
+    ctx: Context,
+    scope: Scope,
+    draft: MemoryDraft,
+    turns: Sequence[UUID] = (),
+    *,
+    left_out: Collection[str] = (),
+) -> tuple[Memory, bool]:
     """Store a memory. Returns it, and whether anything was written. `turns`: ids of the events of an episode.
 
-    If an active memory of this scope has the same topic key, that memory gets the new text and keeps the old one as a
-    revision; the same text again changes nothing.
+    If an active memory has the same topic key, within the level that the preset's topics belong to, that memory gets
+    the new text and keeps the old one as a revision; the same text again changes nothing. `left_out`: names of fields
+    that the caller did not give, which such a memory keeps. If several memories have the topic key, because they were
+    written under another preset, this one supersedes the others.
     """
     events = await _turns(ctx, scope, draft, turns)
+    formation = ctx.preset.formation
     if draft.topic_key is None:
         return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events))
+    topics = topic_level(draft.visibility, formation.topics)
     for _ in range(TOPIC_ATTEMPTS):
-        known = await ctx.store.by_topic(scope, draft.topic_key)
+        known, *others = await ctx.store.by_topic(scope, draft.topic_key, topics) or (None,)
         try:
             if known is None:
-                return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events))
+                return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events), topics=topics)
             if draft.key is not None and draft.key == known.key:
                 return known, False
             now = ctx.clock()
-            write = _with_turns(revised(known, draft, scope=scope, now=now), events)
-            if says_the_same(write.memory, known) and await _holds(ctx, scope, known, events):
+            write = _with_turns(revised(known, draft, scope=scope, now=now, left_out=left_out), events)
+            if (
+                says_the_same(write.memory, known)
+                and not _outdated(known, known, others, now)
+                and await _holds(ctx, scope, known, events)
+            ):
                 return known, False
-            return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True
+            outdated = _outdated(write.memory, known, others, now)
+            if not outdated:
+                return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True
+            alone = Effect(
+                expected={one.id: one.revision for one in (known, *outdated)},
+                revised=(write,),
+                superseded=tuple((one.id, known.id) for one in outdated),
+            )
+            await ctx.store.commit(scope, alone, at=now)
+            return await inspect.get(ctx, Reader(scope), known.id), True
         except Conflict:
-            if known is None and await ctx.store.by_topic(scope, draft.topic_key) is None:
+            if known is None and not await ctx.store.by_topic(scope, draft.topic_key, topics):
                 raise  # not a conflict of the topic: its key has another text
     raise Conflict(f"topic key {draft.topic_key!r}: {TOPIC_ATTEMPTS} other writers told it anew meanwhile; try again")
+
+
+def _outdated(later: Memory, known: Memory, others: Sequence[Memory], now: datetime) -> list[Memory]:
+    """Those of the other memories of a topic that a revision of `known` supersedes: none while it is private, or is not
+    valid now.
+    """
+    begun = later.valid_from is None or later.valid_from <= now
+    if later.visibility is not Visibility.WORKSPACE or not (begun and holds(known, now) and holds(later, now)):
+        return []
+    return [one for one in others if holds(one, now)]
 
 
 async def _turns(ctx: Context, scope: Scope, draft: MemoryDraft, ids: Sequence[UUID]) -> tuple[Event, ...]:

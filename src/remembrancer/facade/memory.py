@@ -38,6 +38,7 @@ from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.facade.view import Identifier, Opened, View, from_arguments, identifiers, listed
+from remembrancer.policies.admission.formation import STAYS
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import Index
@@ -236,11 +237,11 @@ class AsyncRemembrancer(View):
         tier: Tier | str | None = None,
         source: str | None = None,
         origin: Origin | str = Origin.USER,
-        importance: float = 0.5,
-        priority: int = 5,
+        importance: float | None = None,
+        priority: int | None = None,
         confidence: float = 0.5,
         surprise: float = 0.0,
-        tags: Sequence[str] = (),
+        tags: Sequence[str] | None = None,
         metadata: Mapping[str, JsonValue] | None = None,
         topic_key: str | None = None,
         valid_from: datetime | None = None,
@@ -250,21 +251,23 @@ class AsyncRemembrancer(View):
         key: str | None = None,
         events: Iterable[Identifier] = (),
     ) -> Memory:
-        """Store a memory. With a `topic_key`, it replaces the text of this scope's memory on that topic.
+        """Store a memory. With a `topic_key`, it replaces the text of the current memory on that topic: of this scope,
+        or of the level that the preset's topics belong to.
 
-        `kind` and `tier`: None means the preset's default. `events`: the turns that an episode was formed from; it is
-        found by the words of each, and its time span covers them. `surprise` in [0, 1] increases stability in presets
-        that use it. If the `key` is already stored: returns the stored memory, or raises Conflict if its text differs.
+        `kind` and `tier`: None means the preset's default. `importance`, `priority`, `tags`, `metadata`: None means
+        0.5, 5, and none. If the topic has a memory, None keeps its kind, importance, priority, tags and metadata.
+        `events`: the turns that an episode was formed from; it is found by the words of each, and its time span covers
+        them. `surprise` in [0, 1] increases stability in presets that use it. If the `key` is already stored: returns
+        the stored memory, or raises Conflict if its text differs.
         """
         given, formation = locals(), self._ctx.preset.formation
+        left_out = {name for name in STAYS if given[name] is None}
+        told = {name: value for name, value in given.items() if name not in left_out}
         draft = from_arguments(
-            MemoryDraft,
-            given,
-            kind=formation.kind(kind),
-            tier=formation.note_tier if tier is None else tier,
-            metadata={} if metadata is None else metadata,
+            MemoryDraft, told, kind=formation.kind(kind), tier=formation.note_tier if tier is None else tier
         )
-        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, identifiers("events", events))
+        turns = identifiers("events", events)
+        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out)
         return self._indexed(memory)
 
     async def learn(

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
+from remembrancer.domain.scope import Level
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ class Audited:
 class Memories(Protocol):
     """Writes and reads memories and relations."""
 
-    async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+    async def insert(self, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT) -> tuple[Memory, bool]:
         """Add a memory; returns it and True. If its key exists: the stored memory and False.
 
-        Raises Conflict if the stored memory has another text (a revised memory is compared by key alone), or if an
-        active memory of this scope has the same topic key.
+        `topics`: the level that a topic belongs to (`by_topic`). Raises Conflict if the stored memory has another text
+        (a revised memory is compared by key alone), or if `by_topic` finds a memory with its topic key. Whatever the
+        level, no two active memories of exactly one scope (session ignored) have the same topic key.
         """
         ...
 
@@ -50,8 +52,14 @@ class Memories(Protocol):
         """
         ...
 
-    async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
-        """The active memory with that topic key in exactly this scope (session ignored). Superseded memories have no
+    async def by_topic(self, scope: Scope, topic_key: str, topics: Level = Level.AGENT) -> tuple[Memory, ...]:
+        """The active memories with that topic key, for a topic that belongs to the scope's `topics` level.
+
+        A preset says which level that is (`formation.topics`): AGENT: the memory of exactly this scope (session
+        ignored), one at most; WORKSPACE: the memories of the whole workspace; PROJECT, CREW: those of the scope's
+        project or crew. Of other scopes only memories count that everybody in the workspace may see. There are several
+        only if they were written under another level. Those of exactly this scope with a narrower visibility come
+        first, then those whose scope has the fewest parts, then the newest, then by id. Superseded memories have no
         topic key.
         """
         ...
@@ -89,10 +97,13 @@ class Memories(Protocol):
         """
         ...
 
-    async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
+    async def set_status(
+        self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime, topics: Level = Level.AGENT
+    ) -> Memory:
         """Retire a memory or make it active again; setting its current status changes nothing.
 
-        Raises NotFound if the reader cannot see it, Conflict if another active memory has its topic key.
+        `topics`: the level that a topic belongs to (`by_topic`). Raises NotFound if the reader cannot see it, Conflict
+        if another active memory has its topic key.
         """
         ...
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from remembrancer.domain.scope import Level
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.admission.formation import Formation
 from remembrancer.policies.consolidation.clusters import Clusters
@@ -21,7 +22,8 @@ ENGRAM: Final = Preset(
     name="engram",
     description="0.6 similarity + 0.2 priority + 0.1 confidence + 0.1 activation; recall keeps a memory alive.",
     formation=Formation(
-        kinds=("fact", "decision", "preference", "todo", "error", "context", "workflow", "meeting_ledger")
+        kinds=("fact", "decision", "preference", "todo", "error", "context", "workflow", "meeting_ledger"),
+        topics=Level.WORKSPACE,
     ),
     ranking=Ranking(
         score=Weighted(

@@ -12,7 +12,7 @@ from contexts import a_context, over
 from remembrancer import AsyncRemembrancer, Conflict, EventDraft, InvalidInput, Remembrancer, Settings
 from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.domain.event import Origin, Priority, Role, Severity
-from remembrancer.domain.memory import Tier
+from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.engine.record import observe
 from remembrancer.ports.journal import Appended, Entry
@@ -362,6 +362,38 @@ def test_an_updated_topic_keeps_its_confidence_its_usage_its_source_and_its_firs
     later = rem.remember("4 GiB", topic_key="checkout-memory", source="rumour", confidence=0.1)
     assert (later.source, later.strength.confidence, later.recorded_at) == ("runbook", 0.9, NOW)
     assert rem.get(memory.id).strength.usage.used == 1
+
+
+GIVEN: dict[str, Any] = {
+    "kind": "decision",
+    "importance": 0.9,
+    "priority": 9,
+    "tags": ("checkout",),
+    "metadata": {"ticket": "OPS-7"},
+}
+
+
+def given_of(memory: Memory) -> dict[str, Any]:
+    strength = {"importance": memory.strength.importance, "priority": memory.strength.priority}
+    return strength | {name: getattr(memory, name) for name in ("kind", "tags", "metadata")}
+
+
+def test_what_is_not_given_again_stays_when_a_topic_is_updated(rem: Remembrancer) -> None:
+    rem.remember("2 GiB", topic_key="checkout-memory", **GIVEN)
+    assert given_of(rem.remember("4 GiB", topic_key="checkout-memory")) == GIVEN
+
+
+@pytest.mark.parametrize(
+    "anew", [{"kind": "fact"}, {"importance": 0.1}, {"priority": 1}, {"tags": ()}, {"tags": ("ops",)}, {"metadata": {}}]
+)
+def test_what_is_given_again_is_as_given_and_the_rest_stays(rem: Remembrancer, anew: dict[str, Any]) -> None:
+    rem.remember("2 GiB", topic_key="checkout-memory", **GIVEN)
+    assert given_of(rem.remember("4 GiB", topic_key="checkout-memory", **anew)) == GIVEN | anew
+
+
+def test_the_same_text_without_what_stays_changes_nothing(rem: Remembrancer) -> None:
+    first = rem.remember("2 GiB", topic_key="checkout-memory", **GIVEN)
+    assert rem.remember("2 GiB", topic_key="checkout-memory") == first
 
 
 def test_an_updated_topic_is_found_by_its_new_words_and_not_by_its_old(rem: Remembrancer) -> None:

@@ -172,8 +172,8 @@ def _replace_text(rows: Rows, write: MemoryWrite, counts: Counter[str]) -> None:
 
 def _restore(rows: Rows, memory: Memory) -> None:
     """Make the memory active again, without its topic if another memory has it."""
-    held = rows.active_with_topic(memory.scope, memory.topic_key)
-    topic = memory.topic_key if held is None or held.id == memory.id else None
+    held = rows.by_topic(memory.scope, memory.topic_key)
+    topic = memory.topic_key if all(one.id == memory.id for one in held) else None
     rows.memories[memory.id] = replace(memory, status=Status.ACTIVE, retired_at=None, topic_key=topic)
 
 

@@ -10,10 +10,10 @@ from uuid import UUID
 from remembrancer.adapters.reference.rows import Rows, StreamProgress
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.instants import MICROSECOND
-from remembrancer.domain.memory import Memory, MemoryWrite, Revision, Status, holds
+from remembrancer.domain.memory import Memory, MemoryWrite, Revision, Status, holds, topic_level
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import Level, Scope
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
@@ -25,16 +25,23 @@ def require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
         raise InvalidInput(argument, owner.workspace, f"a scope in workspace {scope.workspace!r}")
 
 
-def insert(rows: Rows, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+def insert(rows: Rows, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT) -> tuple[Memory, bool]:
     memory = write.memory
     require_same_workspace("memory.scope", scope, memory.scope)
     known = rows.memory_with_key(memory.scope, memory.key)
     if known is None:
+        require_free_topic(rows, memory, topics)
         return add(rows, scope, write), True
     # A revised memory's text differs from its first one, so only the keys are compared.
     if known.text != memory.text and known.revision == 1:
         raise Conflict(f"key {memory.key!r} holds another text, in memory {known.id}")
     return known, False
+
+
+def require_free_topic(rows: Rows, memory: Memory, topics: Level) -> None:
+    """Raises Conflict if an active memory has the topic key of this one."""
+    for holder in rows.by_topic(memory.scope, memory.topic_key, topic_level(memory.visibility, topics)):
+        raise Conflict(f"topic {memory.topic_key!r} belongs to active memory {holder.id}")
 
 
 def add(rows: Rows, scope: Scope, write: MemoryWrite) -> Memory:

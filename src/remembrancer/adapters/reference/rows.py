@@ -17,11 +17,11 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status
+from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status, topic_order
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply, Unkept
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.domain.scope import Level, Reader, Scope, Visibility
 from remembrancer.domain.selection import can_see
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.strength import Exposed, Exposure
@@ -216,15 +216,17 @@ class Rows:
                 return memory
         return None
 
-    def active_with_topic(self, scope: Scope, topic_key: str | None) -> Memory | None:
+    def by_topic(self, scope: Scope, topic_key: str | None, topics: Level = Level.AGENT) -> tuple[Memory, ...]:
         if topic_key is None:
-            return None
-        owner = scope.narrowed(session=None)
-        for memory in self.memories.values():
-            mine = memory.scope.narrowed(session=None) == owner
-            if mine and memory.topic_key == topic_key and _holds_its_topic(memory):
-                return memory
-        return None
+            return ()
+        parts = ("project", "crew", "agent")
+
+        def belongs(memory: Memory) -> bool:
+            same = [getattr(memory.scope, part) == getattr(scope, part) for part in parts]
+            return all(same) or (all(same[:topics]) and memory.visibility is Visibility.WORKSPACE)
+
+        found = [one for one in self.memories.values() if one.topic_key == topic_key and _holds_its_topic(one)]
+        return tuple(sorted(filter(belongs, found), key=topic_order))
 
     def has_all_vectors(self, memory_id: UUID, model: str | None) -> bool:
         """Whether the memory has cues, and each has a vector of the model."""
@@ -243,9 +245,9 @@ class Rows:
         holder = self.memory_with_key(memory.scope, memory.key)
         if holder is not None and holder.id != memory.id:
             raise Conflict(f"key {memory.key!r} belongs to memory {holder.id}")
-        holder = self.active_with_topic(memory.scope, memory.topic_key)
-        if holder is not None and holder.id != memory.id and _holds_its_topic(memory):
-            raise Conflict(f"topic {memory.topic_key!r} belongs to active memory {holder.id}")
+        for holder in self.by_topic(memory.scope, memory.topic_key):
+            if holder.id != memory.id and _holds_its_topic(memory):
+                raise Conflict(f"topic {memory.topic_key!r} belongs to active memory {holder.id}")
         self.memories[memory.id] = memory
 
     def remove_cues(self, memory_id: UUID) -> None:

@@ -27,7 +27,7 @@ from remembrancer.domain.memory import Analyse, Cue, Memory, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.scope import Level, Reader, Scope
 from remembrancer.domain.selection import excluded_by
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.stream import CONTEXT_GAP
@@ -132,8 +132,8 @@ class ReferenceStore:
     async def read(self, work: Callable[[ReadView], T]) -> T:
         return work(self.view())
 
-    async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
-        return self.rows_of(scope).active_with_topic(scope, topic_key)
+    async def by_topic(self, scope: Scope, topic_key: str, topics: Level = Level.AGENT) -> tuple[Memory, ...]:
+        return self.rows_of(scope).by_topic(scope, topic_key, topics)
 
     async def adjust(
         self,
@@ -169,9 +169,14 @@ class ReferenceStore:
                 rows.seen(reader, edge.target)
             return sum(rows.put_relation(edge) for edge in relations)
 
-    async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
+    async def set_status(
+        self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime, topics: Level = Level.AGENT
+    ) -> Memory:
         with self._writing(reader.scope) as rows:
-            memories.move(rows, rows.seen(reader, memory_id), status, at)
+            memory = rows.seen(reader, memory_id)
+            if status is Status.ACTIVE and memory.status is not status and memory.superseded_by is None:
+                memories.require_free_topic(rows, memory, topics)
+            memories.move(rows, memory, status, at)
             return rows.memories[memory_id]
 
     async def workspace_memories(

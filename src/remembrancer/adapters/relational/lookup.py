@@ -10,6 +10,8 @@ from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen
 from remembrancer.adapters.relational.columns import Columns, Row, as_written
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain.instants import micros
+from remembrancer.domain.memory import topic_order
+from remembrancer.domain.scope import Level
 from remembrancer.errors import NotFound
 
 if TYPE_CHECKING:
@@ -101,8 +103,21 @@ def workspace_memories(
     )
 
 
-def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | None:
-    return with_value(connection, scope, "topic_key", topic_key, "AND m.status = 'active' AND m.superseded_by IS NULL")
+def by_topic(connection: Connection, scope: Scope, topic_key: str, topics: Level = Level.AGENT) -> tuple[Memory, ...]:
+    workspace, *parts = owner(scope)
+    exactly = "m.project = ? AND m.crew = ? AND m.agent = ?"
+    conditions = Where()
+    conditions.add("m.workspace = ?", workspace)
+    for level, value in zip((Level.PROJECT, Level.CREW, Level.AGENT), parts, strict=True):
+        if level <= topics:
+            conditions.add(f"m.{level.name.lower()} = ?", value)
+    conditions.add(f"m.visibility = 'workspace' OR ({exactly})", *parts)
+    found = MEMORIES.all(
+        connection,
+        f"memories m WHERE {conditions.sql} AND m.topic_key = ? AND m.status = 'active' AND m.superseded_by IS NULL",
+        (*conditions.bindings, topic_key),
+    )
+    return tuple(sorted(found, key=topic_order))
 
 
 def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:

@@ -12,8 +12,9 @@ from remembrancer.adapters.relational.columns import Columns, assigned, insert_i
 from remembrancer.adapters.relational.lookup import by_topic, get, of_memory, with_value
 from remembrancer.adapters.relational.rows import AUDIT, EXPOSURES, MEMORIES, STRENGTH
 from remembrancer.domain.instants import micros
-from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
+from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Level
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.changes import packed_terms
@@ -87,7 +88,9 @@ def add_cue(
     connection.dialect.add_words(connection, "cues", number, indexed.tokens)
 
 
-def insert(connection: Connection, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+def insert(
+    connection: Connection, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT
+) -> tuple[Memory, bool]:
     memory = write.memory
     check_workspace(scope, memory)
     if memory.key is not None:
@@ -96,12 +99,17 @@ def insert(connection: Connection, scope: Scope, write: MemoryWrite) -> tuple[Me
             if known.text != memory.text and known.revision == 1:
                 raise Conflict(f"key {memory.key!r}: already remembered with another text ({known.id})")
             return known, False
-    if memory.topic_key is not None:
-        known = by_topic(connection, memory.scope, memory.topic_key)
-        if known is not None:
-            raise Conflict(f"topic key {memory.topic_key!r}: memory {known.id} is at revision {known.revision}")
+    for known in _of_topic(connection, memory, topics):
+        raise Conflict(f"topic key {memory.topic_key!r}: memory {known.id} is at revision {known.revision}")
     add_memory(connection, write, {})
     return memory, True
+
+
+def _of_topic(connection: Connection, memory: Memory, topics: Level) -> tuple[Memory, ...]:
+    """The active memories that have the topic key of this one."""
+    if memory.topic_key is None:
+        return ()
+    return by_topic(connection, memory.scope, memory.topic_key, topic_level(memory.visibility, topics))
 
 
 def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
@@ -296,21 +304,30 @@ def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replac
     return not known and written > 0
 
 
-def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
-    move(connection, reader.scope, _seen(connection, reader, [memory_id])[memory_id], status, at)
+def set_status(
+    connection: Connection,
+    reader: Reader,
+    memory_id: UUID,
+    status: Status,
+    *,
+    at: datetime,
+    topics: Level = Level.AGENT,
+) -> Memory:
+    move(connection, reader.scope, _seen(connection, reader, [memory_id])[memory_id], status, at, topics)
     return get(connection, reader, [memory_id])[memory_id]
 
 
-def move(connection: Connection, scope: Scope, memory: Memory, status: Status, at: datetime) -> bool:
+def move(
+    connection: Connection, scope: Scope, memory: Memory, status: Status, at: datetime, topics: Level = Level.AGENT
+) -> bool:
     """Set the memory's status. Returns whether it changed.
 
     Raises Conflict if it becomes active and another active memory has its topic.
     """
     if memory.status is status:
         return False
-    if status is Status.ACTIVE and memory.topic_key is not None and memory.superseded_by is None:
-        current = by_topic(connection, memory.scope, memory.topic_key)
-        if current is not None:
+    if status is Status.ACTIVE and memory.superseded_by is None:
+        for current in _of_topic(connection, memory, topics):
             raise Conflict(f"topic key {memory.topic_key!r}: memory {current.id} has it now")
     retired_at = None if status is Status.ACTIVE else micros(at)
     set_columns(connection, scope, memory.id, status=status, retired_at=retired_at)

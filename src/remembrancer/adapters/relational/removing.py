@@ -270,8 +270,8 @@ def _replace_text(connection: Connection, scope: Scope, write: MemoryWrite) -> N
 def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:
     """Make the memory active again, without its topic if another active memory has it."""
     memory = there(connection, scope, identifier)
-    held = None if memory.topic_key is None else by_topic(connection, memory.scope, memory.topic_key)
-    topic = memory.topic_key if held is None or held.id == identifier else None
+    held = () if memory.topic_key is None else by_topic(connection, memory.scope, memory.topic_key)
+    topic = memory.topic_key if all(one.id == identifier for one in held) else None
     set_columns(connection, scope, identifier, status=Status.ACTIVE, retired_at=None, topic_key=topic)
 
 

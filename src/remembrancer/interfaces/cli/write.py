@@ -58,8 +58,8 @@ class MemoryOptions:
     tier: Annotated[str | None, "working, episodic or semantic. Default: the preset's, mostly semantic."] = None
     tags: Annotated[list[str] | None, "A tag; may be repeated."] = None
     topic_key: Annotated[str | None, "The topic: this scope's memory of it gets the new text."] = None
-    importance: Annotated[float, "How much it matters, 0 to 1."] = 0.5
-    priority: Annotated[int, "1 to 10."] = 5
+    importance: Annotated[float | None, "How much it matters, 0 to 1. Default: 0.5."] = None
+    priority: Annotated[int | None, "1 to 10. Default: 5."] = None
     confidence: Annotated[float, "How certain it is, 0 to 1."] = 0.5
     surprise: Annotated[float, "How unexpected it was, 0 to 1. Surprising memories fade more slowly."] = 0.0
     events: Annotated[list[str] | None, "ID", "An event that the memory is the episode of; may be repeated."] = None

@@ -64,7 +64,9 @@ Kind = Annotated[
     Field(description="What kind of memory, in one word: note, decision, preference, lesson …"),
 ]
 TagList = Annotated[_Tags | None, Field(description="Words to filter by later.")]
-ImportanceFraction = Annotated[float, Field(ge=0, le=1, description="How much it matters: 0.5 is usual, 0.9 is vital.")]
+ImportanceFraction = Annotated[
+    float | None, Field(ge=0, le=1, description="How much it matters: 0.5 is usual, 0.9 is vital.")
+]
 TopicKey = Annotated[
     _Name | None,
     Field(description="A name of the topic: a later text with the same name replaces this one in recall."),

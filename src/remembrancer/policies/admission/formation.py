@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
@@ -12,7 +12,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Role
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier
-from remembrancer.domain.scope import Scope, Visibility, narrowest
+from remembrancer.domain.scope import Level, Scope, Visibility, narrowest
 from remembrancer.domain.strength import INITIAL_STABILITY, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.language.cues import analysed
@@ -42,15 +42,19 @@ class Formation:
     default.
 
     `event_tier`, `note_tier`: the tier of a memory formed from an event or remembered directly. `importance`: the
-    initial importance of a memory formed from an event.
+    initial importance of a memory formed from an event. `topics`: the level within which a topic key has one current
+    memory, `workspace` to `agent`.
     """
 
     kinds: tuple[str, ...] = ()
     event_tier: Tier = Tier.EPISODIC
     note_tier: Tier = Tier.SEMANTIC
     importance: Importance = field(default_factory=Importance)
+    topics: Level = Level.AGENT
 
     def __post_init__(self) -> None:
+        if self.topics is Level.SESSION:
+            raise InvalidInput("formation.topics", "session", "one of workspace, project, crew, agent")
         for kind in self.kinds:
             validation.slug("formation.kinds", kind)
 
@@ -138,38 +142,48 @@ def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: 
     return MemoryWrite(memory, (own_cue(memory),))
 
 
-def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) -> MemoryWrite:
+STAYS: Final = ("kind", "importance", "priority", "tags", "metadata")
+"""The fields of a memory that stay when its topic is told anew without them."""
+
+
+def revised(
+    memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime, left_out: Collection[str] = ()
+) -> MemoryWrite:
     """The next revision of a memory, from a draft with the same topic key.
 
-    Text, title, tags, metadata, origin, session, importance, priority, times and expiry are the draft's; confidence,
-    usage, source and `recorded_at` stay. The visibility is the narrower of both, so that a private text does not become
-    visible through a topic that was visible to more readers.
+    Text, title, kind, tags, metadata, origin, session, importance, priority, times and expiry are the draft's;
+    confidence, usage, source and `recorded_at` stay, and of `STAYS` those that the caller `left_out`. The visibility is
+    the narrower of both, so that a private text does not become visible through a topic that was visible to more
+    readers. A topic told in another scope belongs to what both scopes have in common.
     """
+    of_strength = {name: getattr(memory.strength, name) for name in ("importance", "priority")}
+    known = {name: getattr(memory, name) for name in ("kind", "tags", "metadata")} | of_strength
+    told = replace(draft, **{name: value for name, value in known.items() if name in left_out})
     occurred = draft.occurred_at or now
     later = replace(
         memory,
-        title=draft.title,
-        text=draft.text,
-        kind=draft.kind,
-        origin=draft.origin,
-        visibility=narrowest((memory.visibility, draft.visibility)),
-        scope=memory.scope.narrowed(session=scope.session),
-        tags=draft.tags,
-        metadata=draft.metadata,
+        title=told.title,
+        text=told.text,
+        kind=told.kind,
+        origin=told.origin,
+        visibility=narrowest((memory.visibility, told.visibility)),
+        scope=memory.scope.shared_with(scope).narrowed(session=scope.session),
+        tags=told.tags,
+        metadata=told.metadata,
         occurred_from=occurred,
         occurred_to=occurred,
-        valid_from=draft.valid_from,
-        valid_until=draft.valid_until,
+        valid_from=told.valid_from,
+        valid_until=told.valid_until,
         revision=memory.revision + 1,
-        strength=replace(memory.strength, importance=draft.importance, priority=draft.priority),
+        strength=replace(memory.strength, importance=told.importance, priority=told.priority),
     )
     return MemoryWrite(later, (own_cue(later),))
 
 
 def says_the_same(later: Memory, earlier: Memory) -> bool:
     """Whether two revisions differ only in number, time and session."""
-    kept = {name: getattr(earlier, name) for name in ("revision", "scope", "occurred_from", "occurred_to")}
-    return replace(later, **kept) == earlier
+    kept = {name: getattr(earlier, name) for name in ("revision", "occurred_from", "occurred_to")}
+    return replace(later, scope=later.scope.narrowed(session=earlier.scope.session), **kept) == earlier
 
 
 def own_cue(memory: Memory) -> IndexedCue:

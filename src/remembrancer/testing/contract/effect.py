@@ -317,7 +317,7 @@ class EffectContract(StoreSuite):
         await remember(store, replace(HERON, topic_key="bird"))
         moves = (Moved(HERON.id, Status.RETIRED, "handed on"), Moved(ABOUT.id, Status.ACTIVE, "handed on"))
         await store.commit(SCOPE, Effect(moved=moves), at=LATER)
-        assert await store.by_topic(SCOPE, "bird") == ABOUT
+        assert await store.by_topic(SCOPE, "bird") == (ABOUT,)
 
     async def test_a_memory_gives_way_to_another(self, birds: Store) -> None:
         await birds.commit(SCOPE, Effect(superseded=((OWL.id, HERON.id),)), at=LATER)

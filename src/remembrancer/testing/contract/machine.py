@@ -23,7 +23,7 @@ from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.scope import Level, Reader, Scope
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
@@ -476,7 +476,7 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         [(found, as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],
         await store.crews(reader.scope),
-        await store.by_topic(reader.scope, "t1"),
+        [await store.by_topic(reader.scope, "t1", topics) for topics in list(Level)[: Level.SESSION]],
         replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
     )
 

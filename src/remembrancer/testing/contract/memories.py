@@ -15,7 +15,7 @@ from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.domain.scope import Level, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.language.cues import analysed
@@ -218,8 +218,8 @@ class MemoryContract(StoreSuite):
 
     async def test_a_topic_finds_its_memory_from_any_session(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory(), topic_key="t"))
-        assert await store.by_topic(replace(SCOPE, session="tuesday"), "t") == memory
-        assert await store.by_topic(replace(SCOPE, session=None), "t") == memory
+        assert await store.by_topic(replace(SCOPE, session="tuesday"), "t") == (memory,)
+        assert await store.by_topic(replace(SCOPE, session=None), "t") == (memory,)
 
     async def test_a_topic_is_looked_up_in_exactly_its_scope(self, store: Store) -> None:
         await remember(store, replace(a_memory(), topic_key="t"))
@@ -229,16 +229,73 @@ class MemoryContract(StoreSuite):
             {"project": "web"},
             {"workspace": "rival"},
         ]
-        assert [await store.by_topic(replace(SCOPE, **other), "t") for other in others] == [None] * 4
+        assert [await store.by_topic(replace(SCOPE, **other), "t") for other in others] == [()] * 4
+
+    @pytest.mark.parametrize(
+        ("topics", "found"),
+        [
+            (Level.AGENT, {"mine"}),
+            (Level.CREW, {"mine", "of a mate"}),
+            (Level.PROJECT, {"mine", "of a mate", "of a crew"}),
+            (Level.WORKSPACE, {"mine", "of a mate", "of a crew", "of a project"}),
+        ],
+    )
+    async def test_a_topic_is_looked_up_within_the_level_it_belongs_to(
+        self, store: Store, topics: Level, found: set[str]
+    ) -> None:
+        mine = replace(SCOPE, project="shop")
+        scopes = {
+            "mine": mine,
+            "of a mate": replace(mine, agent="a mate"),
+            "of a crew": replace(mine, crew="a crew"),
+            "of a project": replace(mine, project="a project"),
+        }
+        await remember(store, *(replace(a_memory(text, scope=scope), topic_key="t") for text, scope in scopes.items()))
+        told = await store.by_topic(replace(mine, session="tuesday"), "t", topics)
+        assert {memory.text for memory in told} == found
+
+    async def test_of_other_scopes_only_what_everybody_may_see_has_a_topic(self, store: Store) -> None:
+        private = replace(a_memory("private"), visibility=Visibility.OWN, topic_key="t")
+        await remember(store, private)
+        assert await store.by_topic(SCOPE, "t", Level.WORKSPACE) == (private,)
+        assert await store.by_topic(MATE, "t", Level.WORKSPACE) == ()
+
+    async def test_of_several_the_narrower_comes_first_then_the_wider_scope_then_the_newest(self, store: Store) -> None:
+        private = replace(a_memory("private"), visibility=Visibility.OWN)
+        wide = a_memory("wide", scope=replace(SCOPE, agent=None))
+        old, new = (
+            replace(a_memory(agent, scope=replace(SCOPE, agent=agent)), recorded_at=NOW + timedelta(days=days))
+            for days, agent in enumerate(("old", "new"))
+        )
+        await remember(store, *(replace(one, topic_key="t") for one in (old, private, wide, new)))
+        told = await store.by_topic(SCOPE, "t", Level.WORKSPACE)
+        assert [memory.text for memory in told] == ["private", "wide", "new", "old"]
+
+    async def test_a_topic_that_belongs_to_the_workspace_is_taken_in_every_scope(self, store: Store) -> None:
+        await remember(store, replace(a_memory("one"), topic_key="t"))
+        another = replace(a_memory("two", scope=MATE), topic_key="t")
+        async with unchanged(store):
+            with pytest.raises(Conflict):
+                await store.insert(MATE, indexed(another), topics=Level.WORKSPACE)
+        private = replace(another, visibility=Visibility.OWN)
+        assert (await store.insert(MATE, indexed(private), topics=Level.WORKSPACE)) == (private, True)
+
+    async def test_no_memory_becomes_active_while_the_workspace_has_its_topic(self, store: Store) -> None:
+        first = await stored(store, replace(a_memory("one"), topic_key="t"))
+        await store.set_status(READER, first.id, Status.RETIRED, at=LATER)
+        await remember(store, replace(a_memory("two", scope=MATE), topic_key="t"))
+        with pytest.raises(Conflict):
+            await store.set_status(READER, first.id, Status.ACTIVE, at=LATER, topics=Level.WORKSPACE)
+        assert (await store.set_status(READER, first.id, Status.ACTIVE, at=LATER)).status is Status.ACTIVE
 
     async def test_a_retired_memory_answers_to_no_topic(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory(), topic_key="t"))
         await store.set_status(READER, memory.id, Status.RETIRED, at=LATER)
-        assert await store.by_topic(SCOPE, "t") is None
+        assert await store.by_topic(SCOPE, "t") == ()
 
     async def test_an_unknown_topic_finds_nothing(self, store: Store) -> None:
         await remember(store, replace(a_memory(), topic_key="t"))
-        assert await store.by_topic(SCOPE, "u") is None
+        assert await store.by_topic(SCOPE, "u") == ()
 
     async def test_revising_replaces_what_a_memory_says(self, store: Store) -> None:
         memory = await stored(store, a_memory("one"))

@@ -137,19 +137,19 @@ class SupersessionContract(StoreSuite):
 
     async def test_a_superseded_memory_answers_to_no_topic(self, store: Store) -> None:
         await self._superseded(store)
-        assert await store.by_topic(SCOPE, "target") is None
+        assert await store.by_topic(SCOPE, "target") == ()
 
     async def test_its_topic_is_free_for_another_memory(self, store: Store) -> None:
         await self._superseded(store)
         told, created = await self._told_anew(store)
         assert created
-        assert await store.by_topic(SCOPE, "target") == told
+        assert await store.by_topic(SCOPE, "target") == (told,)
 
     async def test_a_successor_may_take_the_topic_over(self, store: Store) -> None:
         await self._superseded(store)
         after = replace(NEW, topic_key="target")
         revised = await store.revise(SCOPE, indexed(after), expected_revision=1, at=LATER)
-        assert await store.by_topic(SCOPE, "target") == revised
+        assert await store.by_topic(SCOPE, "target") == (revised,)
 
     async def test_a_superseded_memory_may_become_active_beside_the_one_that_has_its_topic(self, store: Store) -> None:
         await self._superseded(store)
@@ -161,7 +161,7 @@ class SupersessionContract(StoreSuite):
     async def test_an_ended_memory_keeps_its_topic(self, store: Store) -> None:
         await remember(store, ABOUT)
         ended = await store.supersede(READER, ABOUT.id, None, at=LATER)
-        assert await store.by_topic(SCOPE, "target") == ended
+        assert await store.by_topic(SCOPE, "target") == (ended,)
 
     async def test_a_memory_may_end_without_a_successor(self, places: Store) -> None:
         expected = replace(OLD, valid_until=LATER)

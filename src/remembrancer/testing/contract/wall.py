@@ -25,7 +25,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import Reply
-from remembrancer.domain.scope import Reader
+from remembrancer.domain.scope import Level, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
@@ -193,6 +193,7 @@ async def _access(store: Store) -> object:
 
 READS: Final[dict[str, Observe]] = {
     "by_topic": lambda store: store.by_topic(SCOPE, TOPIC),
+    "by_topic of all": lambda store: store.by_topic(SCOPE, TOPIC, Level.WORKSPACE),
     "tails": lambda store: store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9),
     "tails after one": lambda store: store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9, after=SCOPE),
     "tail": lambda store: store.tail(SCOPE),
