@@ -143,7 +143,7 @@ def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: 
 
 
 STAYS: Final = ("kind", "importance", "priority", "tags", "metadata")
-"""The fields of a memory that stay when its topic is told anew without them."""
+"""The fields of a memory that an update of its topic keeps unless they are given."""
 
 
 def revised(
