@@ -134,4 +134,4 @@ class StoreContract(
     wall.ReadsContract,
     wall.WallContract,
 ):
-    """All roles of a store, its opening and closing, and the wall between workspaces. A subclass gives `make_store`."""
+    """All roles of a store, its opening and closing, and the isolation of workspaces. A subclass gives `make_store`."""
