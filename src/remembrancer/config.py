@@ -18,7 +18,11 @@ from remembrancer.values import dataclass
 
 PREFIX: Final = "REMEMBRANCER_"
 
-ALIASES: Final = {"KEEPER_OLLAMA_URL": "ollama_url", "ENGRAM_NAMESPACE": "workspace"}
+ALIASES: Final = {
+    "KEEPER_OLLAMA_URL": "ollama_url",
+    "ENGRAM_NAMESPACE": "workspace",
+    "FORWARDED_ALLOW_IPS": "trusted_proxies",
+}
 """Environment variables of other systems, and the settings that they provide if ours are not set."""
 
 CROSS_ENCODER: Final = "cross-encoder:"
@@ -128,6 +132,18 @@ def _one_of(*options: str) -> Callable[[Any], Any]:
 def _address(value: Any) -> str:
     if not _is_http(_text(value)):
         raise _Refused("an http:// or https:// address, such as http://localhost:11434")
+    return value
+
+
+def _peers(value: Any) -> str:
+    import ipaddress  # noqa: PLC0415  most programs name none
+
+    for one in filter(None, map(str.strip, _text(value).split(","))):
+        try:
+            ipaddress.ip_network(one)
+        except ValueError:
+            if one != "*":
+                raise _Refused("IP addresses and networks, such as 127.0.0.1,10.0.0.0/8; or *") from None
     return value
 
 
@@ -252,6 +268,9 @@ class Settings:
     )
     max_connections: int = _setting(1000, _whole(1, 1_000_000), "connections to the server at a time")
     max_connections_per_address: int = _setting(256, _whole(1, 1_000_000), "connections of one address at a time")
+    trusted_proxies: str = _setting(
+        "", _peers, "addresses or networks, by commas, whose X-Forwarded-For and X-Forwarded-Proto the server believes"
+    )
     header_timeout: float = _setting(
         10.0, _number(above=0, most=3600), "seconds for the headers of a request to the server to arrive"
     )

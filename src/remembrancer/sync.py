@@ -134,6 +134,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
         self.close()
 
     scoped = viewing(AsyncRemembrancer.scoped)
+    bound_to = viewing(AsyncRemembrancer.bound_to)
     of_workspace = viewing(AsyncRemembrancer.of_workspace)
     scope: Scope = attribute(AsyncRemembrancer.scope)
     now: datetime = attribute(AsyncRemembrancer.now)

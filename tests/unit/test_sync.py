@@ -145,7 +145,7 @@ def test_a_type_checker_knows_what_a_method_returns(rem: Remembrancer) -> None:
 
 
 NOUNS = {name for name, member in vars(AsyncRemembrancer).items() if noun(member)}
-NEVER_AWAITED = {"scoped", "scope", "of_workspace", "now", "in_use", "tail", *NOUNS}
+NEVER_AWAITED = {"scoped", "bound_to", "scope", "of_workspace", "now", "in_use", "tail", *NOUNS}
 
 
 @pytest.mark.parametrize(("awaited", "name"), MEMBERS)

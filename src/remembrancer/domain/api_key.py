@@ -17,6 +17,7 @@ from remembrancer.values import dataclass
 
 SECRET_BYTES: Final = 32
 DIGEST_BYTES: Final = 32
+BINDINGS: Final = ("project", "crew", "agent", "session", "role")
 _TOKEN: Final = re.compile(r"rem_[A-Za-z0-9_-]{43}")
 _HIDDEN: Final = "(not shown)"
 """Replaces a token in error texts, because errors are logged."""
@@ -43,6 +44,10 @@ class Right(StrEnum):
 class ApiKey:
     """A key to one workspace, without its token. `digest`: the SHA-256 of the token, 32 bytes.
 
+    `project`, `crew`, `agent`, `session` and `role`: what the key is bound to. Its holder acts as these and as no
+    other; those that are None are the holder's claim in each request. A key that may administer is not bound, because
+    it can make others.
+
     The token is 32 random bytes and cannot be guessed, so it needs neither a salt nor a slow hash.
     """
 
@@ -54,6 +59,11 @@ class ApiKey:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    project: str | None = None
+    crew: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    role: str | None = None
 
     def __post_init__(self) -> None:
         validation.name("workspace", self.workspace)
@@ -62,11 +72,21 @@ class ApiKey:
         validation.choice("right", self.right, Right)
         if len(self.digest) != DIGEST_BYTES:
             raise InvalidInput("digest", f"{len(self.digest)} bytes", f"{DIGEST_BYTES} bytes of SHA-256")
+        for part, value in self.bound.items():
+            validation.name(part, value)
+        if self.bound and self.right is Right.ADMIN:
+            raise InvalidInput("right", self.right.value, "read or write for a key that is bound")
         created = validation.moment("created_at", self.created_at)
         expires = validation.optional_moment("expires_at", self.expires_at)
         validation.optional_moment("revoked_at", self.revoked_at)
         if expires is not None and expires <= created:
             raise InvalidInput("expires_at", expires.isoformat(), f"a time after created_at ({created.isoformat()})")
+
+    @property
+    def bound(self) -> dict[str, str]:
+        """The parts of the scope, and the role, that the holder cannot choose."""
+        values = {part: getattr(self, part) for part in BINDINGS}
+        return {part: value for part, value in values.items() if value is not None}
 
     def usable_at(self, now: datetime) -> bool:
         """Whether the key is valid at `now`: not revoked, and `now` is before `expires_at`."""

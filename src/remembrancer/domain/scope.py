@@ -99,6 +99,15 @@ class Reach(StrEnum):
     CREW_SHARED = "crew_shared"
     WORKSPACE = "workspace"
 
+    def is_wider_than(self, other: Reach) -> bool:
+        """Whether this reach includes rows that `other` does not.
+
+        >>> Reach.WORKSPACE.is_wider_than(Reach.OWN), Reach.OWN.is_wider_than(Reach.OWN)
+        (True, False)
+        """
+        narrowest_first = list(Reach)
+        return narrowest_first.index(self) > narrowest_first.index(other)
+
 
 @dataclass(frozen=True, slots=True)
 class Reader:

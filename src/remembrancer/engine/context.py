@@ -7,12 +7,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.errors import PermissionDenied
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -131,10 +132,23 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who calls: the scope that is written to, and the role that determines what is read."""
+    """Who calls: the scope that is written to, and the role that determines what is read.
+
+    `bound`: the parts of the scope, and `role`, that this caller cannot change.
+    """
 
     scope: Scope
     role: str
+    bound: frozenset[str] = frozenset()
+
+    def as_other(self, role: str | None = None, **parts: str | None) -> Caller:
+        """The caller with another role or other parts of the scope. Raises PermissionDenied for one that is bound."""
+        for part in self.bound:
+            own = self.role if part == "role" else getattr(self.scope, part)
+            other = role or own if part == "role" else parts.get(part, own)
+            if other != own:
+                raise PermissionDenied(f"{part}: this key is bound to {own!r}")
+        return replace(self, scope=self.scope.narrowed(**parts), role=role or self.role)
 
 
 async def every_memory(
@@ -153,14 +167,23 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     """The caller as a reader. `reach`: the requested reach; None: that of the caller's role under the preset's access
     policy.
 
-    A role whose reach needs a scope part that the caller lacks sees the workspace. But for a requested reach, and for a
-    question (`asking`) under a strict preset, that raises InvalidInput.
+    A role whose reach needs a scope part that the caller lacks sees the workspace, or what it is bound to. But for a
+    requested reach, and for a question (`asking`) under a strict preset, that raises InvalidInput. Raises
+    PermissionDenied where a bound caller requests more than it would see otherwise.
     """
     access_policy = ctx.preset.access_policy
-    if reach is not None:
-        return Reader(caller.scope, reach, access_policy.shared_from)
     usual = access_policy.reach_of(caller.role)
-    if asking and access_policy.strict:
-        return Reader(caller.scope, usual, access_policy.shared_from)
-    needed = {Reach.SESSION: caller.scope.session, Reach.OWN: caller.scope.agent, Reach.CREW_SHARED: caller.scope.crew}
-    return Reader(caller.scope, Reach.WORKSPACE if needed.get(usual, "") is None else usual, access_policy.shared_from)
+    if not (asking and access_policy.strict and reach is None) and not _has_part(caller.scope, usual):
+        usual = next((one for one in _BY_PART if _PARTS[one] in caller.bound), Reach.WORKSPACE)
+    if reach is not None and caller.bound and reach.is_wider_than(usual):
+        raise PermissionDenied(f"reach: this key is bound, and reads no further than {usual.value!r}")
+    return Reader(caller.scope, reach or usual, access_policy.shared_from)
+
+
+_PARTS: Final = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW_SHARED: "crew"}
+"""The part of the scope that a reach needs."""
+_BY_PART: Final = (Reach.OWN, Reach.SESSION, Reach.CREW_SHARED)
+
+
+def _has_part(scope: Scope, reach: Reach) -> bool:
+    return reach is Reach.WORKSPACE or getattr(scope, _PARTS[reach]) is not None

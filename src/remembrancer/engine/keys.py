@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from remembrancer.domain.api_key import ApiKey, NewKey, Right, digest_of, token_of
 from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, UnderWay
@@ -13,11 +13,19 @@ from remembrancer.errors import InvalidInput
 
 
 async def create_key(
-    ctx: Context, scope: Scope, *, name: str, right: Right, expires_at: datetime | None, secret: bytes
+    ctx: Context,
+    scope: Scope,
+    *,
+    name: str,
+    right: Right,
+    expires_at: datetime | None,
+    secret: bytes,
+    **bound: Any,
 ) -> NewKey:
     """Create an API key for the scope's workspace. `secret`: 32 random bytes; only the digest of the token is stored.
 
-    Raises InvalidInput for an invalid name, or an `expires_at` that is not in the future.
+    `bound`: what the key is bound to, by the names in `BINDINGS`. Raises InvalidInput for an invalid name, a role that
+    the preset does not define, a bound key that may administer, or an `expires_at` that is not in the future.
     """
     now, token = ctx.clock(), token_of(secret)
     key = ApiKey(
@@ -28,7 +36,10 @@ async def create_key(
         digest=digest_of(token),
         created_at=now,
         expires_at=expires_at,
+        **bound,
     )
+    if key.role is not None:
+        ctx.preset.access_policy.reach_of(key.role)
     await ctx.store.put_key(scope, key)
     return NewKey(key, token)
 

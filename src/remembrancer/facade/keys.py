@@ -17,11 +17,23 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 class AsyncKeysApi(View):
     """Creates, lists and revokes the API keys of the workspace."""
 
-    async def create(self, name: str, right: Right | str = Right.READ, expires_in: timedelta | None = None) -> NewKey:
+    async def create(
+        self,
+        name: str,
+        right: Right | str = Right.READ,
+        expires_in: timedelta | None = None,
+        *,
+        project: str | None = None,
+        crew: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+    ) -> NewKey:
         """Create an API key with the right `read`, `write` or `admin` to this workspace.
 
         The result contains the key's token, which is not stored. `expires_in`: up to a hundred years; None: it never
-        expires. Raises InvalidInput.
+        expires. A key with a `project`, `crew`, `agent`, `session` or `role` is bound to it: its holder acts as these
+        and as no other, and reads no further than they may. Raises InvalidInput, also for a bound `admin` key.
         """
         ends = None if expires_in is None else validation.duration("expires_in", expires_in, timedelta(days=36_500))
         return await engine.keys.create_key(
@@ -31,6 +43,11 @@ class AsyncKeysApi(View):
             right=validation.choice("right", right, Right),
             expires_at=None if ends is None else self._ctx.clock() + ends,
             secret=os.urandom(SECRET_BYTES),
+            project=project,
+            crew=crew,
+            agent=agent,
+            session=session,
+            role=role,
         )
 
     async def list(self) -> tuple[ApiKey, ...]:

@@ -29,7 +29,7 @@ from remembrancer.domain.scope import Reach, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Caller, Clock, Context
-from remembrancer.errors import InvalidInput, NotFound
+from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
 from remembrancer.facade.journal import AsyncJournalApi
@@ -153,18 +153,30 @@ class AsyncRemembrancer(View):
     def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
         """A view for another project, crew, agent or session of the same workspace, over the same open store.
 
-        Raises InvalidInput for an unknown scope part, or a role that the preset does not define.
+        Raises InvalidInput for an unknown scope part, or a role that the preset does not define; PermissionDenied for
+        another value of what the caller is bound to.
         """
         if role is not None:
             self._ctx.preset.access_policy.reach_of(role)
-        caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)
-        return type(self)(self._opened, caller)
+        return type(self)(self._opened, self._caller.as_other(role, **scope))
+
+    def bound_to(self, *, role: str | None = None, **scope: str | None) -> Self:
+        """As `scoped`, for clients whose claims are not trusted: the view, and views made from it, act as these parts
+        of the scope and this role only, and read no further than they may. Parts that are None stay free.
+        """
+        parts = {part: value for part, value in scope.items() if value is not None}
+        caller = self._caller.as_other(role, **parts)
+        bound = caller.bound.union(parts, () if role is None else ("role",))
+        return type(self)(self._opened, replace(caller, bound=bound))
 
     def of_workspace(self, workspace: str) -> Self:
         """A view of another whole workspace over the same open store, with the same role.
 
-        For servers: the caller must check that its client may access that workspace. Workspaces share no rows.
+        For servers: the caller must check that its client may access that workspace. Workspaces share no rows. Raises
+        PermissionDenied for a bound caller.
         """
+        if self._caller.bound:
+            raise PermissionDenied("workspace: a bound caller has one workspace")
         return type(self)(self._opened, replace(self._caller, scope=Scope(workspace=workspace)))
 
     @property
@@ -223,6 +235,9 @@ class AsyncRemembrancer(View):
         """Record events in order, all or none. A mapping has the arguments of an EventDraft. At most 10,000."""
         given = list(validation.several("events", events))
         drafts = _drafts(given) if len(given) <= FEW_EVENTS else await asyncio.to_thread(_drafts, given)
+        for draft in drafts:
+            if draft.session is not None:
+                self._caller.as_other(session=draft.session)
         appended = await engine.record.observe(self._ctx, self.scope, drafts)
         self._wake_indexer()
         self._arrivals.wake()
@@ -499,6 +514,7 @@ class AsyncRemembrancer(View):
         named = validation.optional_name("session", session) or self.scope.session
         if named is None:
             raise InvalidInput("session", None, "the name of a session, here or in the scope")
+        self._caller.as_other(session=named)
         return self._indexed(await engine.end_session.end_session(self._ctx, self.scope, named))
 
     async def sleep(self, dry_run: bool = False) -> SleepReport:

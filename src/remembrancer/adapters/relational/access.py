@@ -9,7 +9,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.columns import ID, TIME, Column, Columns, as_written, columns, insert_into, one_of
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.domain.api_key import ApiKey, Right
+from remembrancer.domain.api_key import BINDINGS, ApiKey, Right
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay, Unkept
 from remembrancer.domain.scope import Scope
@@ -24,6 +24,7 @@ _KEYS: Final = Columns[ApiKey](
         Column("grants", one_of(Right), "right"),
         Column("digest"),
         *columns("created_at expires_at revoked_at", TIME),
+        *columns(" ".join(BINDINGS)),
     ),
 )
 

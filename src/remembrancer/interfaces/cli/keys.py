@@ -7,10 +7,11 @@ from typing import Annotated
 
 from rich.text import Text
 
+from remembrancer.domain.api_key import BINDINGS
 from remembrancer.interfaces.cli.drawing import Renderables, Shorter
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import LENGTHS
-from remembrancer.interfaces.text import minute
+from remembrancer.interfaces.text import minute, one_line
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 
 
@@ -20,16 +21,31 @@ def create(
     name: Annotated[str, "NAME", "The name of the key."],
     right: Annotated[str, "read, write (includes read) or admin (includes all)."] = "read",
     expires: Annotated[timedelta | None, f"The key expires after this time: {LENGTHS}."] = None,
+    for_project: Annotated[str | None, "Bind the key to this project."] = None,
+    for_crew: Annotated[str | None, "Bind the key to this crew."] = None,
+    for_agent: Annotated[str | None, "Bind the key to this agent."] = None,
+    for_session: Annotated[str | None, "Bind the key to this session."] = None,
+    for_role: Annotated[str | None, "Bind the key to this role."] = None,
 ) -> None:
     """Create a key to the workspace.
 
     Prints its token, with which a program accesses this workspace through `serve`. The token is shown only once: only
-    its SHA-256 is kept.
+    its SHA-256 is kept. A bound key acts as this project, crew, agent, session or role, and as no other; the rest is
+    what its holder says in each request.
 
     Example: remembrancer keys create ci --right write --expires 90d
     """
     with call.opened(create=True) as memory:
-        made = memory.keys.create(name, right, expires)
+        made = memory.keys.create(
+            name,
+            right,
+            expires,
+            project=for_project,
+            crew=for_crew,
+            agent=for_agent,
+            session=for_session,
+            role=for_role,
+        )
     call.answer(
         NewKeyOut.of(made, now=call.now), lambda new: _described(new.key)
     )  # the token is printed unwrapped, below
@@ -71,7 +87,8 @@ def _described(key: KeyOut) -> Renderables:
     lead = Text(f"{key.right:<5}  ", style="bold" if key.usable else "dim")
     lead.append(f"{_validity(key)}  ", style="" if key.usable else "yellow")
     yield Shorter(key.name, lead=lead)
-    yield Text(f"  {key.id}", style="dim")
+    bound = ", ".join(f"{part} {one_line(value)}" for part in BINDINGS if (value := getattr(key, part)) is not None)
+    yield Text(f"  {key.id}" + (f"  bound to {bound}" if bound else ""), style="dim")
 
 
 def _validity(key: KeyOut) -> str:

@@ -125,7 +125,9 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
                     header_seconds=settings.header_timeout,
                 )
                 on_ready = partial(_say, call, memory, address, keyed=keyed)
-                await server.serve(app, listener, stop, on_ready, limits=limits)
+                await server.serve(
+                    app, listener, stop, on_ready, limits=limits, trusted_proxies=settings.trusted_proxies
+                )
 
 
 def _say(call: Invocation, memory: AsyncRemembrancer, address: str, *, keyed: bool) -> None:

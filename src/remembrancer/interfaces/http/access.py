@@ -40,11 +40,14 @@ _BEARER: Final = HTTPBearer(
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of a request: its name (the key's id), its right, and the memory of its workspace."""
+    """The caller of a request: its name (the key's id), its right, and the memory of its workspace, bound as the key
+    is. `role`: the role that the key is bound to.
+    """
 
     name: str
     right: Right
     memory: AsyncRemembrancer
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ class Authenticator:
             key = await self.memory.keys.find(token)
             if key is None:
                 raise _unauthorized("this key is not valid here: unknown, expired or revoked")
-            return Principal(str(key.id), key.right, self.memory.of_workspace(key.workspace))
+            memory = self.memory.of_workspace(key.workspace)
+            return Principal(str(key.id), key.right, memory.bound_to(**key.bound) if key.bound else memory, key.role)
         if (
             not is_loopback(self.host)
             or _came_through_a_proxy(connection)
@@ -137,7 +141,7 @@ def allowed(
     """
     if not principal.right.allows(needed):
         raise PermissionDenied(f"this key may {principal.right.value}; a key is needed that may {needed.value}")
-    if role is not None and not principal.right.allows(Right.ADMIN):
+    if role not in (None, principal.role) and not principal.right.allows(Right.ADMIN):
         raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} can choose a role")
     parts = {part: value for part, value in scope.items() if value is not None}
     return principal.memory.scoped(role=role, **parts) if parts or role is not None else principal.memory

@@ -83,7 +83,7 @@ class JobRunner:
         """
         workspace = memory.scope.workspace
         if self._open and workspace not in self._workers:
-            work = memory.of_workspace(workspace).jobs.work(self._stop, on_run=_log_failure)
+            work = self._memory.of_workspace(workspace).jobs.work(self._stop, on_run=_log_failure)
             self._workers[workspace] = asyncio.create_task(work, name=f"remembrancer-worker {workspace}")
 
     async def __aenter__(self) -> Self:

@@ -297,10 +297,19 @@ class ErasureIn(Body):
 
 
 class KeyIn(Body):
-    """A key to create. `expires_in`: seconds, up to a hundred years; null: it does not expire."""
+    """A key to create. `expires_in`: seconds, up to a hundred years; null: it does not expire.
 
-    model_config = _with({"name": "ci", "right": "write", "expires_in": 7_776_000})
+    A key with a `project`, `crew`, `agent`, `session` or `role` is bound: requests with it act as these and as no
+    other.
+    """
+
+    model_config = _with({"name": "ci", "right": "write", "expires_in": 7_776_000, "agent": "coder"})
 
     name: Name
     right: Right = Right.READ
     expires_in: Annotated[float, Field(strict=True, gt=0, le=36_500 * 86_400, allow_inf_nan=False)] | None = None
+    project: Name | None = None
+    crew: Name | None = None
+    agent: Name | None = None
+    session: Name | None = None
+    role: Name | None = None

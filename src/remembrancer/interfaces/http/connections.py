@@ -28,7 +28,7 @@ from uvicorn.server import ServerState
 
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.middleware import MAX_BODY_BYTES
-from remembrancer.interfaces.http.peers import peer_of
+from remembrancer.interfaces.http.peers import Peers, peer_of
 from remembrancer.interfaces.http.probes import PROBES
 from remembrancer.interfaces.http.telemetry import AppMetrics
 from remembrancer.values import dataclass
@@ -92,11 +92,13 @@ class Connections:
     """The open connections of a server. New ones are admitted, and those that keep the server waiting are closed.
 
     At a limit, the connections that have waited longest for their clients are closed to make room. Where all are being
-    worked for, a few more are admitted for the probes only.
+    worked for, a few more are admitted for the probes only. `trusted_proxies`: the peers, by commas, without a limit of
+    their own: each stands for many clients.
     """
 
-    def __init__(self, limits: ConnectionLimits, metrics: AppMetrics) -> None:
+    def __init__(self, limits: ConnectionLimits, metrics: AppMetrics, trusted_proxies: str = "") -> None:
         self.limits = limits
+        self._trusted = Peers.of(trusted_proxies)
         self._metrics = metrics
         self._open: dict[BoundedConnection, str] = {}
         self._per_peer: Counter[str] = Counter()
@@ -105,7 +107,7 @@ class Connections:
 
     def admit(self, peer: str) -> Service:
         """What a new connection of that peer may do. May close others."""
-        of_peer = self._per_peer[peer]
+        of_peer = 0 if peer in self._trusted else self._per_peer[peer]
         if of_peer >= self.limits.per_address and not self.make_room(peer):
             return self._spare("address_limit", is_left=of_peer < self.limits.per_address + SPARE)
         if len(self._open) >= self.limits.most and not self.make_room():

@@ -143,6 +143,11 @@ _KEY: Final = KeyOut(
     created_at=_AT,
     expires_at=_AT + timedelta(days=90),
     revoked_at=None,
+    project=None,
+    crew=None,
+    agent="coder",
+    session=None,
+    role=None,
 )
 _METRICS: Final = Metrics(freshness=88.0, coverage=100.0, coherence=61.5, efficiency=None, reachability=34.0)
 _HEALTH: Final = HealthOut.of(

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address, ip_address, ip_network
-from typing import Final
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final, Self
+
+from remembrancer.values import dataclass
 
 _IPV6_PREFIX: Final = 64
 """The bits of an IPv6 address that name a network. Who has one usually has all addresses in it."""
+
+
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """Networks of addresses, as the setting `trusted_proxies` names them. `any_peer`: all addresses."""
+
+    networks: tuple[Network, ...]
+    any_peer: bool
+
+    @classmethod
+    def of(cls, named: str) -> Self:
+        """From addresses and networks, by commas; `*`: all."""
+        names = [name for part in named.split(",") if (name := part.strip())]
+        return cls(tuple(ip_network(name) for name in names if name != "*"), "*" in names)
+
+    def __contains__(self, peer: str) -> bool:
+        """Whether the peer, as `peer_of` names it, is in one of the networks."""
+        if self.any_peer or not self.networks:
+            return self.any_peer
+        named = ip_network(peer)
+        return any(named.version == one.version and named.overlaps(one) for one in self.networks)
 
 
 def peer_of(address: str) -> str:

@@ -40,15 +40,17 @@ async def serve(
     on_ready: Callable[[], None],
     *,
     limits: ConnectionLimits | None = None,
+    trusted_proxies: str = "",
 ) -> None:
     """Serve until SIGINT or SIGTERM. Then `stop` is set, which ends streams; no more connections are accepted; requests
     and jobs under way are finished. A second signal cancels them.
 
-    `on_ready` is called when the server accepts requests and handles the signals.
+    `on_ready` is called when the server accepts requests and handles the signals. `limits` are lowered if the process
+    may not open so many files. `trusted_proxies`: the peers, by commas, whose word on a client's address is taken.
     """
-    server = BoundedServer(
-        app, on_ready, Connections(within_descriptors(limits or ConnectionLimits()), app.state.metrics)
-    )
+    allowed = within_descriptors(limits or ConnectionLimits())
+    connections = Connections(allowed, app.state.metrics, trusted_proxies)
+    server = BoundedServer(app, on_ready, connections, trusted_proxies)
     task = asyncio.current_task()
 
     def asked_to_stop() -> None:
@@ -74,7 +76,9 @@ async def serve(
 class BoundedServer(uvicorn.Server):
     """uvicorn's server with an accept loop of our own, and limits on connections."""
 
-    def __init__(self, app: ASGIApp, on_ready: Callable[[], None], connections: Connections) -> None:
+    def __init__(
+        self, app: ASGIApp, on_ready: Callable[[], None], connections: Connections, trusted_proxies: str = ""
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -84,6 +88,8 @@ class BoundedServer(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=bool(trusted_proxies),
+                forwarded_allow_ips=trusted_proxies,  # always given: otherwise uvicorn trusts 127.0.0.1
                 timeout_keep_alive=int(KEEP_ALIVE_SECONDS),
                 timeout_graceful_shutdown=GRACE_SECONDS,
             )

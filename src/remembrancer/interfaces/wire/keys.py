@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class KeyOut(Wire):
     """An API key. `usable`: neither revoked nor expired at the time of the answer. `expires_at` null: the key does not
     expire.
+
+    `project`, `crew`, `agent`, `session`, `role`: what the key is bound to; null: its holder chooses.
     """
 
     id: UUID
@@ -29,6 +31,11 @@ class KeyOut(Wire):
     created_at: AwareDatetime
     expires_at: AwareDatetime | None
     revoked_at: AwareDatetime | None
+    project: str | None
+    crew: str | None
+    agent: str | None
+    session: str | None
+    role: str | None
 
     @classmethod
     def of(cls, key: ApiKey, *, now: datetime) -> Self:

@@ -47,6 +47,11 @@ class AccessContract(StoreSuite):
         await keep(store, key)
         assert await store.keys(SCOPE) == (key,)
 
+    async def test_what_a_key_is_bound_to_is_kept(self, store: Store) -> None:
+        key = replace(a_key(), project="shop", crew="ops", agent="coder", session="monday é", role="LEAD")
+        await keep(store, key)
+        assert await store.keys(SCOPE) == (key,)
+
     @pytest.mark.parametrize("right", Right)
     async def test_each_right_is_kept(self, store: Store, right: Right) -> None:
         await keep(store, a_key(right=right))

@@ -18,6 +18,7 @@ from remembrancer.interfaces.http import connections, server
 from remembrancer.interfaces.http.app import Serving, build_app
 from remembrancer.interfaces.http.connections import ConnectionLimits, Connections, within_descriptors
 from remembrancer.interfaces.http.peers import peer_of
+from remembrancer.interfaces.http.rates import FAILURES
 from remembrancer.jobs.worker import Stop
 
 PATIENCE = 30.0
@@ -82,13 +83,15 @@ class Running:
 
 
 @asynccontextmanager
-async def running(limits: ConnectionLimits) -> AsyncGenerator[Running]:
+async def running(limits: ConnectionLimits, proxies: str) -> AsyncGenerator[Running]:
     async with await AsyncRemembrancer.open(settings=QUIET) as memory:
         stop, ready = Stop(), asyncio.Event()
         app = build_app(memory, Serving(rate_limit=0), stop)
         share_routes(app)
         listener = server.listening("127.0.0.1", 0)
-        serving = server.BoundedServer(app, ready.set, Connections(limits, app.state.metrics))
+        serving = server.BoundedServer(
+            app, ready.set, Connections(limits, app.state.metrics, proxies), trusted_proxies=proxies
+        )
         async with app.router.lifespan_context(app):
             task = asyncio.create_task(serving.serve(sockets=[listener]))
             await ready.wait()
@@ -103,9 +106,9 @@ async def running(limits: ConnectionLimits) -> AsyncGenerator[Running]:
                 await task
 
 
-def served(steps: Callable[[Running], Awaitable[None]], limits: ConnectionLimits = SHORT) -> None:
+def served(steps: Callable[[Running], Awaitable[None]], limits: ConnectionLimits = SHORT, *, proxies: str = "") -> None:
     async def whole() -> None:
-        async with running(limits) as found:
+        async with running(limits, proxies) as found:
             await steps(found)
 
     asyncio.run(whole())
@@ -230,6 +233,41 @@ def test_one_address_does_not_use_up_the_connections_of_others() -> None:
         assert [await found.status("/v1/events", source) for source in ("127.0.0.1", "127.0.0.2")] == [503, 200]
 
     served(steps, ConnectionLimits(per_address=3))
+
+
+def test_a_trusted_proxy_may_have_as_many_connections_as_there_are() -> None:
+    async def steps(found: Running) -> None:
+        for _ in range(3):
+            await found.stream()
+        assert await found.status("/v1/events") == 200
+
+    served(steps, ConnectionLimits(per_address=3), proxies="127.0.0.0/8, 10.0.0.1")
+
+
+async def guessed(found: Running) -> list[int]:
+    """The statuses of more wrong keys than one address may try, each said to come from an address of its own."""
+    await found.memory.keys.create("somebody's")
+    statuses: list[int] = []
+    for number in range(int(FAILURES.burst) + 3):
+        head = f"GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 198.51.100.{number}\r\n"
+        key = f"Authorization: Bearer rem_{number:043}\r\nConnection: close\r\n\r\n"
+        answer = await (await found.connect((head + key).encode())).rest()
+        statuses.append(int(answer.split(b" ", 2)[1]))
+    return statuses
+
+
+def test_a_client_that_claims_other_addresses_does_not_get_more_tries_of_keys() -> None:
+    async def steps(found: Running) -> None:
+        assert (await guessed(found))[-1] == 429
+
+    served(steps)
+
+
+def test_a_trusted_proxy_tells_the_addresses_of_its_clients() -> None:
+    async def steps(found: Running) -> None:
+        assert set(await guessed(found)) == {401}
+
+    served(steps, proxies="127.0.0.1")
 
 
 def test_connections_are_counted() -> None:

@@ -242,6 +242,7 @@ CREATE TABLE api_keys (
   workspace TEXT NOT NULL, id BLOB NOT NULL,
   name TEXT NOT NULL, grants TEXT NOT NULL, digest BLOB NOT NULL UNIQUE,
   created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER,
+  project TEXT, crew TEXT, agent TEXT, session TEXT, role TEXT,
   PRIMARY KEY (workspace, id)
 ) WITHOUT ROWID;
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from fastapi import Path
 
+from remembrancer.domain.api_key import BINDINGS
 from remembrancer.interfaces.http.access import Administering
 from remembrancer.interfaces.http.bodies import KeyIn
 from remembrancer.interfaces.http.v1 import MISSING, router_of
@@ -23,7 +24,8 @@ KeyId = Annotated[UUID, Path(description="The key's id.", examples=["01981c0e-7a
 async def create_key(memory: Administering, body: KeyIn) -> NewKeyOut:
     """Create a key to this workspace. Its `token` is included in this response only: the server keeps its SHA-256."""
     lasting = None if body.expires_in is None else timedelta(seconds=body.expires_in)
-    return NewKeyOut.of(await memory.keys.create(body.name, body.right, lasting), now=memory.now)
+    bound = {part: getattr(body, part) for part in BINDINGS}
+    return NewKeyOut.of(await memory.keys.create(body.name, body.right, lasting, **bound), now=memory.now)
 
 
 @router.get("/v1/keys", summary="List the keys")
