@@ -16,7 +16,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.config import CROSS_ENCODER, LLM_KEYS, RESIDENT, Settings, read_toml, user_cache
+from remembrancer.config import CROSS_ENCODER, EMBEDDER_KEYS, LLM_KEYS, RESIDENT, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
@@ -28,6 +28,7 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
+    from remembrancer.adapters.embedders.services import EmbeddingService, RemoteProtocol
     from remembrancer.adapters.llm.service import LlmService, Prices
     from remembrancer.adapters.rerankers.services import RerankService
     from remembrancer.ports.embedder import Embedder
@@ -55,6 +56,7 @@ OLLAMA_URL: Final = "http://localhost:11434"
 OLLAMA_MODEL: Final = "nomic-embed-text"
 _NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
 _RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip install 'remembrancer[rerank]'"
+_REMOTE_NEEDS_HTTPX: Final = "the embedder needs httpx: pip install 'remembrancer[remote]'"
 _LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
 
@@ -139,6 +141,8 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
     - `none`: no embedder; recall is lexical.
     - `local`: MiniLM. Raises ModelUnavailable if its packages are not installed.
     - `ollama:MODEL`: that model at `ollama_url`. Raises ModelUnavailable if httpx is not installed.
+    - `openai:MODEL`, `gemini:MODEL`: that model at `embedder_url`, else at its provider's address, with `embedder_keys`
+      in turn. Raises InvalidInput if the provider has no key, ModelUnavailable if httpx is not installed.
     - `auto`: Ollama's nomic-embed-text if `ollama_url` is set, else MiniLM; none, with the reason, if packages are
       missing.
     """
@@ -156,8 +160,10 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
                 return EmbedderChoice(None, f"no embedder: lexical recall only ({error})")
         case named if named.startswith(OLLAMA):
             return EmbedderChoice(_ollama(settings, named.removeprefix(OLLAMA)))
+        case named if named.partition(":")[0] in EMBEDDER_KEYS:
+            return EmbedderChoice(_remote(settings))
         case other:
-            raise InvalidInput("embedder", other, "auto, none, local or ollama:MODEL")
+            raise InvalidInput("embedder", other, "auto, none, local, ollama:MODEL, openai:MODEL or gemini:MODEL")
 
 
 def choose_reranker(settings: Settings) -> Reranker | None:
@@ -233,10 +239,40 @@ def _ollama(settings: Settings, name: str) -> Embedder:
 
 def _call_ollama(url: str, model: OllamaModel, timeout: float) -> Embedder:
     try:
-        from remembrancer.adapters.embedders.ollama import OllamaEmbedder
+        from remembrancer.adapters.embedders.http import HttpEmbedder
     except ImportError as error:
         raise ModelUnavailable(f"{_NEEDS_HTTPX} ({error})") from error
-    return OllamaEmbedder.open(url, model, timeout=timeout)
+    return HttpEmbedder.open(url, model, timeout=timeout)
+
+
+def _remote(settings: Settings) -> Embedder:
+    from remembrancer.adapters.deferred import DeferredEmbedder
+    from remembrancer.adapters.embedders.services import remote_model
+
+    protocol, _, name = settings.embedder.partition(":")
+    model = remote_model(
+        cast("RemoteProtocol", protocol), name, dim=settings.embedder_dim, own_address=settings.embedder_url is None
+    )
+    if find_spec("httpx") is None:
+        raise ModelUnavailable(_REMOTE_NEEDS_HTTPX)
+    if not settings.embedder_keys and settings.embedder_url is None:
+        raise InvalidInput("embedder_keys", None, f"an API key, here or in {EMBEDDER_KEYS[protocol][0]}")
+    load = partial(_call_remote, settings, protocol, model)
+    return DeferredEmbedder(model_id=model.model_id, dim=model.dim, reads=lambda _: True, load=load)
+
+
+def _call_remote(settings: Settings, protocol: str, model: EmbeddingService) -> Embedder:
+    from remembrancer.adapters.embedders.rotating import RotatingEmbedder
+    from remembrancer.adapters.embedders.services import ADDRESSES
+
+    try:
+        from remembrancer.adapters.embedders.http import HttpEmbedder
+    except ImportError as error:
+        raise ModelUnavailable(f"{_REMOTE_NEEDS_HTTPX} ({error})") from error
+    url = settings.embedder_url or ADDRESSES[protocol]
+    keys = [key.reveal().strip() for key in settings.embedder_keys] or [""]
+    embedders = [HttpEmbedder.open(url, model, timeout=settings.embedder_timeout, key=key) for key in keys]
+    return RotatingEmbedder(embedders, round_robin=settings.embedder_rotation == "round-robin")
 
 
 def _cross_encoder(settings: Settings, folder: Path) -> Reranker:

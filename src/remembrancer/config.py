@@ -34,6 +34,13 @@ RESIDENT: Final = "resident"
 LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Each provider's usual environment variable for its API key. It provides `llm_key` if ours is not set."""
 
+EMBEDDER_KEYS: Final = {
+    protocol: (variable, f"{variable}_FALLBACK")
+    for protocol, variable in LLM_KEYS.items()
+    if protocol in {"openai", "gemini"}
+}
+"""Each provider's usual environment variables for API keys. They provide `embedder_keys` if ours is not set."""
+
 _SWITCHES: Final = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
 
@@ -180,6 +187,14 @@ def _key(value: Any) -> Secret:
     return key
 
 
+def _keys(value: Any) -> tuple[Secret, ...]:
+    """Several API keys: a list of them, or one text with commas between them."""
+    several = [one.strip() for one in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(several, list | tuple):
+        raise _Refused("API keys, separated by commas")
+    return tuple(dict.fromkeys(_key(one) for one in cast("Collection[Any]", several)))
+
+
 def _names(value: Any) -> frozenset[str]:
     """Several names: a list, or one text with commas between them."""
     several = value.split(",") if isinstance(value, str) else value
@@ -205,9 +220,26 @@ class Settings:
         _names,
         "agents whose recalls also follow the `similar` relations of hits: names, separated by commas",
     )
-    embedder: str = _setting("auto", _text, "auto, none, local or ollama:MODEL")
+    embedder: str = _setting("auto", _text, "auto, none, local, ollama:MODEL, openai:MODEL or gemini:MODEL")
     # URLs may contain a password, so they are not shown.
     ollama_url: str | None = _setting(None, _optional(_address), "the Ollama server, http://host:port", shown=False)
+    embedder_url: str | None = _setting(
+        None,
+        _optional(_address),
+        "where openai:MODEL or gemini:MODEL is asked, if not at its provider's own address",
+        shown=False,
+    )
+    embedder_keys: tuple[Secret, ...] = _setting(
+        (),
+        _keys,
+        "the embedder's API keys, separated by commas: the first, and those for when it is refused or limited",
+    )
+    embedder_rotation: Literal["failover", "round-robin"] = _setting(
+        "failover", _one_of("failover", "round-robin"), "how several of them are used"
+    )
+    embedder_dim: int | None = _setting(
+        None, _optional(_whole(1, 65_536)), "the size of the vectors that openai:MODEL or gemini:MODEL is asked for"
+    )
     embedder_timeout: float = _setting(
         15.0, _number(above=0, most=600), "seconds for one answer of an embedder that is called over HTTP"
     )
@@ -315,6 +347,10 @@ def load(
         if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG" and value  # an empty variable counts as not set
     }
     given |= {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
+    protocol = str(given["embedder"].value).partition(":")[0] if "embedder" in given else ""
+    keys = [environment[name] for name in EMBEDDER_KEYS.get(protocol, ()) if environment.get(name)]
+    if keys:
+        given.setdefault("embedder_keys", _Given(keys, " and ".join(EMBEDDER_KEYS[protocol])))
     usual = LLM_KEYS.get(str(given["llm"].value).partition(":")[0]) if "llm" in given else None
     if usual and environment.get(usual):
         given.setdefault("llm_key", _Given(environment[usual], usual))

@@ -23,7 +23,7 @@ from remembrancer.compose import (
     choose_preset,
     choose_reranker,
 )
-from remembrancer.config import Settings, load
+from remembrancer.config import Secret, Settings, load
 from remembrancer.domain.memory import Cue
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
@@ -148,7 +148,9 @@ def test_a_preset_of_ones_own_under_a_shipped_name_is_refused(tmp_path: Path) ->
 
 
 def test_an_unknown_embedder_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InvalidInput, match=r"^embedder: 'gpt' .*auto, none, local or ollama:MODEL"):
+    with pytest.raises(
+        InvalidInput, match=r"^embedder: 'gpt' .*auto, none, local, ollama:MODEL, openai:MODEL or gemini:MODEL"
+    ):
         choose_embedder(Settings(embedder="gpt"))
 
 
@@ -374,10 +376,36 @@ def test_where_httpx_is_missing_auto_says_so(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_httpx_that_cannot_be_imported_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = choose_embedder(Settings(embedder="ollama:nomic-embed-text")).embedder
     assert embedder is not None
-    monkeypatch.delitem(sys.modules, "remembrancer.adapters.embedders.ollama", raising=False)
+    monkeypatch.delitem(sys.modules, "remembrancer.adapters.embedders.http", raising=False)
+    monkeypatch.delitem(sys.modules, "remembrancer.adapters.http_service", raising=False)
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[ollama\]'"):
         asyncio.run(embedder.embed_query("text"))
+
+
+def test_a_model_of_openai_or_gemini_is_named_before_anybody_is_called() -> None:
+    keys = (Secret("sk-1"),)
+    for named in ("openai:text-embedding-3-small", "gemini:gemini-embedding-001"):
+        embedder = choose_embedder(Settings(embedder=named, embedder_keys=keys)).embedder
+        assert embedder is not None
+        assert (embedder.model_id, embedder.dim) == (named.replace(":", "/"), 1536)
+
+
+@pytest.mark.parametrize(("named", "variable"), [("openai:m", "OPENAI_API_KEY"), ("gemini:m", "GEMINI_API_KEY")])
+def test_an_embedder_without_a_key_is_refused_at_its_provider_s_address(named: str, variable: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^embedder_keys: .*{variable}"):
+        choose_embedder(Settings(embedder=named))
+
+
+def test_a_compatible_server_is_asked_at_its_address_without_a_key() -> None:
+    settings = Settings(embedder="openai:bge-m3", embedder_url="http://127.0.0.1:1/v1", embedder_dim=1024)
+    assert asked_with(settings).startswith("the embedder at 127.0.0.1:1, model bge-m3: cannot be reached")
+
+
+def test_a_remote_embedder_without_httpx_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    with pytest.raises(ModelUnavailable, match=r"needs httpx: pip install 'remembrancer\[remote\]'"):
+        choose_embedder(Settings(embedder="openai:m", embedder_url="http://127.0.0.1:1/v1"))
 
 
 # -- the reranker ---------------------------------------------------------------------------------
@@ -444,6 +472,7 @@ def test_an_httpx_that_cannot_be_imported_makes_an_endpoint_unavailable(monkeypa
     reranker = choose_reranker(an_endpoint())
     assert reranker is not None
     monkeypatch.delitem(sys.modules, "remembrancer.adapters.rerankers.http", raising=False)
+    monkeypatch.delitem(sys.modules, "remembrancer.adapters.http_service", raising=False)
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[rerank\]'"):
         asyncio.run(reranker.scores("question", ["text"]))

@@ -267,6 +267,35 @@ def test_a_provider_s_key_that_no_header_can_carry_is_refused_by_its_variable_wi
     assert "s3 cret" not in f"{refused.value.value} {refused.value.__cause__}"
 
 
+@pytest.mark.parametrize(
+    ("named", "environment", "keys"),
+    [
+        ("gemini:m", {"GEMINI_API_KEY": "one"}, ["one"]),
+        ("gemini:m", {"GEMINI_API_KEY": "one", "GEMINI_API_KEY_FALLBACK": "two"}, ["one", "two"]),
+        ("openai:m", {"OPENAI_API_KEY": "one", "OPENAI_API_KEY_FALLBACK": "two"}, ["one", "two"]),
+        ("openai:m", {"GEMINI_API_KEY": "one"}, []),
+        ("ollama:m", {"OPENAI_API_KEY": "one"}, []),
+        ("openai:m", {"OPENAI_API_KEY": "theirs", "REMEMBRANCER_EMBEDDER_KEYS": "ours, second"}, ["ours", "second"]),
+    ],
+)
+def test_an_embedder_s_keys_come_from_its_provider_s_variables(
+    named: str, environment: dict[str, str], keys: list[str]
+) -> None:
+    settings = load({"embedder": named}, environment=environment)
+    assert [key.reveal() for key in settings.embedder_keys] == keys
+
+
+@pytest.mark.parametrize("given", ["s3 cret", "one,,s3cret", ["s3cret", 7], 7])
+def test_embedder_keys_that_no_header_can_carry_are_refused_without_telling_them(given: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        load({"embedder_keys": given}, environment={})
+    assert str(refused.value).startswith("embedder_keys: '***' ")
+
+
+def test_an_embedder_s_keys_are_not_shown_with_the_settings() -> None:
+    assert "s3cret" not in repr(Settings(embedder_keys=(Secret("s3cret"),), embedder_url="http://ana:s3cret@box/v1"))
+
+
 def test_neither_a_language_model_s_key_nor_its_password_is_shown_with_the_settings() -> None:
     settings = Settings(llm_key=Secret("s3cret"), llm_url="http://ana:s3cret@gpu-box/v1")
     assert "s3cret" not in repr(settings)

@@ -58,7 +58,10 @@ if TYPE_CHECKING:
     from remembrancer.jobs.sweeps import JobReport
 
 _MODELS: Final = {
-    "embedder": ("embed_query", "auto, none, local, ollama:MODEL, or an object with an Embedder's methods"),
+    "embedder": (
+        "embed_query",
+        "auto, none, local, ollama:MODEL, openai:MODEL, gemini:MODEL, or an object with an Embedder's methods",
+    ),
     "reranker": (
         "scores",
         "none, cross-encoder:FOLDER, an http(s) address, or an object with a Reranker's methods",

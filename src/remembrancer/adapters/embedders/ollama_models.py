@@ -1,18 +1,26 @@
-"""Known properties of Ollama's embedding models."""
+"""Ollama's embedding models, and the requests and answers of its `POST /api/embed`. No HTTP here."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final, cast
 
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
+# Error messages for a text that is longer than the context, of Ollama's versions and of its runners.
+_TOO_LONG: Final = re.compile(r"exceeds?\b.*\bcontext|too large to process", re.IGNORECASE | re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OllamaModel:
-    """An embedding model, by the name that `ollama pull` takes.
+    """An embedding model, by the name that `ollama pull` takes; an `EmbeddingService`.
+
+    Requests are sent with `truncate: false`, so that Ollama rejects a text that exceeds the context, whose length is a
+    setting of the server; to have it cut, the text is sent again with `truncate: true`.
 
     `dim`: size of its vectors; None when unknown until the first answer. The prefixes are those of the model's
     training: they mark a text as document or query, and without them it ranks worse.
@@ -23,9 +31,41 @@ class OllamaModel:
     document_prefix: str = ""
     query_prefix: str = ""
 
+    who = "Ollama"
+    setting = "ollama_url"
+    running = "is it running there, `ollama serve`?"
+    loading = ": it may be loading the model"
+    path = "api/embed"
+    # Without a GPU, Ollama reads about a thousand characters a second, so a larger request would not be answered within
+    # the timeout.
+    texts_a_call = 32
+    characters_a_call = 8_192
+    cuts = True
+
     @property
     def model_id(self) -> str:
         return f"ollama/{self.name}"
+
+    def headers(self, key: str) -> dict[str, str]:
+        return {}
+
+    def request(self, texts: Sequence[str], *, query: bool, cut: bool) -> dict[str, Any]:
+        prefix = self.query_prefix if query else self.document_prefix
+        return {"model": self.name, "input": [prefix + text for text in texts], "truncate": cut}
+
+    def rows(self, answer: Mapping[str, object]) -> list[object] | None:
+        found = answer.get("embeddings")
+        return cast("list[object]", found) if isinstance(found, list) else None
+
+    def is_too_long(self, message: str) -> bool:
+        return bool(_TOO_LONG.search(message))
+
+    def advice(self, status: int, message: str) -> str:
+        missing = status == HTTPStatus.NOT_FOUND and "model" in message
+        return f"does not have the model: ollama pull {self.name}" if missing else ""
+
+    def is_cut(self, text: str) -> bool:
+        return False
 
 
 _SEARCH_SENTENCE: Final = "Represent this sentence for searching relevant passages: "

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from ollama_server import Answering, Fault, OllamaServer, answers, hangs, hangs_up, never_ends
 
-from remembrancer.adapters.embedders.ollama import OllamaEmbedder
+from remembrancer.adapters.embedders.http import HttpEmbedder
 from remembrancer.adapters.embedders.ollama_models import OllamaModel, model_named
+from remembrancer.adapters.http_service import HttpService
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded
 
@@ -33,14 +34,14 @@ def server() -> Iterator[OllamaServer]:
 
 def with_embedder(
     server: OllamaServer,
-    work: Callable[[OllamaEmbedder], Coroutine[Any, Any, T]],
+    work: Callable[[HttpEmbedder], Coroutine[Any, Any, T]],
     model: OllamaModel = NOMIC,
     *,
     url: str | None = None,
     timeout: float = A_MINUTE,
 ) -> T:
     async def run() -> T:
-        embedder = OllamaEmbedder.open(url or server.url, model, timeout=timeout)
+        embedder = HttpEmbedder.open(url or server.url, model, timeout=timeout)
         try:
             return await work(embedder)
         finally:
@@ -88,7 +89,7 @@ def test_a_call_asks_for_the_model_and_forbids_to_cut(server: OllamaServer) -> N
 
 
 def test_a_document_and_a_question_get_the_prefix_of_their_task(server: OllamaServer) -> None:
-    async def both(embedder: OllamaEmbedder) -> None:
+    async def both(embedder: HttpEmbedder) -> None:
         await embedder.embed_documents(["the deploy failed"])
         await embedder.embed_query("what failed?")
 
@@ -112,7 +113,7 @@ def test_a_call_holds_at_most_8192_characters_unless_one_text_has_more(server: O
 
 
 def test_it_reads_any_script(server: OllamaServer) -> None:
-    async def reads(embedder: OllamaEmbedder) -> bool:
+    async def reads(embedder: HttpEmbedder) -> bool:
         return embedder.reads("部署失败")
 
     assert with_embedder(server, reads)
@@ -205,7 +206,7 @@ def test_what_cannot_be_a_models_name_is_refused(name: str) -> None:
 def test_the_size_of_an_unknown_models_vectors_is_known_once_it_has_answered(server: OllamaServer) -> None:
     server.models = ("some-model",)
 
-    async def sizes(embedder: OllamaEmbedder) -> tuple[int | None, int | None]:
+    async def sizes(embedder: HttpEmbedder) -> tuple[int | None, int | None]:
         before = embedder.dim
         await embedder.embed_query("text")
         return before, embedder.dim
@@ -216,7 +217,7 @@ def test_the_size_of_an_unknown_models_vectors_is_known_once_it_has_answered(ser
 def test_an_unknown_model_may_not_change_its_size(server: OllamaServer) -> None:
     server.models = ("some-model",)
 
-    async def twice(embedder: OllamaEmbedder) -> None:
+    async def twice(embedder: HttpEmbedder) -> None:
         await embedder.embed_query("text")
         server.fault = answers(200, {"embeddings": [[1.0, 2.0]]})
         await embedder.embed_query("text")
@@ -307,7 +308,7 @@ def test_what_a_server_says_of_an_error_is_cut(server: OllamaServer) -> None:
 
 
 def test_after_a_failure_the_next_call_is_answered(server: OllamaServer) -> None:
-    async def again(embedder: OllamaEmbedder) -> bool:
+    async def again(embedder: HttpEmbedder) -> bool:
         server.fault = hangs_up
         with pytest.raises(ModelUnavailable):
             await embedder.embed_query("text")
@@ -324,7 +325,7 @@ def test_a_question_does_not_wait_for_documents(server: OllamaServer) -> None:
         else:
             call.embed()
 
-    async def ask(embedder: OllamaEmbedder) -> bool:
+    async def ask(embedder: HttpEmbedder) -> bool:
         server.fault = hangs_over_documents
         documents = asyncio.create_task(embedder.embed_documents(["text"]))
         await asyncio.to_thread(server.called.wait)
@@ -337,7 +338,7 @@ def test_a_question_does_not_wait_for_documents(server: OllamaServer) -> None:
 
 
 def test_a_cancelled_call_is_cancelled_and_not_unavailable(server: OllamaServer) -> None:
-    async def cancel(embedder: OllamaEmbedder) -> bool:
+    async def cancel(embedder: HttpEmbedder) -> bool:
         server.fault = hangs
         asking = asyncio.create_task(embedder.embed_query("text"))
         await asyncio.to_thread(server.called.wait)
@@ -349,7 +350,7 @@ def test_a_cancelled_call_is_cancelled_and_not_unavailable(server: OllamaServer)
 
 
 def test_a_closed_embedder_is_unavailable(server: OllamaServer) -> None:
-    async def scenario(embedder: OllamaEmbedder) -> None:
+    async def scenario(embedder: HttpEmbedder) -> None:
         await embedder.embed_query("before")
         await embedder.close()
         await embedder.close()
@@ -360,7 +361,7 @@ def test_a_closed_embedder_is_unavailable(server: OllamaServer) -> None:
 
 
 def test_closing_in_the_middle_of_a_call_leaves_no_traceback(server: OllamaServer) -> None:
-    async def close(embedder: OllamaEmbedder) -> None:
+    async def close(embedder: HttpEmbedder) -> None:
         server.fault = hangs
         asking = asyncio.create_task(embedder.embed_query("text"))
         await asyncio.to_thread(server.called.wait)
@@ -373,7 +374,7 @@ def test_closing_in_the_middle_of_a_call_leaves_no_traceback(server: OllamaServe
 
 
 def test_it_can_be_used_from_one_event_loop_after_another(server: OllamaServer) -> None:
-    embedder = OllamaEmbedder.open(server.url, NOMIC, timeout=A_MINUTE)
+    embedder = HttpEmbedder.open(server.url, NOMIC, timeout=A_MINUTE)
     shapes = [asyncio.run(embedder.embed_query(text)).shape for text in ("one", "two")]
     asyncio.run(embedder.close())
     assert shapes == [(768,), (768,)]
@@ -418,8 +419,9 @@ def test_a_message_names_host_and_port(url: str, shown: str) -> None:
         raise httpx.ConnectError("refused")
 
     async def ask() -> None:
-        client = httpx.AsyncClient(base_url=url, transport=httpx.MockTransport(refuse))
-        embedder = OllamaEmbedder(client, NOMIC, timeout=A_MINUTE)
+        client = httpx.AsyncClient(transport=httpx.MockTransport(refuse))
+        http = HttpService(client, httpx.URL(url), who=NOMIC.who, model=NOMIC.name)
+        embedder = HttpEmbedder(http, NOMIC, timeout=A_MINUTE)
         try:
             await embedder.embed_query("text")
         finally:
@@ -431,4 +433,4 @@ def test_a_message_names_host_and_port(url: str, shown: str) -> None:
 
 def test_an_address_that_cannot_be_called_is_unavailable() -> None:
     with pytest.raises(ModelUnavailable, match="cannot be called"):
-        OllamaEmbedder.open("http://xn--\u2603/", NOMIC, timeout=A_MINUTE)
+        HttpEmbedder.open("http://xn--\u2603/", NOMIC, timeout=A_MINUTE)
