@@ -85,6 +85,7 @@ COMMANDS: Final = {
         "doctor": ("care.doctor", "Check the database and the models."),
         "export": ("care.export", "Write the whole workspace to a file."),
         "import": ("care.import_", "Import an exported file."),
+        "import-config": ("import_config.import_config", "Turn Engram's config.yaml into settings."),
         "erase": ("erase.erase", "Erase memories for good."),
         "erasures": ("erase.erasures", "List the receipts of erasures."),
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from remembrancer.interfaces.wire.journal import EventOut
 from remembrancer.interfaces.wire.shape import Derived, Of, Wire
@@ -23,6 +23,21 @@ if TYPE_CHECKING:
 class ExportedOut(Wire):
     path: str
     rows: int
+
+
+class LeftOutSetting(Wire):
+    """A key of another system's configuration that has no setting here, and why."""
+
+    key: str
+    reason: str
+
+
+class ConfigOut(Wire):
+    """Another system's configuration as settings. `path`: the file they were written to; null for none."""
+
+    settings: dict[str, JsonValue]
+    left_out: list[LeftOutSetting]
+    path: str | None
 
 
 class ImportedOut(Wire, Of["Imported"]):
