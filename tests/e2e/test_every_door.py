@@ -623,12 +623,24 @@ def test_the_segmenter_is_measured(play: Play) -> None:
     assert told["sets"][0]["name"] == "errands"
 
 
+def test_an_imported_configuration_stays_text(play: Play) -> None:
+    name = hostile_name("namespace")
+    file = play.folder / "config.yaml"
+    file.write_text(
+        json.dumps({"episodic": {"namespace": name}, hostile_name("section"): 1}, ensure_ascii=False), encoding="utf-8"
+    )
+    answer, ran = measured(play, "import-config", str(file))
+    assert answer["settings"]["workspace"] == name
+    assert not [one for one in ran.out + ran.err if not one.isprintable() and one not in "\n\u200c\u200d"]
+
+
 BY_ITSELF: Final[dict[str, Callable[..., None]]] = {
     "serve": test_the_program_that_serves_answers_as_python_does,
     "mcp": test_the_program_that_speaks_mcp_answers_as_python_does,
     "worker": test_a_worker_does_what_maintaining_does,
     "vault watch": test_watching_a_vault_syncs_it,
     "demo": test_the_demonstration_s_answers_are_those_of_its_memory,
+    "import-config": test_an_imported_configuration_stays_text,
     "eval questions": test_what_is_measured_stays_text,
     "eval locomo": test_measurements_are_compared_alike_by_folder_and_by_file,
     "eval compare": test_measurements_are_compared_alike_by_folder_and_by_file,

@@ -57,7 +57,7 @@ def import_config(
     """
     settings, left_out = settings_of(read(file))
     load(settings, environment={})  # a value that is not allowed is an error now, not when the file is used
-    text = tomli_w.dumps(settings)
+    text = _printable(tomli_w.dumps(settings))
     if out is not None:
         try:
             with out.open("x", encoding="utf-8") as written:
@@ -69,6 +69,11 @@ def import_config(
         call.note(f"left out: {one.key}: {one.reason}")
     answer = ConfigOut(settings=settings, left_out=left_out, path=None if out is None else str(out))
     call.answer(answer, lambda told: _written(told, text))
+
+
+def _printable(toml: str) -> str:
+    """The TOML text with escapes for characters that a terminal does not show; they stand inside of strings only."""
+    return "".join(one if one.isprintable() or one == "\n" else f"\\U{ord(one):08X}" for one in toml)
 
 
 def read(file: Path) -> dict[str, Any]:
