@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from remembrancer.compose import restore_backup
     from remembrancer.config import Settings
     from remembrancer.domain.event import Event, EventDraft
     from remembrancer.domain.memory import Cue, Memory
@@ -51,6 +52,7 @@ __all__ = [
     "Scope",
     "Settings",
     "StoreUnavailable",
+    "restore_backup",
     "untrusted_block",
 ]
 
@@ -65,6 +67,7 @@ _HOMES: Final = {
     "Hit": "domain.recall",
     "Recall": "domain.recall",
     "Scope": "domain.scope",
+    "restore_backup": "compose",
     "untrusted_block": "policies.rendering.notes",
 }
 

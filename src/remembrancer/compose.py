@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
-from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.sqlite.file import SqliteFile, check_path
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.config import CROSS_ENCODER, EMBEDDER_KEYS, LLM_KEYS, RESIDENT, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
-from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
+from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable, Unsupported
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.language.cues import analysed
 from remembrancer.presets.catalogue import PRESETS, preset_named
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from remembrancer.ports.language_model import LanguageModel
     from remembrancer.ports.reranker import Reranker
     from remembrancer.ports.store import Store, StoreOpener
+    from remembrancer.ports.transfer import OnPages, RestoreReport
     from remembrancer.ports.vault import VaultFiles
 
 STORES: Final = "remembrancer.stores"
@@ -103,6 +104,23 @@ def context(
         llm=llm,
         walk_agents=settings.walk_agents,
     )
+
+
+def restore_backup(
+    backup: str | Path, url: str, *, replace: bool = False, on_pages: OnPages | None = None
+) -> RestoreReport:
+    """Copy a backup to the path where a store is opened, and check the copy. No process may have that store open.
+
+    `replace`: move what lies there, with its log, to `URL.replaced-1` (or the next free number). Raises InvalidInput if
+    something lies there, or the backup is none; StoreUnavailable if the backup is damaged, cannot be copied, or the
+    store is open in another process; Unsupported for a store that is no file.
+    """
+    if "://" in url or url == ":memory:":
+        raise Unsupported(f"{url}: is no file; restore it by the means of its own database")
+    from remembrancer.adapters.relational.sqlite import backups
+
+    check_path(url, create=True)
+    return backups.restore(Path(backup), Path(url), replace=replace, on_pages=on_pages)
 
 
 def choose_preset(named: str) -> Preset:

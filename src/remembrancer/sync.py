@@ -173,4 +173,5 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     erase = blocking(AsyncRemembrancer.erase)
     erasures = blocking(AsyncRemembrancer.erasures)
     export = blocking(AsyncRemembrancer.export)
+    backup = blocking(AsyncRemembrancer.backup)
     import_ = blocking(AsyncRemembrancer.import_)

@@ -116,3 +116,17 @@ def test_settings_come_from_options_then_variables_then_the_file(
     assert (scope["workspace"], scope["agent"], scope["crew"]) == ("of-file", "of-variable", "of-option")
     monkeypatch.setenv("REMEMBRANCER_COLOUR", "red")
     assert cli("stats").code == 2
+
+
+def test_a_backup_is_restored_in_the_place_of_the_store(cli: Cli, folder: Path) -> None:
+    cli.done("remember", "Checkout needs 2 GiB", "--db", "memory.db")
+    assert "to backup.db, and checked them." in cli.done("backup", "backup.db", "--db", "memory.db").out
+    cli.done("remember", "Checkout needs 4 GiB", "--db", "memory.db")
+    refused = cli("restore", "backup.db", "--db", "memory.db")
+    assert (refused.code, "a file that does not exist yet" in refused.err) == (2, True)
+    told = cli.done("restore", "backup.db", "--db", "memory.db", "--replace", "--json").json
+    assert (told["path"], told["set_aside"]) == ("memory.db", "memory.db.replaced-1")
+    assert [one["text"] for one in cli.done("recent", "--db", "memory.db", "--json").json["memories"]] == [
+        "Checkout needs 2 GiB"
+    ]
+    assert (folder / "memory.db.replaced-1").exists()

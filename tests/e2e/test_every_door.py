@@ -42,6 +42,12 @@ from remembrancer.policies.rendering.safe import one_line as safe_line
 
 DOORS: Final = ("python", "cli", "terminal", "http", "mcp")
 """`terminal` is the command line again, as a person reads it."""
+PRINTED: Final = {
+    "export": Line(["export", "printed.jsonl"]),
+    "backup": Line(["backup", "printed.db"]),
+    "restore": Line(["restore", "backup-cli.db", "--db", "restored-printed.db"], of_memory=False),
+}
+"""Commands that write a file, as the terminal runs them: to another one."""
 FREE: Final = {"timings_ms", "token"}
 """What differs from run to run: how long it took, and the secret of a key."""
 PATIENCE: Final = 60
@@ -197,7 +203,7 @@ def play_reads(play: Play, stage: Stage, service: Service) -> None:
         if verb.cli:
             line = verb.cli(play.told)
             play.beside_python(verb.name, "cli", verb.as_cli(python), play.line("http", line))
-            play.on_terminal(verb.name, "http", line if line.command != "export" else Line(["export", "printed.jsonl"]))
+            play.on_terminal(verb.name, "http", PRINTED.get(line.command, line))
         if verb.http:
             got = requested(service, verb.http(play.told))
             play.beside_python(verb.name, "http", verb.as_http(python), got)

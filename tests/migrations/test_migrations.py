@@ -607,7 +607,7 @@ def test_tables_made_between_two_looks_are_not_another_programs(tmp_path: Path) 
         return True
 
     cast("apsw.Connection", looking).exec_trace = make
-    schema.refuse_others(looking, path)
+    schema.version_of(looking, path)
     looking.close()
     making.close()
     assert made

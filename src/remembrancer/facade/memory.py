@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.sleep import SleepReport
     from remembrancer.jobs.indexer import OnIndexed
     from remembrancer.jobs.sweeps import JobReport
+    from remembrancer.ports.transfer import BackupReport, OnPages
 
 _MODELS: Final = {
     "embedder": (
@@ -602,6 +603,14 @@ class AsyncRemembrancer(View):
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
         """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
         return await engine.exchange.export(self._ctx, self.scope, Path(path), on_rows=on_rows)
+
+    async def backup(self, path: str | Path, *, on_pages: OnPages | None = None) -> BackupReport:
+        """Write one state of the whole store, with all its workspaces, to a new file, and check that it is equal.
+
+        Others may read and write meanwhile. `remembrancer.restore_backup` is the way back. Raises InvalidInput if the
+        file exists, StoreUnavailable, and Unsupported where the store has no backups of its own.
+        """
+        return await self._ctx.store.backup(Path(path), on_pages=on_pages)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none. `dry_run`, the default, only reports what would be added."""

@@ -1,8 +1,8 @@
 """The record store: the intersection of one protocol per kind of record.
 
 Every method takes a scope or a reader, and no row outside its workspace is read, written, counted or scored. (`key_of`
-and `has_keys` take neither: the API key determines the workspace.) Each writing method is one transaction, applied
-completely or not at all. Reading methods write nothing.
+and `has_keys` take neither: the API key determines the workspace. `backup` copies all workspaces.) Each writing method
+is one transaction, applied completely or not at all. Reading methods write nothing.
 """
 
 from __future__ import annotations

@@ -1,21 +1,47 @@
-"""Export and import of every row of a workspace."""
+"""Export and import of every row of a workspace, and backups of a whole store."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from remembrancer.domain.validation import JsonValue
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remembrancer.domain.scope import Scope
 
 ExportRow = dict[str, JsonValue]
 """One row of an export: a JSON object. Its "record" field names the kind of row."""
 
 
+OnPages = Callable[[int, int], None]
+"""Called with the number of parts (pages of a file) copied so far, and of all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupReport:
+    """The file of a backup: its path, how many rows it holds, of all workspaces, and its size."""
+
+    path: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport:
+    """The restored store. `set_aside`: the new path of the store that lay there; None if there was none."""
+
+    path: str
+    rows: int
+    bytes: int
+    set_aside: str | None
+
+
 class Transfer(Protocol):
-    """Exports and imports every row of a workspace."""
+    """Exports and imports every row of a workspace, and backs up the whole store."""
 
     def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
         """Every row of the workspace. The order depends only on the rows."""
@@ -26,5 +52,13 @@ class Transfer(Protocol):
 
         Existing rows are not changed. `rows` is consumed once, inside the transaction. A dry run counts and rolls back.
         Raises InvalidInput or Conflict for a row that cannot be written; nothing is written then.
+        """
+        ...
+
+    async def backup(self, path: Path, *, on_pages: OnPages | None = None) -> BackupReport:
+        """Write one state of the whole store, with all workspaces, to a new file, and check that it is equal.
+
+        The store stays open for readers and writers. Raises InvalidInput if the file exists, StoreUnavailable if it
+        cannot be written, Unsupported if the store has no backups of its own.
         """
         ...

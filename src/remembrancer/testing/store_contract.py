@@ -103,6 +103,7 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
 
 
 class TransferSuite(
+    transfer.BackupContract,
     transfer.ExportContract,
     transfer.ImportContract,
     archive.ArchiveTransferContract,

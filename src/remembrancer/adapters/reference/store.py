@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import count
+from pathlib import Path
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 from uuid import UUID
@@ -32,7 +33,7 @@ from remembrancer.domain.selection import excluded_by
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
-from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
+from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
@@ -40,7 +41,7 @@ from remembrancer.ports.exchange import row_to_record
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.memories import Audited
-from remembrancer.ports.transfer import ExportRow
+from remembrancer.ports.transfer import BackupReport, ExportRow, OnPages
 
 if TYPE_CHECKING:
     pass
@@ -406,6 +407,9 @@ class ReferenceStore:
         """Only checks that the rows can be read: nothing is derived from them."""
         rows = self.rows_of(scope)
         return (Finding("rows", True, f"{len(rows.memories)} memories, {len(rows.events)} events"),)
+
+    async def backup(self, path: Path, *, on_pages: OnPages | None = None) -> BackupReport:
+        raise Unsupported("the reference store has no backups: it is kept in memory, for tests")
 
     async def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
         for row in exchange.export(self.rows_of(scope)):

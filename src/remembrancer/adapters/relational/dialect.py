@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remembrancer.adapters.relational.connection import Binding, Connection
     from remembrancer.domain.memory import Analyse
     from remembrancer.domain.validation import JsonScalar
     from remembrancer.ports.inspection import Finding
+    from remembrancer.ports.transfer import BackupReport, OnPages
 
 Indexed = Literal["cues", "events", "archive"]
 """The tables with a full-text index."""
@@ -155,8 +158,12 @@ class Backend(Protocol):
         """
         ...
 
+    def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
+        """Copy the state that this connection reads to a new file. See `Transfer.backup`."""
+        ...
+
     def copies(self) -> tuple[str, ...]:
-        """The names of its backups, made by migrations. They still contain rows erased later."""
+        """The names of its copies, made by migrations and restorations. They still contain rows erased later."""
         ...
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:

@@ -14,6 +14,8 @@ from remembrancer.adapters.relational.database import Database, Snapshot
 from remembrancer.adapters.relational.feed import RelationalView
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remembrancer.adapters.relational.connection import Connection
     from remembrancer.adapters.relational.dialect import Backend
     from remembrancer.domain.erasure import Erasure, Removal, Removed
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from remembrancer.ports.embeddings import PendingCue
     from remembrancer.ports.inspection import Finding
     from remembrancer.ports.journal import Aged, Appended, Entry
-    from remembrancer.ports.transfer import ExportRow
+    from remembrancer.ports.transfer import BackupReport, ExportRow, OnPages
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -183,6 +185,10 @@ class RelationalStore:
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
         adding = relational.importing.import_rows
         return await self.database.write(lambda c: adding(c, scope, rows, self._analyse, dry_run))
+
+    async def backup(self, path: Path, *, on_pages: OnPages | None = None) -> BackupReport:
+        async with self.database.snapshot() as snapshot:
+            return await snapshot.read(lambda c: self._backend.back_up(c, path, on_pages))
 
     async def close(self) -> None:
         await asyncio.to_thread(self.database.close)  # the last writes may wait for another process's lock

@@ -1,4 +1,4 @@
-"""Commands for maintenance: stats, health, doctor, export, import."""
+"""Commands for maintenance: stats, health, doctor, export, import, backup, restore."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from remembrancer.compose import restore_backup
 from remembrancer.errors import StoreUnavailable
 from remembrancer.interfaces.cli.drawing import Meter, Renderables, facts, sparkline
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import counted, minute, one_line, size
-from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut
+from remembrancer.interfaces.wire.files import BackupOut, ExportedOut, ImportedOut, RestoredOut
 from remembrancer.interfaces.wire.state import DoctorOut, HealthOut, MemoryHealthOut, StatsOut
 from remembrancer.ports.inspection import Finding
 
@@ -105,6 +106,37 @@ def import_(
     call.answer(ImportedOut.of(imported), _imported)
 
 
+def backup(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write; it must not exist."]) -> None:
+    """Copy the whole store to a file, while it is in use.
+
+    The file has all workspaces, their keys and vectors, and is checked to be equal to the state that was copied.
+    `restore` puts it back; it can also be opened as it is.
+
+    Example: remembrancer backup monday.db
+    """
+    with call.opened(create=False) as memory, call.pages("copying") as on_pages:
+        made = BackupOut.of(memory.backup(file, on_pages=on_pages))
+    call.answer(made, _backed_up)
+
+
+def restore(
+    call: Invocation,
+    *,
+    file: Annotated[Path, "FILE", "A file that `backup` wrote."],
+    replace: Annotated[bool, "Set aside the store that lies there, with its log."] = False,
+) -> None:
+    """Put a backup in the place of a store.
+
+    Copies it to the file that --db names, and checks the copy. Stop every process that has this store open. Without
+    --replace, nothing may lie there; with it, what lies there is kept as FILE.replaced-1 (or the next free number).
+
+    Example: remembrancer restore monday.db --db memory.db
+    """
+    with call.pages("copying") as on_pages:
+        done = restore_backup(file, call.settings.db, replace=replace, on_pages=on_pages)
+    call.answer(RestoredOut.of(done), _restored)
+
+
 def _counts(stats: StatsOut) -> Renderables:
     span = ""
     if stats.oldest is not None and stats.newest is not None:
@@ -184,6 +216,18 @@ def _days(history: list[HealthOut]) -> Renderables:
     yield Text(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days))
     span = f"{days[0]} to {newest}: {counted(len(known), 'score')}"
     yield Text(f"{span}, from {min(known):.1f} to {max(known):.1f}" if known else span, style="dim")
+
+
+def _backed_up(answer: BackupOut) -> Renderables:
+    yield Text(
+        f"Copied {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}, and checked them."
+    )
+
+
+def _restored(answer: RestoredOut) -> Renderables:
+    yield Text(f"Restored {counted(answer.rows, 'row')} ({size(answer.bytes)}) to {one_line(answer.path)}.")
+    if answer.set_aside is not None:
+        yield Text(f"What lay there is now {one_line(answer.set_aside)}.")
 
 
 def _imported(answer: ImportedOut) -> Renderables:

@@ -154,6 +154,12 @@ class Invocation:
         return self._progress(doing, TextColumn("{task.completed:,.0f} rows"))
 
     @contextmanager
+    def pages(self, doing: str) -> Generator[Callable[[int, int], None], None, None]:
+        """A progress bar in pages. Call the result with the pages done so far, and all."""
+        with self._progress(doing, MofNCompleteColumn()) as update:
+            yield lambda done, total: update(done, total=total)
+
+    @contextmanager
     def indexing(self, memory: Remembrancer) -> Generator[Callable[[int], None], None, None]:
         """A progress bar in cues while they are indexed. Call the result with the cues done so far."""
         stats = memory.health.stats()

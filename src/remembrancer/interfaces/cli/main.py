@@ -86,6 +86,8 @@ COMMANDS: Final = {
         "export": ("care.export", "Write the whole workspace to a file."),
         "import": ("care.import_", "Import an exported file."),
         "import-config": ("import_config.import_config", "Turn Engram's config.yaml into settings."),
+        "backup": ("care.backup", "Copy the whole store to a file, while it is in use."),
+        "restore": ("care.restore", "Put a backup in the place of a store."),
         "erase": ("erase.erase", "Erase memories for good."),
         "erasures": ("erase.erasures", "List the receipts of erasures."),
     },

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import FileProblem as VaultFinding
+    from remembrancer.ports.transfer import BackupReport, RestoreReport
 
 
 class ExportedOut(Wire):
@@ -38,6 +39,23 @@ class ConfigOut(Wire):
     settings: dict[str, JsonValue]
     left_out: list[LeftOutSetting]
     path: str | None
+
+
+class BackupOut(Wire, Of["BackupReport"]):
+    """`rows`: of all workspaces. `bytes`: the size of the file."""
+
+    path: str
+    rows: int
+    bytes: int
+
+
+class RestoredOut(Wire, Of["RestoreReport"]):
+    """`set_aside`: the new path of the store that lay there; null if there was none."""
+
+    path: str
+    rows: int
+    bytes: int
+    set_aside: str | None
 
 
 class ImportedOut(Wire, Of["Imported"]):

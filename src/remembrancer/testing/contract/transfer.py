@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
-from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput
+from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput, Unsupported
 from remembrancer.ports.exchange import RECORDS, MemoryRecord, VectorRecord, record_to_row
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
@@ -140,6 +141,23 @@ class ExportContract(WorldSuite):
         async with self.another_store() as other:
             await remember(other, *reversed(writes))
             assert await exported(other) == await exported(store)
+
+
+def _backups(folder: Path) -> dict[str, int]:
+    """The sizes of the files by their names; partly written ones too."""
+    return {file.name: file.stat().st_size for file in folder.glob("backup*")}
+
+
+class BackupContract(WorldSuite):
+    async def test_a_backup_is_a_new_file_or_is_refused(self, world: Store, tmp_path: Path) -> None:
+        """Opened as a store it holds the same, which only the store's own tests can see."""
+        try:
+            report = await world.backup(tmp_path / "backup")
+        except Unsupported:
+            assert _backups(tmp_path) == {}
+        else:
+            assert report.rows > 0
+            assert _backups(tmp_path) == {"backup": report.bytes}
 
 
 class ImportContract(WorldSuite):

@@ -14,6 +14,8 @@ from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.sqlite import checksums
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remembrancer.adapters.relational.dialect import Indexed
     from remembrancer.domain.validation import JsonScalar
 
@@ -102,6 +104,8 @@ class SqliteConnection(Connection, Protocol):
     """Methods that only the SQLite dialect calls."""
 
     def pragma(self, name: str, value: str | int | None = None) -> Any: ...
+    def backup(self, name: str, source: Any, source_name: str) -> apsw.Backup: ...
+    def config(self, option: int, value: int) -> int: ...
     def file_control(self, name: str, operation: int, pointer: int) -> bool: ...
     def serialize(self, name: str) -> bytes: ...
     def deserialize(self, name: str, contents: bytes) -> None: ...
@@ -126,3 +130,9 @@ def connect(path: str, *, create: bool = True) -> SqliteConnection:
     """A connection. `create`: a missing file is created. Raises apsw.Error."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     return cast("SqliteConnection", _Connection(path, flags, None if path == ":memory:" else checksums.vfs()))
+
+
+def connect_immutable(path: Path) -> SqliteConnection:
+    """A connection for reading a file that nobody changes: no log beside it is read or made. Raises apsw.Error."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return cast("SqliteConnection", _Connection(f"{path.absolute().as_uri()}?immutable=1", flags, checksums.vfs()))

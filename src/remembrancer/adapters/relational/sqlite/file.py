@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -23,6 +24,7 @@ from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Analyse
     from remembrancer.ports.inspection import Finding
+    from remembrancer.ports.transfer import BackupReport, OnPages
 
 CACHE_KIB: Final = 32_768
 LOG_BYTES: Final = 64 << 20
@@ -89,7 +91,7 @@ class SqliteFile:
         while True:
             connection = self.connect()
             try:
-                schema.refuse_others(connection, self.name)  # before anything is written to the file
+                schema.version_of(connection, self.name)  # before anything is written to the file
                 convert = not converted and self._lacks_checksums(connection)
                 if convert:
                     checksums.turn_on(connection)
@@ -156,15 +158,17 @@ class SqliteFile:
             return "there is not enough disk space to rewrite the file"
         return ""
 
+    def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
+        return sqlite.backups.back_up(cast("SqliteConnection", connection), path, on_pages)
+
     def copies(self) -> tuple[str, ...]:
         return () if self.is_private else copies(self.name)
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
-        return {
-            "sqlite": sqlite.doctor.library,
-            "file": partial(sqlite.doctor.pages, connection),
-            "checksums": partial(sqlite.doctor.page_checksums, cast("SqliteConnection", connection)),
-        }
+        looks = {"sqlite": sqlite.doctor.library, "file": partial(sqlite.doctor.pages, connection)}
+        if not self.is_private:
+            looks["checksums"] = partial(sqlite.doctor.page_checksums, cast("SqliteConnection", connection))
+        return looks
 
     def consistency(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
         return {
@@ -237,11 +241,12 @@ def check_path(path: str, *, create: bool) -> None:
 
 
 def copies(path: str) -> tuple[str, ...]:
-    """The names of the file's backups next to it, made by migrations."""
+    """The names of the file's copies next to it, made by migrations and restorations."""
     file = Path(path)
     # Not a glob: the name may contain pattern characters.
     beside = (one.name for one in file.parent.iterdir() if one.name.startswith(f"{file.name}."))
-    return tuple(sorted(name for name in beside if name.endswith((".backup", ".backup.partial"))))
+    made = re.compile(r"\.backup(\.partial)?$|\.replaced-\d+$")
+    return tuple(sorted(name for name in beside if made.search(name)))
 
 
 def _check_file(file: Path, path: str) -> None:

@@ -45,11 +45,14 @@ def current_version() -> int:
     return sum(file.suffix == ".sql" for file in (_FOLDER / "migrations").iterdir())
 
 
-def refuse_others(connection: SqliteConnection, path: str) -> None:
-    """Raises StoreUnavailable for another program's file, Unsupported for a newer version; writes nothing."""
+def version_of(connection: SqliteConnection, path: str) -> int:
+    """The version of the file, 0 for an empty one; writes nothing.
+
+    Raises StoreUnavailable for another program's file, Unsupported for a newer version.
+    """
     connection.execute("BEGIN")
     try:
-        _version(connection, path)
+        return _version(connection, path)
     finally:
         connection.execute("ROLLBACK")
 

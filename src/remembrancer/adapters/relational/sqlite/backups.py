@@ -1,0 +1,172 @@
+"""Backups of an SQLite file: one file that holds everything, checked before it gets its name; and their restoration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import apsw
+
+from remembrancer.adapters.relational.sqlite import schema
+from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
+from remembrancer.adapters.relational.sqlite.errors import translated
+from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.ports.transfer import BackupReport, RestoreReport
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection
+    from remembrancer.ports.transfer import OnPages
+
+PAGES: Final = 1024
+"""The number of pages copied between two reports of progress."""
+BESIDE: Final = ("-wal", "-shm", "-journal")
+"""What SQLite appends to the name of a database for the files that belong to it."""
+SET_ASIDE: Final = ".replaced-"
+"""Before the number in the names of files that a restoration has set aside."""
+
+
+def back_up(source: SqliteConnection, path: Path, on_pages: OnPages | None) -> BackupReport:
+    """Copy the state that this connection reads, which others may change meanwhile, into a new file.
+
+    Raises InvalidInput if the file, or one that SQLite would take for its log, exists; StoreUnavailable if it cannot be
+    written, or is not equal to the state.
+    """
+    with _new_file(path) as partial:
+        rows = _copy(source, partial, on_pages)
+        _require_nothing_at(path)
+    return BackupReport(path=str(path), rows=rows, bytes=path.stat().st_size)
+
+
+def restore(backup: Path, path: Path, *, replace: bool, on_pages: OnPages | None) -> RestoreReport:
+    """Copy a backup to where a store is opened. `replace`: set aside what lies there, with its log.
+
+    Raises InvalidInput if something lies there, or the backup is none or lies beside a log; StoreUnavailable if the
+    backup is damaged, or another process has the store open.
+    """
+    _require_alone(backup)
+    if not replace:
+        _require_nothing_at(path)
+    elif path.exists() and path.samefile(backup):
+        raise InvalidInput("path", str(path), "another file than the backup")
+    aside: Path | None = None
+    with _new_file(path) as partial:
+        with translated(str(backup)), closing(connect_immutable(backup)) as source:
+            if not schema.version_of(source, str(backup)):
+                raise InvalidInput("backup", str(backup), "a backup of a store; this file is empty")
+            rows = _copy(source, partial, on_pages)
+        if replace:
+            aside = _set_aside(path)
+        _require_nothing_at(path)
+    return RestoreReport(
+        path=str(path), rows=rows, bytes=path.stat().st_size, set_aside=None if aside is None else str(aside)
+    )
+
+
+@contextmanager
+def _new_file(path: Path) -> Generator[Path]:
+    """A temporary name for a file, which has its own name after the block, if that ends well, and is on the disk."""
+    partial = path.with_name(f"{path.name}.{os.urandom(4).hex()}.partial")
+    try:
+        yield partial
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())  # SQLite does not do this
+        partial.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
+    finally:
+        for suffix in ("", *BESIDE):
+            with suppress(OSError):
+                Path(f"{partial}{suffix}").unlink()
+
+
+def _copy(source: SqliteConnection, path: Path, on_pages: OnPages | None) -> int:
+    """Copy all pages, and check the copy. Returns the number of its rows."""
+    # The first read of the transaction: from here on it sees one state, whatever others write.
+    expected = _rows(source)
+    with translated(str(path)):
+        with closing(connect(str(path))) as copy:
+            with copy.backup("main", source, "main") as copying:
+                while not copying.done:
+                    copying.step(PAGES)
+                    if on_pages is not None:
+                        on_pages(copying.page_count - copying.remaining, copying.page_count)
+            copy.pragma("journal_mode", "delete")  # a backup is one file: it has no log
+        with closing(connect_immutable(path)) as copy:
+            faults = [row[0] for row in copy.execute("PRAGMA integrity_check(1)")]
+            counted = _rows(copy)
+    if faults != ["ok"] or counted != expected:
+        raise StoreUnavailable(f"{path}: the copy differs from what was copied ({faults[0]}); nothing was kept of it")
+    return sum(number for table, number in counted.items() if "_fts_" not in table)
+
+
+def _rows(connection: SqliteConnection) -> dict[str, int]:
+    """The number of rows by table."""
+    tables = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL TABLE %' ORDER BY name"
+    )
+    return {name: connection.execute(f'SELECT count(*) FROM "{name}"').get for (name,) in list(tables)}
+
+
+def _require_nothing_at(path: Path) -> None:
+    for suffix in ("", *BESIDE):
+        lying = Path(f"{path}{suffix}")
+        if lying.exists():
+            why = "a file that does not exist yet" if not suffix else f"a path without {lying.name} beside it"
+            raise InvalidInput("path", str(path), why)
+
+
+def _require_alone(backup: Path) -> None:
+    if not backup.is_file():
+        raise InvalidInput("backup", str(backup), "a file")
+    for suffix in ("-wal", "-journal"):
+        log = Path(f"{backup}{suffix}")
+        if log.exists() and log.stat().st_size:
+            raise InvalidInput(
+                "backup", str(backup), f"a backup; {log.name} beside it shows a store in use, or a copy made by hand"
+            )
+
+
+def _set_aside(path: Path) -> Path | None:
+    """Move the files of a store, so that no part of it is taken for a part of another. Returns its new name."""
+    lying = [suffix for suffix in ("", *BESIDE) if Path(f"{path}{suffix}").exists()]
+    if not lying:
+        return None
+    _require_unused(path)
+    number = 1
+    while any(Path(f"{path}{SET_ASIDE}{number}{suffix}").exists() for suffix in ("", *BESIDE)):
+        number += 1
+    aside = Path(f"{path}{SET_ASIDE}{number}")
+    for suffix in lying:  # the file first: a process that is killed here leaves no store that lacks its log
+        Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
+    return aside
+
+
+def _require_unused(path: Path) -> None:
+    """Raises StoreUnavailable if another connection has the file open. Does not change it, nor its log."""
+    if not path.exists():
+        return
+    try:
+        with closing(connect(str(path), create=False)) as connection:
+            connection.wait_for_locks(1)
+            # With a log, closing writes it into the file; an empty one, which is made here, is only removed.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(Path(f"{path}-wal").exists()))
+            connection.pragma("locking_mode", "exclusive")
+            connection.execute("BEGIN EXCLUSIVE; ROLLBACK")
+    except apsw.BusyError as error:
+        raise StoreUnavailable(f"{path}: is open in another process; stop it first") from error
+    except apsw.Error:
+        return  # damaged, which may be why it is replaced
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the name of a new file reach the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
