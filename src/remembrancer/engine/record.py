@@ -14,7 +14,8 @@ from remembrancer.domain.event import Event, EventDraft, Role
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, holds, topic_level
 from remembrancer.domain.scope import Reader, Scope, Visibility
-from remembrancer.engine import inspect
+from remembrancer.domain.strength import Exposure
+from remembrancer.engine import inspect, reinforce
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.language.lexical import analyse
@@ -72,17 +73,35 @@ async def remember(
     """Store a memory. Returns it, and whether anything was written. `turns`: ids of the events of an episode.
 
     If an active memory has the same topic key, within the level that the preset's topics belong to, that memory gets
-    the new text and keeps the old one as a revision; the same text again changes nothing. `left_out`: names of fields
-    that the caller did not give, which such a memory keeps. If several memories have the topic key, because they were
-    written under another preset, this one supersedes the others.
+    the new text and keeps the old one as a revision; the same text again changes nothing. If several memories have the
+    topic key, because they were written under another preset, this one supersedes the others.
+
+    If the preset counts repeats, a text without a key that a memory of this scope has is not stored again: it counts as
+    an exposure of that memory.
+
+    `left_out`: names of fields that the caller did not give; a memory that exists keeps them.
     """
     events = await _turns(ctx, scope, draft, turns)
-    formation = ctx.preset.formation
-    if draft.topic_key is None:
-        return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events))
-    topics = topic_level(draft.visibility, formation.topics)
+    if draft.topic_key is not None:
+        return await _on_topic(ctx, scope, draft, draft.topic_key, events, left_out)
+    repeats = ctx.preset.formation.repeats
+    if repeats is not None and draft.key is None and not events:
+        return await _once(ctx, scope, draft, repeats, left_out)
+    return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events))
+
+
+async def _on_topic(
+    ctx: Context,
+    scope: Scope,
+    draft: MemoryDraft,
+    topic_key: str,
+    events: Sequence[Event],
+    left_out: Collection[str],
+) -> tuple[Memory, bool]:
+    """Store a memory with a topic key, or revise the memory that has it."""
+    topics = topic_level(draft.visibility, ctx.preset.formation.topics)
     for _ in range(TOPIC_ATTEMPTS):
-        known, *others = await ctx.store.by_topic(scope, draft.topic_key, topics) or (None,)
+        known, *others = await ctx.store.by_topic(scope, topic_key, topics) or (None,)
         try:
             if known is None:
                 return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events), topics=topics)
@@ -107,9 +126,30 @@ async def remember(
             await ctx.store.commit(scope, alone, at=now)
             return await inspect.get(ctx, Reader(scope), known.id), True
         except Conflict:
-            if known is None and not await ctx.store.by_topic(scope, draft.topic_key, topics):
+            if known is None and not await ctx.store.by_topic(scope, topic_key, topics):
                 raise  # not a conflict of the topic: its key has another text
-    raise Conflict(f"topic key {draft.topic_key!r}: {TOPIC_ATTEMPTS} other writers told it anew meanwhile; try again")
+    raise Conflict(f"topic key {topic_key!r}: {TOPIC_ATTEMPTS} other writers told it anew meanwhile; try again")
+
+
+async def _once(
+    ctx: Context, scope: Scope, draft: MemoryDraft, counted: Exposure, left_out: Collection[str]
+) -> tuple[Memory, bool]:
+    """Store a memory, or count that its text was remembered again."""
+    for _ in range(TOPIC_ATTEMPTS):
+        known, created = await ctx.store.insert(scope, _new(ctx, scope, draft), once=True)
+        if created:
+            return known, True
+        now = ctx.clock()
+        write = revised(known, draft, scope=scope, now=now, left_out=left_out)
+        try:
+            if not says_the_same(write.memory, known):
+                await ctx.store.revise(scope, write, expected_revision=known.revision, at=now)
+        except Conflict:
+            continue
+        reader = Reader(scope)
+        await reinforce.mark(ctx, reader, {known.id: None}, counted, session=scope.session)
+        return await inspect.get(ctx, reader, known.id), True
+    raise Conflict(f"{TOPIC_ATTEMPTS} other writers changed the memory of this text meanwhile; try again")
 
 
 def _outdated(later: Memory, known: Memory, others: Sequence[Memory], now: datetime) -> list[Memory]:

@@ -277,7 +277,8 @@ class AsyncRemembrancer(View):
         0.5, 5, and none. If the topic has a memory, None keeps its kind, importance, priority, tags and metadata.
         `events`: the turns that an episode was formed from; it is found by the words of each, and its time span covers
         them. `surprise` in [0, 1] increases stability in presets that use it. If the `key` is already stored: returns
-        the stored memory, or raises Conflict if its text differs.
+        the stored memory, or raises Conflict if its text differs. Without any key, a text that is stored counts as an
+        exposure of its memory, if the preset says so (`formation.repeats`).
         """
         given, formation = locals(), self._ctx.preset.formation
         left_out = {name for name in STAYS if given[name] is None}

@@ -35,8 +35,14 @@ class Audited:
 class Memories(Protocol):
     """Writes and reads memories and relations."""
 
-    async def insert(self, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT) -> tuple[Memory, bool]:
+    async def insert(
+        self, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT, once: bool = False
+    ) -> tuple[Memory, bool]:
         """Add a memory; returns it and True. If its key exists: the stored memory and False.
+
+        `once`: a stored memory with the same content is returned likewise. It has the same title, text and visibility,
+        belongs to exactly this scope (session ignored, unless the visibility is SESSION), is active, not superseded,
+        and not expired when `write` was recorded. Of several, the one recorded first.
 
         `topics`: the level that a topic belongs to (`by_topic`). Raises Conflict if the stored memory has another text
         (a revised memory is compared by key alone), or if `by_topic` finds a memory with its topic key. Whatever the

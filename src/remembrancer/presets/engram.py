@@ -24,6 +24,7 @@ ENGRAM: Final = Preset(
     formation=Formation(
         kinds=("fact", "decision", "preference", "todo", "error", "context", "workflow", "meeting_ledger"),
         topics=Level.WORKSPACE,
+        repeats=Exposure.RETRIEVED,
     ),
     ranking=Ranking(
         score=Weighted(

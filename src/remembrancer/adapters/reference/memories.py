@@ -25,10 +25,15 @@ def require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
         raise InvalidInput(argument, owner.workspace, f"a scope in workspace {scope.workspace!r}")
 
 
-def insert(rows: Rows, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT) -> tuple[Memory, bool]:
+def insert(
+    rows: Rows, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT, once: bool = False
+) -> tuple[Memory, bool]:
     memory = write.memory
     require_same_workspace("memory.scope", scope, memory.scope)
     known = rows.memory_with_key(memory.scope, memory.key)
+    if known is None and once:
+        for equal in rows.with_content_of(memory):
+            return equal, False
     if known is None:
         require_free_topic(rows, memory, topics)
         return add(rows, scope, write), True

@@ -17,7 +17,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status, topic_order
+from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status, holds, topic_order
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply, Unkept
 from remembrancer.domain.review import Review
@@ -227,6 +227,18 @@ class Rows:
 
         found = [one for one in self.memories.values() if one.topic_key == topic_key and _holds_its_topic(one)]
         return tuple(sorted(filter(belongs, found), key=topic_order))
+
+    def with_content_of(self, memory: Memory) -> list[Memory]:
+        """The memories with the same content as this one, by when they were recorded. See `Memories.insert`."""
+
+        def content(one: Memory) -> tuple[object, ...]:
+            keeps_session = one.visibility is Visibility.SESSION
+            scope = one.scope if keeps_session else one.scope.narrowed(session=None)
+            return scope, one.title, one.text, one.visibility
+
+        same = [one for one in self.memories.values() if content(one) == content(memory)]
+        current = [one for one in same if holds(one, memory.recorded_at)]
+        return sorted(current, key=lambda one: (one.recorded_at, one.id))
 
     def has_all_vectors(self, memory_id: UUID, model: str | None) -> bool:
         """Whether the memory has cues, and each has a vector of the model."""

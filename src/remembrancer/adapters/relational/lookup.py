@@ -11,7 +11,7 @@ from remembrancer.adapters.relational.columns import Columns, Row, as_written
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import topic_order
-from remembrancer.domain.scope import Level
+from remembrancer.domain.scope import Level, Visibility
 from remembrancer.errors import NotFound
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_BEGINNING: Final = 40
+"""The characters of a text that the index `memories_by_beginning` holds."""
 _CHUNK: Final = 500
 """The number of ids in one statement."""
 
@@ -118,6 +120,23 @@ def by_topic(connection: Connection, scope: Scope, topic_key: str, topics: Level
         (*conditions.bindings, topic_key),
     )
     return tuple(sorted(found, key=topic_order))
+
+
+def by_content(connection: Connection, memory: Memory) -> Memory | None:
+    """The stored memory with the same content as this one. See `Memories.insert`."""
+    conditions = Where()
+    conditions.add("m.workspace = ? AND m.project = ? AND m.crew = ? AND m.agent = ?", *owner(memory.scope))
+    # Lets the database use an index: what is equal is compared whole.
+    conditions.add(f"substr(m.text, 1, {_BEGINNING}) = ?", memory.text[:_BEGINNING])
+    conditions.add("m.text = ? AND coalesce(m.title, '') = ?", memory.text, memory.title or "")
+    conditions.add("m.visibility = ?", memory.visibility)
+    if memory.visibility is Visibility.SESSION:
+        conditions.add("m.session = ?", memory.scope.session or "")
+    conditions.add("m.status = 'active' AND m.superseded_by IS NULL")
+    conditions.add("m.valid_until IS NULL OR m.valid_until > ?", micros(memory.recorded_at))
+    return MEMORIES.first(
+        connection, f"memories m WHERE {conditions.sql} ORDER BY m.recorded_at, m.id LIMIT 1", conditions.bindings
+    )
 
 
 def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:

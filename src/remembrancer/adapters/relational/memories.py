@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.relational.columns import Columns, assigned, insert_into
-from remembrancer.adapters.relational.lookup import by_topic, get, of_memory, with_value
+from remembrancer.adapters.relational.lookup import by_content, by_topic, get, of_memory, with_value
 from remembrancer.adapters.relational.rows import AUDIT, EXPOSURES, MEMORIES, STRENGTH
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
@@ -89,7 +89,7 @@ def add_cue(
 
 
 def insert(
-    connection: Connection, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT
+    connection: Connection, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT, once: bool = False
 ) -> tuple[Memory, bool]:
     memory = write.memory
     check_workspace(scope, memory)
@@ -98,6 +98,10 @@ def insert(
         if known is not None:
             if known.text != memory.text and known.revision == 1:
                 raise Conflict(f"key {memory.key!r}: already remembered with another text ({known.id})")
+            return known, False
+    if once:
+        known = by_content(connection, memory)
+        if known is not None:
             return known, False
     for known in _of_topic(connection, memory, topics):
         raise Conflict(f"topic key {memory.topic_key!r}: memory {known.id} is at revision {known.revision}")

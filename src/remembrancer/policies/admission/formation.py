@@ -13,7 +13,7 @@ from remembrancer.domain.event import Event, Origin, Role
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.scope import Level, Scope, Visibility, narrowest
-from remembrancer.domain.strength import INITIAL_STABILITY, Strength
+from remembrancer.domain.strength import INITIAL_STABILITY, Exposure, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.language.cues import analysed
 from remembrancer.language.english.dates import spoken_date
@@ -43,7 +43,8 @@ class Formation:
 
     `event_tier`, `note_tier`: the tier of a memory formed from an event or remembered directly. `importance`: the
     initial importance of a memory formed from an event. `topics`: the level within which a topic key has one current
-    memory, `workspace` to `agent`.
+    memory, `workspace` to `agent`. `repeats`: what remembering the text of a memory again, without a key, counts as;
+    None: the text is stored again.
     """
 
     kinds: tuple[str, ...] = ()
@@ -51,6 +52,7 @@ class Formation:
     note_tier: Tier = Tier.SEMANTIC
     importance: Importance = field(default_factory=Importance)
     topics: Level = Level.AGENT
+    repeats: Exposure | None = None
 
     def __post_init__(self) -> None:
         if self.topics is Level.SESSION:

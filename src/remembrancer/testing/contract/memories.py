@@ -288,6 +288,43 @@ class MemoryContract(StoreSuite):
             await store.set_status(READER, first.id, Status.ACTIVE, at=LATER, topics=Level.WORKSPACE)
         assert (await store.set_status(READER, first.id, Status.ACTIVE, at=LATER)).status is Status.ACTIVE
 
+    async def test_the_same_content_is_stored_once_when_asked(self, store: Store) -> None:
+        first = await stored(store, a_memory("one"))
+        async with unchanged(store):
+            again = indexed(a_memory("one", memory_id=UUID(int=9), scope=replace(SCOPE, session="tuesday")))
+            assert await store.insert(SCOPE, again, once=True) == (first, False)
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            a_memory("two"),
+            replace(a_memory("one"), title="a title"),
+            replace(a_memory("one"), visibility=Visibility.OWN),
+            a_memory("one", scope=MATE),
+            a_memory("one", scope=replace(SCOPE, project="web")),
+        ],
+    )
+    async def test_another_content_is_another_memory(self, store: Store, other: Memory) -> None:
+        await remember(store, a_memory("one"))
+        other = replace(other, id=UUID(int=9))
+        assert await store.insert(other.scope, indexed(other), once=True) == (other, True)
+
+    async def test_the_content_of_a_session_is_its_own(self, store: Store) -> None:
+        private = replace(a_memory("one"), visibility=Visibility.SESSION)
+        await remember(store, private)
+        elsewhere = replace(private, id=UUID(int=9), scope=replace(SCOPE, session="tuesday"))
+        assert (await store.insert(SCOPE, indexed(replace(private, id=UUID(int=8))), once=True))[0].id == private.id
+        assert (await store.insert(SCOPE, indexed(elsewhere), once=True))[1]
+
+    async def test_content_that_is_not_current_is_stored_again(self, store: Store) -> None:
+        retired, expired, superseded, other = (a_memory(text) for text in ("retired", "expired", "superseded", "other"))
+        await remember(store, retired, replace(expired, valid_until=NOW), superseded, other)
+        await store.set_status(READER, retired.id, Status.RETIRED, at=LATER)
+        await store.supersede(READER, superseded.id, other.id, at=LATER)
+        for number, memory in enumerate((retired, expired, superseded)):
+            again = indexed(replace(memory, id=UUID(int=number)))
+            assert (await store.insert(SCOPE, again, once=True))[1]
+
     async def test_a_retired_memory_answers_to_no_topic(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory(), topic_key="t"))
         await store.set_status(READER, memory.id, Status.RETIRED, at=LATER)

@@ -244,3 +244,9 @@ def test_claims_are_looked_up_by_their_key_and_forgotten_by_their_time(connectio
         "SEARCH claims USING INDEX claims_by_time (workspace=? AND at<?)",
         "SEARCH claims USING INDEX sqlite_autoindex_claims_1 (workspace=? AND key=?)",
     ]
+
+
+def test_the_same_content_is_looked_up_by_its_beginning(connection: Connection) -> None:
+    assert plans(connection, lambda: lookup.by_content(connection, a_memory()), "m") == [
+        "SEARCH m USING INDEX memories_by_beginning (workspace=? AND <expr>=?)"
+    ]

@@ -97,6 +97,8 @@ CREATE UNIQUE INDEX memories_by_key ON memories (workspace, project, crew, agent
 -- What is superseded has let go of its topic: told anew, the topic begins a memory of its own.
 CREATE UNIQUE INDEX memories_by_topic ON memories (workspace, project, crew, agent, topic_key)
   WHERE topic_key IS NOT NULL AND status = 'active' AND superseded_by IS NULL;
+-- Whether a text is stored already: no hash of it, because what is equal is compared whole.
+CREATE INDEX memories_by_beginning ON memories (workspace, substr(text, 1, 40));
 CREATE INDEX memories_by_time ON memories (workspace, occurred_to);
 CREATE INDEX memories_by_change ON memories (workspace, change);
 CREATE INDEX memories_by_session ON memories (workspace, session, occurred_to) WHERE session <> '';
