@@ -21,15 +21,18 @@ NOW = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
         ("7d", NOW - timedelta(days=7)),
         ("2w", NOW - timedelta(days=14)),
         ("0d", NOW),
+        ("yesterday", datetime(2026, 3, 3, tzinfo=UTC)),
+        ("last week", datetime(2026, 2, 23, tzinfo=UTC)),
+        ("March 2025", datetime(2025, 3, 1, tzinfo=UTC)),
     ],
 )
-def test_a_time_is_a_day_a_moment_or_so_long_ago(typed: str, meant: datetime) -> None:
+def test_a_time_is_a_day_a_moment_a_duration_ago_or_the_beginning_of_a_phrase(typed: str, meant: datetime) -> None:
     assert parse_time("since", typed, now=NOW) == meant
 
 
 @pytest.mark.parametrize(
     "typed",
-    ["", "yesterday", "7 d", "-7d", "7y", "9999999w", "2026-02-30", "2026-03-01T09:00:00"],
+    ["", "the deploy", "tell me yesterday", "7 d", "-7d", "7y", "9999999w", "2026-02-30", "2026-03-01T09:00:00"],
 )
 def test_anything_else_is_refused_by_name(typed: str) -> None:
     with pytest.raises(InvalidInput, match=r"^since: .*7d"):

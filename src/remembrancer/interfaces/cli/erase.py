@@ -98,7 +98,8 @@ def has_somebody_to_ask(call: Invocation) -> bool:
 def _ask(call: Invocation, preview: ErasureOut) -> None:
     """Ask for confirmation. Raises InvalidInput if there is no terminal, typer.Abort if the answer is no."""
     if not has_somebody_to_ask(call):
-        raise InvalidInput("--yes", "left out", "given where there is no terminal to ask on: nothing undoes it")
+        allowed = "--yes, as no terminal can ask for confirmation; erasing cannot be undone, --dry-run shows it"
+        raise InvalidInput("--yes", "missing", allowed)
     for block in _receipt(preview):
         call.err.print(block)
     typer.confirm("Erase this for good?", abort=True, err=True)

@@ -31,7 +31,7 @@ from remembrancer.values import dataclass
 BROKEN_PIPE: Final = 141
 """The exit code when the reader of the output has closed the pipe: 128 + SIGPIPE."""
 
-TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, or 7d, 24h, 90m ago"
+TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, 7d, 24h or 90m ago, or yesterday, last week, …"
 
 Id = Annotated[str, "ID", "A memory's id, as every list prints it."]
 LimitOption = Annotated[int, "-n", "The maximum number."]

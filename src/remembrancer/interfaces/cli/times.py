@@ -8,10 +8,11 @@ from typing import Final
 
 from remembrancer.domain.validation import moment
 from remembrancer.errors import InvalidInput
+from remembrancer.language.times.spans import spans
 
 ALLOWED: Final = (
     "a day such as 2026-03-04 (from midnight, UTC), a time with its UTC offset such as 2026-03-04T09:00:00Z, "
-    "or how long ago, such as 90m, 24h, 7d or 2w"
+    "how long ago, such as 90m, 24h, 7d or 2w, or a phrase such as yesterday or last week (from its beginning, UTC)"
 )
 
 LENGTHS: Final = "90m, 24h, 7d or 2w"
@@ -27,8 +28,8 @@ _UNITS: Final = {
 
 
 def parse_time(argument: str, value: str, *, now: datetime) -> datetime:
-    """The time that `value` denotes, in UTC: a day, a time with an offset, or a duration before `now`. Raises
-    InvalidInput.
+    """The time that `value` denotes, in UTC: a day, a time with an offset, a duration before `now`, or the beginning of
+    the time that an English phrase names. Raises InvalidInput.
 
     >>> parse_time("since", "2d", now=datetime(2026, 3, 4, tzinfo=UTC))
     datetime.datetime(2026, 3, 2, 0, 0, tzinfo=datetime.timezone.utc)
@@ -40,7 +41,10 @@ def parse_time(argument: str, value: str, *, now: datetime) -> datetime:
             return datetime.combine(date.fromisoformat(value), time.min, UTC)
         parsed = datetime.fromisoformat(value)
     except (ValueError, OverflowError):
-        raise InvalidInput(argument, value, ALLOWED) from None
+        named = [span.start for span in spans(value, now) if span.text == value]
+        if not named:
+            raise InvalidInput(argument, value, ALLOWED) from None
+        return named[0]
     if parsed.tzinfo is None:
         raise InvalidInput(argument, value, f"{ALLOWED} (this time has no UTC offset)")
     return moment(argument, parsed)

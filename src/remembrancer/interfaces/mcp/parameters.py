@@ -15,7 +15,10 @@ MIN_BLOCK_CHARS: Final = 500
 """Enough for the frame of any preset and a few lines."""
 MAX_BLOCK_CHARS: Final = 100_000
 
-_TIME: Final = "a day (2026-03-04), a time with its offset (2026-03-04T09:00:00Z), or how long ago (90m, 24h, 7d, 2w)"
+_TIME: Final = (
+    "a day (2026-03-04), a time with its offset (2026-03-04T09:00:00Z), how long ago (90m, 24h, 7d, 2w), or a phrase "
+    "(yesterday, last week)"
+)
 _SLUG: Final = Field(min_length=1, max_length=100)
 _Time = Annotated[str, Field(min_length=1, max_length=40)]
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
