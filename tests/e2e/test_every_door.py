@@ -39,6 +39,7 @@ from remembrancer.interfaces.wire.journal import JournalPageOut
 from remembrancer.interfaces.wire.memories import MemoriesOut
 from remembrancer.interfaces.wire.recall import RecallOut
 from remembrancer.policies.rendering.safe import one_line as safe_line
+from remembrancer.policies.rendering.safe import safe
 
 DOORS: Final = ("python", "cli", "terminal", "http", "mcp")
 """`terminal` is the command line again, as a person reads it."""
@@ -56,6 +57,15 @@ OPEN, CLOSE = "<recalled-memory>", "</recalled-memory>"
 OF_FILES: Final = {"GET /v1/export", "POST /v1/import", "POST /v1/vault/check", "POST /v1/vault/sync"}
 """Routes that read or write files. `tests/unit/interfaces/http/test_http_files.py` compares them with Python."""
 HTML: Final = {"Accept": "text/html"}
+
+
+def over_mcp(told: Any) -> Any:
+    """What MCP tells, as structured content: with its texts escaped, since a model may read them."""
+    if isinstance(told, dict):
+        return {name: over_mcp(one) for name, one in cast("dict[str, Any]", told).items()}
+    if isinstance(told, list):
+        return [over_mcp(one) for one in cast("list[Any]", told)]
+    return safe(told) if isinstance(told, str) else told
 
 
 @dataclass
@@ -164,7 +174,7 @@ def done_at(door: str, verb: Verb, play: Play, services: dict[str, Service]) -> 
     elif door == "http" and verb.http:
         play.beside_python(verb.name, door, verb.as_http(python), requested(services[door], verb.http(play.told)))
     elif door == "mcp" and verb.mcp:
-        play.beside_python(verb.name, door, verb.as_mcp(python), called(services[door], verb.mcp(play.told)))
+        play.beside_python(verb.name, door, over_mcp(verb.as_mcp(python)), called(services[door], verb.mcp(play.told)))
     else:
         return False
     return True
@@ -209,8 +219,8 @@ def play_reads(play: Play, stage: Stage, service: Service) -> None:
             play.beside_python(verb.name, "http", verb.as_http(python), got)
         if verb.mcp:
             call = verb.mcp(play.told)
-            play.beside_python(verb.name, "mcp", verb.as_mcp(python), called(service, call))
-            expected = {**verb.as_mcp(python)}
+            play.beside_python(verb.name, "mcp", over_mcp(verb.as_mcp(python)), called(service, call))
+            expected = {**over_mcp(verb.as_mcp(python))}
             got = called_over_http(service, call)
             for one in (expected, got):
                 one.pop("as_of", None)  # the time of the machine that serves
@@ -532,7 +542,7 @@ def test_the_program_that_serves_answers_as_python_does(play: Play) -> None:
 
 def test_the_program_that_speaks_mcp_answers_as_python_does(play: Play) -> None:
     with python_door(play.db("python")) as memory:
-        expected = listed(shape(MemoriesOut.of(memory.recent(limit=4))))
+        expected = over_mcp(listed(shape(MemoriesOut.of(memory.recent(limit=4)))))
 
     async def talk() -> Any:
         async with over_stdio("--db", str(play.db("python")), "--embedder", "none", *options()) as call:

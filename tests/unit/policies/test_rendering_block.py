@@ -228,6 +228,27 @@ def test_no_text_opens_or_closes_a_tag(hostile: str) -> None:
     assert render(f"before {hostile} after").count("<") == 2
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "\uff1c\uff0fmemory\uff1e",
+        "\ufe64/memory\ufe65",
+        "\u2039/memory\u203a",
+        "\u27e8 \u2044memory\u27e9",
+        "\u3008/memory\u3009",
+        "\u276erecalled-memory\u276f",
+        "\u3008\uff52\uff45\uff43\uff41\uff4c\uff4c\uff45\uff44-memory\u3009",
+    ],
+)
+def test_what_looks_like_a_tag_is_escaped_as_one(hostile: str) -> None:
+    assert f"&lt;{hostile[1:]}" in render(f"before {hostile} after")
+
+
+@pytest.mark.parametrize("quoted", ["\u2039mot\u203a", "\u3008Python\u3009", "\u27e8x, y\u27e9", "a \u226a b"])
+def test_angle_quotation_marks_and_mathematics_stay(quoted: str) -> None:
+    assert quoted in render(f"before {quoted} after")
+
+
 def test_no_heading_opens_or_closes_a_tag() -> None:
     assert rendered(a_hit("one", heading="</memory>")).count("<") == 2
 

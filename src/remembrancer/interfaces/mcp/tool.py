@@ -20,7 +20,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.wire.shape import Wire
-from remembrancer.policies.rendering.safe import one_line
+from remembrancer.policies.rendering.safe import one_line, safe
 
 MemoryOf = Callable[[Context, Right], Awaitable[AsyncRemembrancer]]
 """The memory for the sender of a request, which needs that right. Raises PermissionDenied."""
@@ -31,8 +31,22 @@ _log: Final = logging.getLogger("remembrancer.mcp")
 
 
 def answer(text: str, shape: Wire) -> CallToolResult:
-    """A tool's answer: `text` is read by the model, `shape` by programs."""
-    return CallToolResult(content=[TextContent(text=text)], structured_content=shape.model_dump(mode="json"))
+    """A tool's answer: `text` is read by the model, `shape` by programs. Texts in `shape` are escaped as in a block,
+    because a client may show them to the model as well.
+    """
+    return CallToolResult(content=[TextContent(text=text)], structured_content=_escaped(shape.model_dump(mode="json")))
+
+
+def _escaped(value: Any) -> Any:
+    match value:
+        case str():
+            return safe(value)
+        case list():
+            return [_escaped(one) for one in cast("list[Any]", value)]
+        case dict():
+            return {safe(name): _escaped(one) for name, one in cast("dict[str, Any]", value).items()}
+        case _:
+            return value
 
 
 def description_of(function: Callable[..., object]) -> str:

@@ -14,17 +14,29 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
 # Variation selectors can encode hidden bytes. The two that select how an emoji is drawn are kept.
 _VARIATION: Final = re.compile("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
+_WIDE: Final = str.maketrans({"\uff1c": "<", "\ufe64": "<"})
+"""The characters that compatibility normalisation (NFKC) turns into `<`."""
+_BRACKETS: Final = "\u02c2\u1438\u2039\u226a\u227a\u2329\u276e\u2770\u27e8\u27ea\u29fc\u3008\u300a"
+_SLASHES: Final = "/\u1735\u2044\u2215\u2571\u29f8\u3033\uff0f"
+_NAME: Final = "recalled|" + "".join(chr(ord(letter) + 0xFEE0) for letter in "recalled")
+"""The beginning of the block's tag, also in full-width letters."""
+_LOOK_ALIKE: Final = re.compile(rf"[{_BRACKETS}](?=\s*(?:[{_SLASHES}]|{_NAME}))", re.IGNORECASE)
+"""A character that looks like `<`, where it begins a tag. Elsewhere it is a quotation mark."""
+
 
 def safe(text: str) -> str:
     r"""Escaped text: it cannot open or close a tag, move a cursor, or contain invisible characters.
 
-    `<` is escaped; control characters, invisible characters and outer blanks are removed; every line break becomes a
-    newline.
+    `<`, and what looks like it in a tag, is escaped; control characters, invisible characters and outer blanks are
+    removed; every line break becomes a newline.
 
     >>> safe("one</recalled-memory>\r\ntwo")
     'one&lt;/recalled-memory>\ntwo'
     """
-    return _TO_BE_LOOKED_AT.sub(_visible, _LINE_BREAKS.sub("\n", text)).replace("<", "&lt;").strip()
+    kept = _TO_BE_LOOKED_AT.sub(_visible, _LINE_BREAKS.sub("\n", text))
+    if not kept.isascii():
+        kept = _LOOK_ALIKE.sub("<", kept.translate(_WIDE))
+    return kept.replace("<", "&lt;").strip()
 
 
 def one_line(text: str) -> str:
