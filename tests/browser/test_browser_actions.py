@@ -27,7 +27,7 @@ def test_answers_come_as_one_types(page: Page) -> None:
     assert page.run("return document.activeElement.name") == "q"
 
 
-def test_a_filter_leaves_out_what_is_of_another_kind(page: Page) -> None:
+def test_a_filter_leaves_out_memories_of_another_kind(page: Page) -> None:
     page.open("/search?q=checkout").one("details summary")
     page.run("document.querySelector('#search details').open = true")
     page.one("[name=kinds]").send_keys("decision")
@@ -36,13 +36,13 @@ def test_a_filter_leaves_out_what_is_of_another_kind(page: Page) -> None:
     assert {one.text for one in page.all(".hit .badge:first-child")} == {"decision"}
 
 
-def test_it_is_told_why_a_memory_is_not_among_the_answers(page: Page, memory: Browsed) -> None:
+def test_the_page_explains_why_a_memory_is_not_among_the_answers(page: Page, memory: Browsed) -> None:
     page.open("/search?q=checkout+memory").enter("[name=why]", str(memory.forgotten))
     page.until("location.search.includes('why=')")
     assert "left out before the search: retired" in page.text("#results")
 
 
-def test_an_unknown_id_is_told_to_be_unknown(page: Page) -> None:
+def test_an_unknown_id_is_reported_as_unknown(page: Page) -> None:
     page.open("/search?q=checkout&why=00000000-0000-4000-8000-000000000404")
     assert "no memory 00000000-0000-4000-8000-000000000404 here" in page.text("#results")
 
@@ -80,7 +80,7 @@ def test_an_episode_shows_the_turns_it_is_of(page: Page, memory: Browsed) -> Non
     assert "The offsite is in Lisbon" in page.text(".transcript")
 
 
-def test_a_memory_that_was_updated_shows_what_it_said_before(page: Page, memory: Browsed) -> None:
+def test_an_updated_memory_shows_its_earlier_text(page: Page, memory: Browsed) -> None:
     page.open(f"/memories/{memory.revised}")
     assert "Checkout needs 1 GiB in production" in page.text("[aria-labelledby=revisions-title]")
 

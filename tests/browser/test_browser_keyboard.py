@@ -52,7 +52,7 @@ def test_keys_are_letters_where_one_types(page: Page) -> None:
     assert page.run("return document.getElementById('help').open") is False
 
 
-def test_a_question_mark_tells_of_the_keys_and_escape_closes_it(page: Page) -> None:
+def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(page: Page) -> None:
     pressed(page.open("/jobs").until("document.querySelector('[data-help]:not([hidden])')"), "?")
     page.until("document.getElementById('help').open")
     page.screenshot("keys-light")

@@ -31,7 +31,7 @@ def test_an_event_recorded_over_http_appears_on_the_journal(page: Page) -> None:
     page.until(first(recorded(page, f"live {uuid4()}")))
 
 
-def test_who_does_not_see_the_page_is_told_of_new_entries(page: Page) -> None:
+def test_a_screen_reader_announces_new_entries(page: Page) -> None:
     page.open("/journal").until(LIVE)
     recorded(page, f"told {uuid4()}")
     page.until("document.querySelector('[data-live-said]').textContent === '1 new entry'")
@@ -51,7 +51,7 @@ def test_hostile_words_stay_text_when_they_come_live(page: Page) -> None:
     assert page.browser.title == "Journal · Remembrancer"
 
 
-def test_a_paused_journal_stands_still_and_catches_up(page: Page) -> None:
+def test_a_paused_journal_does_not_change_and_then_catches_up(page: Page) -> None:
     page.open("/journal").until(LIVE)
     shown = recorded(page, f"before {uuid4()}")
     page.until(first(shown))
@@ -74,7 +74,7 @@ def test_a_hidden_page_has_no_open_stream(page: Page) -> None:
     page.until(first(missed))
 
 
-def test_what_the_page_is_not_chosen_for_does_not_appear(page: Page) -> None:
+def test_entries_that_the_filter_of_the_page_excludes_do_not_appear(page: Page) -> None:
     page.open("/journal?severities=warn").until(LIVE)
     recorded(page, f"calm {uuid4()}")
     page.until(first(recorded(page, f"warning {uuid4()}", severity="warn")))

@@ -46,7 +46,7 @@ def logged_in(page: Page, key: str, path: str = "/") -> Page:
     return page.until("!document.querySelector('[name=key]')")
 
 
-def test_who_has_no_key_is_asked_for_one_and_led_where_they_wanted(page: Page, keyed: Keyed) -> None:
+def test_a_visitor_without_a_key_is_asked_for_one_and_led_to_the_requested_page(page: Page, keyed: Keyed) -> None:
     page.open("/search?q=checkout")
     assert page.path() == "/login?next=%2Fsearch%3Fq%3Dcheckout"
     page.enter("[name=key]", keyed.reading)
@@ -69,7 +69,7 @@ def test_a_wrong_key_is_reported(page: Page) -> None:
     page.screenshot("login-light")
 
 
-def test_who_logs_out_is_out(page: Page, keyed: Keyed) -> None:
+def test_after_logging_out_a_page_asks_for_a_key_again(page: Page, keyed: Keyed) -> None:
     logged_in(page, keyed.reading).follow("form[action='/logout'] button")
     page.until("location.pathname === '/login'")
     page.open("/journal")

@@ -70,12 +70,12 @@ def test_a_page_has_names_labels_and_an_order_for_who_does_not_see_it(survey: Su
 
 
 @each_page
-def test_every_text_of_a_page_stands_out_from_its_light_ground(survey: Survey) -> None:
+def test_every_text_of_a_page_has_contrast_on_the_light_background(survey: Survey) -> None:
     assert survey.low_in_light == []
 
 
 @each_page
-def test_every_text_of_a_page_stands_out_from_its_dark_ground(survey: Survey) -> None:
+def test_every_text_of_a_page_has_contrast_on_the_dark_background(survey: Survey) -> None:
     assert survey.low_in_dark == []
 
 
@@ -95,7 +95,7 @@ def test_tab_shows_where_it_is(survey: Survey) -> None:
     assert [one["name"] for one in survey.visited if not (one["shown"] and one["ringed"])] == []
 
 
-def test_the_navigation_tells_which_page_it_is(page: Page) -> None:
+def test_the_navigation_marks_the_current_page(page: Page) -> None:
     page.open("/journal")
     assert [one.text for one in page.all("nav [aria-current=page]")] == ["Journal"]
 
@@ -110,7 +110,7 @@ def test_a_theme_that_was_chosen_is_there_before_the_page_is_painted(page: Page)
     assert "theme.js" in scripts[0]
 
 
-def test_a_chosen_theme_goes_before_that_of_the_system(page: Page) -> None:
+def test_a_chosen_theme_overrides_that_of_the_system(page: Page) -> None:
     page.scheme("dark").open("/jobs").run("localStorage.setItem('theme', 'light')")
     page.open("/jobs")
     light = page.run("return getComputedStyle(document.documentElement).backgroundColor")
@@ -128,7 +128,7 @@ def test_nothing_moves_for_who_wants_it_so(page: Page) -> None:
     assert page.run(script) == []
 
 
-def test_a_page_prints_without_what_is_only_for_screens(page: Page, memory: Browsed) -> None:
+def test_a_page_prints_without_the_parts_that_are_only_for_screens(page: Page, memory: Browsed) -> None:
     page.open(f"/memories/{memory.revised}")
     page.command("Emulation.setEmulatedMedia", media="print")
     shown = page.run(
@@ -138,7 +138,7 @@ def test_a_page_prints_without_what_is_only_for_screens(page: Page, memory: Brow
     assert shown == 0
 
 
-def test_times_tell_utc_and_how_long_ago(page: Page, memory: Browsed) -> None:
+def test_times_show_utc_and_the_age(page: Page, memory: Browsed) -> None:
     time = page.open(f"/memories/{memory.revised}").one("main .meta time")
     assert re.fullmatch(r"\d hours? ago", time.text)
     assert str(time.get_dom_attribute("datetime")).endswith("Z")

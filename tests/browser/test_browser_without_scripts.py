@@ -19,7 +19,7 @@ def texts(page: Page, selector: str) -> list[str]:
     return [one.text for one in page.all(selector)]
 
 
-def test_the_overview_tells_all_of_it_at_once_where_it_is_asked_to(plain: Page) -> None:
+def test_the_overview_shows_everything_at_once_on_request(plain: Page) -> None:
     plain.open("/").follow("noscript a")
     assert plain.path() == "/?whole=1"
     assert plain.all("[data-waiting]") == []
@@ -50,7 +50,7 @@ def test_the_journal_goes_back_by_its_link(plain: Page) -> None:
     assert plain.all(".entry") != []
 
 
-def test_what_needs_a_script_is_not_offered(plain: Page) -> None:
+def test_controls_that_need_a_script_are_not_offered(plain: Page) -> None:
     plain.open("/journal")
     hidden = [plain.one(one).is_displayed() for one in ("[data-theme-toggle]", "[data-help]", "#live")]
     assert hidden == [False, False, False]

@@ -98,7 +98,7 @@ def test_an_event_of_long_ago_is_old_when_it_comes(rem: Remembrancer) -> None:
     assert importance(rem, "the deploy failed") == pytest.approx(0.7 * 0.5, abs=2e-3)
 
 
-def test_only_what_was_shown_is_lifted(rem: Remembrancer) -> None:
+def test_only_shown_memories_are_reinforced(rem: Remembrancer) -> None:
     """[1.11] MarkReferenced ran inside the dense leg, over all that was fetched."""
     told = rem.remember("the deploy failed")
     rem.jobs.index_now()
@@ -111,7 +111,7 @@ def test_only_what_was_shown_is_lifted(rem: Remembrancer) -> None:
 # ── access ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_lead_sees_of_its_crew_what_matters_and_an_agent_its_own(rem: Remembrancer) -> None:
+def test_a_lead_sees_important_memories_of_its_crew_and_an_agent_its_own(rem: Remembrancer) -> None:
     """[1.11] crew_shared was the whole crew: the filter by worth was in the documents only."""
     ben = rem.scoped(agent="ben")
     ben.observe("deploy escalated", type="peer.escalation")  # 0.70
@@ -174,7 +174,7 @@ def test_an_edge_leads_from_the_later_to_the_earlier_once(rem: Remembrancer) -> 
     assert edges(rem, first) == edges(rem, second) == {(second.text, first.text)}
 
 
-def test_one_hop_along_similar_brings_what_the_question_does_not(rem: Remembrancer) -> None:
+def test_one_hop_along_similar_edges_finds_a_memory_that_the_question_does_not_match(rem: Remembrancer) -> None:
     """[1.13] The walk and its setting were in the documents only."""
     hit = rem.remember("the deploy of checkout failed")
     near = rem.remember("a pipe burst in the cellar")

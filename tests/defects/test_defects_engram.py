@@ -35,7 +35,7 @@ def test_three_bad_words_delete_a_memory_however_often_it_was_recalled(rem: Reme
     assert texts(rem.recall("deploy key")) == []
 
 
-def test_what_was_struck_out_says_why_and_can_be_had_back(rem: Remembrancer) -> None:
+def test_a_memory_retired_by_strikes_has_a_reason_and_can_be_restored(rem: Remembrancer) -> None:
     """[3.8] It was deleted for good."""
     told = rem.remember("the deploy key is blue")
     for _ in range(3):
@@ -51,7 +51,7 @@ def test_a_trusted_memory_survives_three_bad_words(rem: Remembrancer) -> None:
     assert rem.get(told.id).status is Status.ACTIVE
 
 
-def test_what_is_popular_does_not_outvote_what_answers(rem: Remembrancer) -> None:
+def test_a_popular_memory_does_not_rank_above_one_that_answers(rem: Remembrancer) -> None:
     """[3.7] Fused hits were scored by confidence and priority alone, blind to the question."""
     popular = rem.remember("good morning from the standup bot", priority=10, confidence=1.0)
     rem.remember("the deploy key of checkout is blue", priority=5)
@@ -93,7 +93,7 @@ def test_decay_reaches_every_memory(rem: Remembrancer, clock: FixedClock) -> Non
     assert left == [pytest.approx(0.1653, abs=1e-4)] * 120
 
 
-def test_a_memory_without_a_vector_is_found_by_its_words_beside_those_that_have_one(rem: Remembrancer) -> None:
+def test_a_memory_without_a_vector_is_found_by_its_words_among_memories_with_vectors(rem: Remembrancer) -> None:
     """[3.3] [3.7] What could not be embedded waited in another database, which recall did not read."""
     rem.remember("the lunch of the office is late")
     rem.jobs.index_now()

@@ -29,7 +29,7 @@ def scores(answer: Recall) -> dict[str, tuple[float, float | None]]:
     return {hit.memory.text: (hit.score, hit.explanation.signals["similarity"]) for hit in answer}
 
 
-def test_similarity_is_the_same_whoever_else_is_found(rem: Remembrancer) -> None:
+def test_similarity_does_not_depend_on_the_other_hits(rem: Remembrancer) -> None:
     """[B3] 1 - distance / greatest distance: the farthest candidate was always 0, and no two answers compared."""
     rem.remember("the deploy of checkout failed")
     rem.remember("the deploy of billing failed")
@@ -53,7 +53,7 @@ def test_the_weakest_match_is_not_nothing_by_definition(rem: Remembrancer) -> No
     assert all(one is not None and 0.2 < one < 1 for one in lexical)
 
 
-def test_what_has_not_slept_is_found_by_meaning(rem: Remembrancer) -> None:
+def test_working_memory_is_found_by_meaning_before_it_is_summarised(rem: Remembrancer) -> None:
     """[B3] Working memory had no vectors: what was said today was found by its words or not at all."""
     kept = rem.remember("internationalization characterization decentralization")
     rem.jobs.index_now()
@@ -69,7 +69,7 @@ def test_lately_is_an_e_folding_time(rem: Remembrancer, clock: FixedClock) -> No
     assert rem.recall("deploy")[0].explanation.signals["retention"] == pytest.approx(math.exp(-1))
 
 
-def test_what_is_to_come_counts_as_now(rem: Remembrancer) -> None:
+def test_a_memory_dated_in_the_future_counts_as_new(rem: Remembrancer) -> None:
     """[B3] Memories later than the question got a boost without end."""
     rem.remember("the deploy freeze", occurred_at=NOW + 30 * DAY)
     assert rem.recall("deploy freeze")[0].explanation.signals["retention"] == 1.0

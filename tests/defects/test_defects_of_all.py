@@ -111,7 +111,7 @@ def test_stop_words_alone_do_not_match_everything(wordy: Remembrancer, asked: st
     assert texts(wordy.recall(asked)) == []
 
 
-def test_a_short_word_matches_itself_and_not_what_begins_with_it(wordy: Remembrancer) -> None:
+def test_a_short_word_matches_itself_and_not_longer_words_that_begin_with_it(wordy: Remembrancer) -> None:
     """[1.15] `se*` matched 48.5 % of chunks."""
     wordy.remember("the server sent seven settings")
     wordy.remember("in se there is no harm")
@@ -174,7 +174,7 @@ def test_an_outage_between_two_questions_falls_back_to_words_and_says_so(
 # ── recall only reads ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_recall_counts_nothing_and_mark_counts_only_what_was_shown(rem: Remembrancer) -> None:
+def test_recall_counts_no_use_and_mark_counts_only_shown_memories(rem: Remembrancer) -> None:
     """[1.11] [3.6] All that was over-fetched, 20 rows and more, was counted as referenced, shown or not."""
     told = [rem.remember(f"deploy note {number} about the checkout service") for number in range(30)]
     rem.jobs.index_now()
@@ -211,7 +211,7 @@ def test_being_found_makes_nobody_surer(rem: Remembrancer) -> None:
         ("The service listens on port 8080", "The service listens on port 8081"),
     ],
 )
-def test_what_differs_in_a_number_a_date_or_a_negation_is_kept_beside_it(
+def test_texts_that_differ_in_a_number_a_date_or_a_negation_are_both_kept(
     rem: Remembrancer, one: str, other: str
 ) -> None:
     """[3.5] [5.10] A cosine above 0.70 was a duplicate, and the new text was thrown away.
@@ -298,7 +298,7 @@ def test_a_filter_fills_the_page(crowded: Remembrancer, preset: str) -> None:
 # ── sessions and tenants ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_one_session_remembers_another_finds(rem: Remembrancer) -> None:
+def test_a_memory_of_one_session_is_found_from_another(rem: Remembrancer) -> None:
     """[B6] The default scope made 98 % of rows invisible from anywhere else."""
     rem.scoped(session="monday").remember("the deploy key is blue")
     rem.jobs.index_now()
@@ -356,7 +356,7 @@ def _invalidated(rem: Remembrancer, clock: FixedClock) -> Memory:
 
 
 @pytest.mark.parametrize("gone", [_expired, _forgotten, _superseded, _invalidated])
-def test_what_is_no_longer_so_does_not_come_back(
+def test_an_outdated_memory_is_not_recalled(
     rem: Remembrancer, clock: FixedClock, gone: Callable[[Remembrancer, FixedClock], Memory]
 ) -> None:
     """[1.1] expires_at was a dead column. [B4] Expired and superseded rows were summarised and came back as new.

@@ -43,7 +43,7 @@ def test_forgetting_does_not_wait_for_the_next_day(rem: Remembrancer, clock: Fix
     assert left == sorted(set(left), reverse=True)
 
 
-def test_what_surprised_lasts_longer(rem: Remembrancer) -> None:
+def test_a_surprising_memory_lasts_longer(rem: Remembrancer) -> None:
     """[A8] Later versions wrote every surprise as 0: no boost was left."""
     for surprise in (0.0, 1.0):
         rem.remember(f"deploy {surprise}", surprise=surprise, occurred_at=NOW - 240 * HOUR)

@@ -68,7 +68,7 @@ def test_meaning_alone_brings_a_candidate(rem: Remembrancer) -> None:
     assert answer[0].explanation.ranks == {"dense": 1}
 
 
-def test_retired_learnings_are_no_candidates_whatever_their_prominence(rem: Remembrancer) -> None:
+def test_retired_learnings_are_no_candidates_even_if_prominent(rem: Remembrancer) -> None:
     """[2.3] A retired entry has prominence 0."""
     retired = rem.remember("raise the memory of checkout", importance=1.0)
     rem.mark([retired.id], "retrieved")

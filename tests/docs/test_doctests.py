@@ -15,7 +15,7 @@ WITH_EXAMPLES = sorted(path for path in SOURCE.rglob("*.py") if ">>> " in path.r
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_examples_in_docstrings_say_what_happens(path: Path) -> None:
+def test_examples_in_docstrings_print_the_real_result(path: Path) -> None:
     parts = path.relative_to(SOURCE.parent).with_suffix("").parts
     module = import_module(".".join(part for part in parts if part != "__init__"))
     result = doctest.testmod(module)

@@ -42,13 +42,13 @@ def cell(value: Any, path: str) -> str:
     return f"`{text}`" if isinstance(value, str) else text
 
 
-def test_the_presets_stand_side_by_side() -> None:
+def test_the_table_has_a_column_for_each_preset() -> None:
     assert HEAD in PAGE
     assert {"ranking.score", "ranking.lexical_only", "dynamics.curve", "fading.strength"} < set(SIDE_BY_SIDE)
 
 
 @pytest.mark.parametrize("path", SIDE_BY_SIDE)
-def test_a_row_has_what_each_preset_chooses(path: str) -> None:
+def test_a_row_has_the_value_of_each_preset(path: str) -> None:
     cells = [cell(choice(table_of(preset), path), path) for preset in PRESETS.values()]
     assert f"| `{path}` | {' | '.join(cells)} |" in PAGE.splitlines()
 

@@ -73,7 +73,7 @@ def test_topics_come_back_on_other_days() -> None:
     assert min(len([day for topic, day in days if topic == one]) for one in topics) > 1
 
 
-def test_most_of_what_is_said_is_said_once() -> None:
+def test_most_texts_are_used_once() -> None:
     life = make_life(20_000)
     assert (life.patterns > 800, life.texts > 15_000) == (True, True)
 
@@ -89,7 +89,7 @@ def test_a_model_that_was_out_of_reach_is_made_up_for(lives: dict[str, Figures])
     assert (total(life, "failed") > 0, left) == (True, {})
 
 
-def test_what_working_memory_held_was_summed_up(lives: dict[str, Figures]) -> None:
+def test_working_memory_was_summarised(lives: dict[str, Figures]) -> None:
     life = lives["mnemosyne"]
     assert total(life, "summaries") == total(life, "model calls") > 0
 
@@ -183,7 +183,7 @@ def test_a_memory_out_of_recall_that_nothing_leads_to_is_found() -> None:
     assert "what left recall for another memory is led to by it" in rules(found)
 
 
-def test_a_memory_made_of_what_had_expired_is_found() -> None:
+def test_a_memory_formed_from_expired_memories_is_reported() -> None:
     def expired(rows: Rows, episode: Memory) -> Rows:
         edge = rows.sources[episode.id][0]
         source = rows.memories[edge.target]

@@ -92,7 +92,7 @@ def rows(block: Figures) -> dict[str, Figures]:
     return {row["variant"]: row for row in block["rows"]}
 
 
-def test_without_locomo_it_says_where_to_get_it(without_locomo: subprocess.CompletedProcess[str]) -> None:
+def test_without_locomo_it_prints_where_to_download_it(without_locomo: subprocess.CompletedProcess[str]) -> None:
     assert "LOCOMO=path/to/locomo10.json" in without_locomo.stderr
 
 
@@ -176,7 +176,7 @@ def test_each_table_has_a_picture(shown: tuple[View, ...], pictures: Path) -> No
     assert drawn == {f"{view.name}.png": True for view in shown}
 
 
-def test_where_the_pictures_are_is_said(done: subprocess.CompletedProcess[str], pictures: Path) -> None:
+def test_the_location_of_the_pictures_is_printed(done: subprocess.CompletedProcess[str], pictures: Path) -> None:
     assert (
         "drew worth-chats-workshop.png, worth-chats-garden.png, worth-chats-workshop-third-person.png, "
         "worth-chats-garden-third-person.png, worth-untouched.png, worth-all.png, "
@@ -205,7 +205,7 @@ def test_without_late_interaction_the_other_weights_are_kept() -> None:
     assert weights(variant) == kept
 
 
-def test_each_row_says_what_it_saves(shown: tuple[View, ...]) -> None:
+def test_each_row_has_the_cost_that_it_saves(shown: tuple[View, ...]) -> None:
     table = sheet(next(view for view in shown if isinstance(view, Ablation) and view.saved is not None))
     assert table.columns[-2:] == ("ms saved", "bytes saved")
     assert all(figures[-1] for name, figures in table.rows if name != FULL.label)

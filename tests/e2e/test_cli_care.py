@@ -89,14 +89,14 @@ READING = (
 
 
 @pytest.mark.parametrize("arguments", READING, ids=lambda arguments: arguments[0])
-def test_a_missing_file_is_said_and_not_made(cli: Cli, folder: Path, arguments: tuple[str, ...]) -> None:
+def test_a_missing_file_is_reported_and_not_created(cli: Cli, folder: Path, arguments: tuple[str, ...]) -> None:
     ran = cli(*arguments)
     assert (ran.code, ran.out) == (3, "")
     assert "no such file" in ran.err
     assert list(folder.iterdir()) == []
 
 
-def test_a_file_that_is_no_database_is_said(cli: Cli, folder: Path) -> None:
+def test_a_file_that_is_no_database_is_reported(cli: Cli, folder: Path) -> None:
     (folder / "remembrancer.db").write_text("something else\n" * 1000, encoding="utf-8")
     ran = cli("stats")
     assert ran.code == 3

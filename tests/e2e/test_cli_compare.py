@@ -36,20 +36,20 @@ def test_a_row_for_each_memory_has_its_rank_and_score_under_each_preset(cli: Cli
     assert all(len(re.findall(r"\d [01]\.\d\d", row)) == len(SHIPPED) for row in rows)
 
 
-def test_why_they_differ_stands_below_it_in_words(cli: Cli, ids: dict[str, str]) -> None:
+def test_the_reasons_for_differences_are_below_the_table(cli: Cli, ids: dict[str, str]) -> None:
     told = " ".join(cli.done(*COMPARE, "default", "engram", "--limit", "1").out.split())
     assert "Why they differ A Checkout needs 2 GiB of memory rank 1 everywhere: " in told
     assert ids["exact"] in told
 
 
-def test_what_is_left_out_has_its_rank_in_brackets(cli: Cli, ids: dict[str, str]) -> None:
+def test_a_memory_that_is_left_out_has_its_rank_in_brackets(cli: Cli, ids: dict[str, str]) -> None:
     printed = cli.done(*COMPARE, "default", "teaparty", "--limit", "1").out
     assert re.search(r"^A +1 0\.\d\d +\(2\) +Checkout needs", printed, re.MULTILINE)
     assert re.search(r"^B +\(2\) +1 0\.\d\d +Memory is short", printed, re.MULTILINE)
     assert ids
 
 
-def test_the_overlap_of_each_pair_stands_last(cli: Cli, ids: dict[str, str]) -> None:
+def test_the_overlap_of_each_pair_comes_last(cli: Cli, ids: dict[str, str]) -> None:
     lines = cli.done(*COMPARE, "default", "engram", "plastmem").out.rstrip().splitlines()
     assert [line.split() for line in lines[-3:]] == [
         ["default", "engram"],
@@ -85,7 +85,7 @@ def test_all_of_it_is_in_json(cli: Cli, ids: dict[str, str]) -> None:
     }  # fmt: skip
 
 
-def test_what_could_not_be_used_is_said_once(cli: Cli, ids: dict[str, str]) -> None:
+def test_an_unavailable_part_is_reported_once(cli: Cli, ids: dict[str, str]) -> None:
     assert cli.done(*COMPARE).err == "degraded: dense: no embedder: lexical recall only, as asked for\n"
 
 
@@ -94,7 +94,7 @@ def test_a_question_may_be_asked_as_of_another_time(cli: Cli, ids: dict[str, str
     assert cli.done(*COMPARE, "--as-of", "2020-01-01", "--json").json["asked_at"] == "2020-01-01T00:00:00Z"
 
 
-def test_nothing_that_answers_is_said_so(cli: Cli, ids: dict[str, str]) -> None:
+def test_an_empty_answer_is_reported(cli: Cli, ids: dict[str, str]) -> None:
     assert "No preset returns anything." in cli.done("presets", "compare", "zebra", "default").out
 
 
@@ -128,7 +128,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     assert named in ran.err
 
 
-def test_a_picture_is_drawn_beside_the_table(cli: Cli, ids: dict[str, str], folder: Path) -> None:
+def test_a_picture_is_drawn_in_addition_to_the_table(cli: Cli, ids: dict[str, str], folder: Path) -> None:
     ran = cli.done(*COMPARE, "--png", "compared.png")
     picture = read_png((folder / "compared.png").read_bytes())
     assert picture.width > 1400

@@ -13,7 +13,7 @@ from driver import Cli
 from remembrancer.interfaces.cli.main import run
 
 
-def test_the_demo_says_that_it_goes_by_words_only(cli: Cli, folder: Path) -> None:
+def test_the_demo_reports_that_its_search_is_lexical_only(cli: Cli, folder: Path) -> None:
     ran = cli.done("demo")
     assert "question 6 of 6" in ran.out
     assert "no embedder: lexical search only" in ran.out

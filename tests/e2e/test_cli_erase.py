@@ -52,7 +52,7 @@ def test_memories_and_entries_are_erased_by_their_ids(talk: Cli) -> None:
     assert texts(talk) == []
 
 
-def test_what_is_older_is_erased_alone(talk: Cli) -> None:
+def test_only_older_memories_are_erased(talk: Cli) -> None:
     talk.done("observe", "Last year", "--session", "monday", "--at", "2020-01-01")
     talk.done("erase", "--in-session", "monday", "--before", "2021-01-01", "--yes")
     assert set(texts(talk)) == {"The PIN is xyzzy", "There is cake"}
@@ -63,12 +63,12 @@ def test_nothing_is_erased_where_there_is_nobody_to_ask(talk: Cli) -> None:
     assert (ran.code, "--yes" in ran.err, len(texts(talk))) == (2, True, 2)
 
 
-def test_what_is_chosen_by_nothing_is_refused(talk: Cli) -> None:
+def test_an_empty_selection_is_refused(talk: Cli) -> None:
     ran = talk("erase", "--yes")
     assert (ran.code, "what to erase" in ran.err, len(texts(talk))) == (2, True, 2)
 
 
-def test_what_nobody_has_is_not_asked_about(talk: Cli) -> None:
+def test_an_empty_match_asks_for_no_confirmation(talk: Cli) -> None:
     assert "Nothing matches." in talk.done("erase", "--in-session", "friday").out
 
 
@@ -92,7 +92,7 @@ def _always(_call: Invocation) -> bool:
 
 
 @pytest.mark.parametrize(("said", "left", "code"), [("y\n", 1, 0), ("n\n", 2, 130), ("", 2, 130)])
-def test_on_a_terminal_it_shows_what_would_go_and_asks(
+def test_on_a_terminal_it_shows_the_selection_and_asks_for_confirmation(
     talk: Cli, monkeypatch: pytest.MonkeyPatch, said: str, left: int, code: int
 ) -> None:
     monkeypatch.setattr(Invocation, "err", Console(stderr=True, force_terminal=True))

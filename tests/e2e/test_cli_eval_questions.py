@@ -118,7 +118,7 @@ def test_a_picture_without_its_library_is_unsupported(cli: Cli, folder: Path, mo
     assert not (folder / "pictures").exists()
 
 
-def test_pictures_where_a_file_stands_are_refused(cli: Cli, folder: Path) -> None:
+def test_a_file_in_place_of_the_picture_folder_is_refused(cli: Cli, folder: Path) -> None:
     (folder / "file").write_text("mine")
     ran = cli("eval", "questions", CORPUS, QUESTIONS, "--plot", "file")
     assert ran.code == 2
@@ -158,7 +158,7 @@ def lines(*records: Any) -> str:
         ("\xff" + lines(TURN), lines(QUESTION), "corpus.jsonl:1:"),
     ],
 )
-def test_what_is_not_right_is_refused_by_file_line_and_key(
+def test_a_wrong_value_is_refused_with_file_line_and_key(
     turns: str, questions: str, error: str, cli: Cli, folder: Path
 ) -> None:
     (folder / "corpus.jsonl").write_bytes(turns.encode("latin-1"))
@@ -192,6 +192,6 @@ def test_options_that_cannot_be_are_refused(options: list[str], error: str, cli:
 
 
 @pytest.mark.parametrize("arguments", [["none", "none"], [CORPUS, QUESTIONS], [".", "."]])
-def test_what_are_no_records_is_refused(arguments: list[str], cli: Cli) -> None:
+def test_files_that_are_no_records_are_refused(arguments: list[str], cli: Cli) -> None:
     ran = cli("eval", "compare", *arguments)
     assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -78,6 +78,6 @@ def test_to_a_pipe_no_name_and_no_figure_is_cut(cli: Cli) -> None:
         ([ERRANDS, "--records", ERRANDS, "--embedder", "none"], "records:"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(arguments: list[str], error: str, cli: Cli) -> None:
+def test_an_invalid_data_set_is_refused(arguments: list[str], error: str, cli: Cli) -> None:
     ran = cli("eval", "segmentation", *arguments)
     assert (ran.code, error in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err

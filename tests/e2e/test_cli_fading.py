@@ -42,7 +42,7 @@ def test_decay_lists_so_many_at_most(cli: Cli, ids: dict[str, str]) -> None:
     assert listed(cli, "decay", "--limit", "1") == [ids["faded"]]
 
 
-def test_decay_goes_by_the_presets_own_curve(cli: Cli, ids: dict[str, str]) -> None:
+def test_decay_uses_the_presets_own_curve(cli: Cli, ids: dict[str, str]) -> None:
     [faded, *_] = cli.done("decay", "--preset", "crewship", "--json").json["memories"]
     assert (faded["memory"]["id"], faded["strength"], faded["below"]) == (ids["faded"], pytest.approx(0.05), 0.15)
 
@@ -54,19 +54,19 @@ def test_decay_has_all_of_it_in_json(cli: Cli, ids: dict[str, str]) -> None:
     assert soon["memory"]["id"] == ids["soon"]
 
 
-def test_fading_lists_what_will_fade_in_time(cli: Cli, ids: dict[str, str]) -> None:
+def test_fading_lists_memories_that_fade_within_the_time(cli: Cli, ids: dict[str, str]) -> None:
     assert listed(cli, "fading") == [ids["soon"]]
     assert listed(cli, "fading", "--within", "1d") == []
     assert listed(cli, "fading", "--within", "52w") == [ids["soon"], ids["fresh"]]
     assert listed(cli, "fading", "--within", "52w", "-n", "1") == [ids["soon"]]
 
 
-def test_fading_says_until_when_nothing_fades(cli: Cli, ids: dict[str, str]) -> None:
+def test_fading_prints_until_when_nothing_fades(cli: Cli, ids: dict[str, str]) -> None:
     assert re.search(r"^Nothing fades before \w+ \d+ \w+ \d{4}, if nothing", cli.done("fading", "--within", "24h").out)
     assert ids
 
 
-def test_fading_says_how_many_have_faded_where_no_other_will(cli: Cli, ids: dict[str, str]) -> None:
+def test_fading_prints_how_many_have_faded_if_no_other_will(cli: Cli, ids: dict[str, str]) -> None:
     one = "1 memory has faded already: `remembrancer decay` lists the weakest.\n"
     assert cli.done("fading", "--within", "24h").out.endswith(one)
     assert "faded already" not in cli.done("fading").out
@@ -109,7 +109,7 @@ def test_a_curve_is_drawn_with_its_threshold_and_now(cli: Cli, ids: dict[str, st
     assert re.fullmatch(r" +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d", lines[17])
 
 
-def test_a_curve_says_in_words_when_it_crosses(cli: Cli, ids: dict[str, str]) -> None:
+def test_a_curve_prints_when_it_crosses_the_threshold(cli: Cli, ids: dict[str, str]) -> None:
     told = " ".join(cli.done("show", ids["soon"], "--curve").out.split())
     assert re.search(
         r"Strength 0\.0625 now\. It falls below 0\.05 on \w+ \d+ \w+ \d{4} at \d\d:\d\d UTC, in 1 week, if nothing",
@@ -119,7 +119,7 @@ def test_a_curve_says_in_words_when_it_crosses(cli: Cli, ids: dict[str, str]) ->
     assert re.search(r"Strength 0\.00492 now: faded\. It fell below 0\.05 on .* UTC, 3 months ago\.", faded)
 
 
-def test_a_curve_that_never_crosses_is_said_to_stay(cli: Cli, ids: dict[str, str]) -> None:
+def test_a_curve_that_never_crosses_the_threshold_is_reported(cli: Cli, ids: dict[str, str]) -> None:
     told = " ".join(cli.done("show", ids["fresh"], "--curve", "--preset", "teaparty").out.split())
     assert "It does not fall below 0.1 within a hundred years" in told
 
@@ -154,7 +154,7 @@ def test_a_curve_has_its_points_in_json(cli: Cli, ids: dict[str, str]) -> None:
     assert curve["points"][0]["at"] < curve["now"] < curve["points"][-1]["at"]
 
 
-def test_a_picture_of_a_curve_is_drawn_beside_it(cli: Cli, ids: dict[str, str], folder: Path) -> None:
+def test_a_picture_of_a_curve_is_drawn_in_addition(cli: Cli, ids: dict[str, str], folder: Path) -> None:
     ran = cli.done("show", ids["soon"], "--curve", "--png", "curve.png")
     picture = read_png((folder / "curve.png").read_bytes())
     assert picture.width == 2160
@@ -183,7 +183,7 @@ def test_a_picture_that_cannot_be_written_leaves_nothing(cli: Cli, ids: dict[str
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_picture_without_its_library_says_how_to_get_it(
+def test_a_picture_without_its_library_names_the_extra_to_install(
     cli: Cli, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found(name: str) -> str | None:

@@ -32,7 +32,7 @@ def fill(folder: Path) -> Fill:
     return write
 
 
-def test_without_a_snapshot_health_says_how_to_get_one(cli: Cli) -> None:
+def test_without_a_snapshot_health_prints_how_to_take_one(cli: Cli) -> None:
     cli.done("remember", "anything")
     assert "No health snapshot has been taken yet. `remembrancer maintain` takes one a day." in cli.done("health").out
 
@@ -57,14 +57,14 @@ def test_health_draws_each_metric_with_its_number_and_the_word_for_it(cli: Cli, 
     assert covered == ["coverage", "█" * 20, "100.0", "green", "weighs", "29%"]
 
 
-def test_health_says_what_is_missing_and_why(cli: Cli, fill: Fill) -> None:
+def test_health_prints_missing_metrics_with_reasons(cli: Cli, fill: Fill) -> None:
     fill(["The deploy failed"])
     said = " ".join(cli.done("health").out.split())
     assert "no coverage, coherence, reachability: there was no embedder" in said
     assert "no efficiency: nothing found by meaning was shown in the 7 days before" in said
 
 
-def test_health_says_what_to_do_about_the_weakest(cli: Cli, fill: Fill) -> None:
+def test_health_prints_advice_for_the_weakest_metric(cli: Cli, fill: Fill) -> None:
     fill(["The deploy failed", "The deploy failed again"], embedder=HashEmbedder())
     assert "weakest: reachability. Few memories are joined to another" in " ".join(cli.done("health").out.split())
 
@@ -134,7 +134,7 @@ def test_health_is_taken_once_a_day_unless_it_is_forced(cli: Cli) -> None:
     assert "health: took 1 snapshot: " in cli.done("maintain", "--force").out
 
 
-def test_maintain_runs_only_what_it_is_told_to(cli: Cli) -> None:
+def test_maintain_runs_only_the_named_jobs(cli: Cli) -> None:
     cli.done("remember", "anything")
     assert list(cli.done("maintain", "--only", "index", "--json").json["jobs"]) == ["index"]
     taken = cli.done("maintain", "--only", "health", "--json").json["jobs"]
@@ -162,7 +162,7 @@ def test_the_day_is_the_day_it_was_taken(cli: Cli, fill: Fill) -> None:
     assert f"on {NOW.date()}" in cli.done("health").out
 
 
-def test_maintain_says_that_there_was_no_data(cli: Cli) -> None:
+def test_maintain_reports_that_there_was_no_data(cli: Cli) -> None:
     memory = cli.done("remember", "anything", "--json").json
     cli.done("forget", memory["id"])
     assert "health: took 1 snapshot: no data" in cli.done("maintain").out

@@ -9,7 +9,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "ingest"
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FIXTURES.iterdir()))
-def test_every_format_goes_in_once(cli: Cli, name: str) -> None:
+def test_every_format_is_ingested_once(cli: Cli, name: str) -> None:
     first = cli("ingest", str(FIXTURES / name), "--json")
     assert first.code in {0, 1}
     assert first.json["files"][0]["events"] == first.json["new"] > 0
@@ -18,7 +18,7 @@ def test_every_format_goes_in_once(cli: Cli, name: str) -> None:
     assert again.json["files"] == first.json["files"]
 
 
-def test_bad_records_are_reported_and_the_rest_goes_in(cli: Cli, folder: Path) -> None:
+def test_bad_records_are_reported_and_the_rest_is_ingested(cli: Cli, folder: Path) -> None:
     lines = ['{"text": "one"}', "nonsense", '{"text": "two", "colour": "red"}', '{"text": "three"}']
     (folder / "chat.jsonl").write_text("\n".join(lines), encoding="utf-8")
     ran = cli("ingest", "chat.jsonl")
@@ -38,7 +38,7 @@ def test_learnings_are_counted_as_such_and_not_as_events(cli: Cli, folder: Path)
     assert "event" not in ran.out
 
 
-def test_more_events_than_a_batch_and_one_key_that_says_something_else(cli: Cli, folder: Path) -> None:
+def test_more_events_than_a_batch_are_ingested_except_one_with_a_conflicting_key(cli: Cli, folder: Path) -> None:
     cli.done("observe", "as it was", "--key", "k700")
     lines = [f'{{"text": "turn {number}", "key": "k{number}"}}' for number in range(1200)]
     (folder / "chat.jsonl").write_text("\n".join(lines), encoding="utf-8")

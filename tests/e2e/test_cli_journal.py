@@ -46,7 +46,7 @@ def test_list_shows_the_newest_first_each_with_its_id(cli: Cli, recorded: list[s
     assert "Ana (user): Rolled it back" in out
 
 
-def test_list_goes_on_behind_the_cursor_of_the_page_before(cli: Cli, recorded: list[str]) -> None:
+def test_list_continues_after_the_cursor_of_the_previous_page(cli: Cli, recorded: list[str]) -> None:
     first = cli.done("journal", "list", "-n", "2", "--json").json
     observe(cli, "meanwhile")
     second = cli.done("journal", "list", "-n", "2", "--after", first["next"], "--json").json
@@ -55,7 +55,7 @@ def test_list_goes_on_behind_the_cursor_of_the_page_before(cli: Cli, recorded: l
     assert f"--after {first['next']}" not in cli.done("journal", "list").out
 
 
-def test_a_page_says_how_to_get_the_next(cli: Cli, recorded: list[str]) -> None:
+def test_a_page_prints_how_to_get_the_next(cli: Cli, recorded: list[str]) -> None:
     cursor = cli.done("journal", "list", "-n", "1", "--json").json["next"]
     assert f"For more, add --after {cursor}" in " ".join(cli.done("journal", "list", "-n", "1").out.split())
 
@@ -101,7 +101,7 @@ def test_get_shows_all_of_an_entry(cli: Cli, recorded: list[str]) -> None:
         assert part in said
 
 
-def test_a_priority_is_changed_and_tells_who_changed_it_and_why(cli: Cli, recorded: list[str]) -> None:
+def test_a_changed_priority_shows_who_changed_it_and_why(cli: Cli, recorded: list[str]) -> None:
     lead = ("--role", "LEAD", "--agent", "bo")
     changed = cli.done("journal", "priority", recorded[0], "pin", "--reason", "post-mortem", *lead, "--json").json
     assert (changed["previous"], changed["priority"], changed["by"]) == ("normal", "pin", "LEAD bo")
@@ -119,7 +119,7 @@ def test_the_memory_of_a_pinned_entry_keeps_the_importance_floor(cli: Cli) -> No
     assert (memory["strength"]["importance"], memory["strength"]["importance_floor"]) == (0.95, 0.95)
 
 
-def test_the_priority_it_has_already_is_said(cli: Cli, recorded: list[str]) -> None:
+def test_an_unchanged_priority_is_reported(cli: Cli, recorded: list[str]) -> None:
     assert "It is normal already." in cli.done("journal", "priority", recorded[0], "normal", "--role", "LEAD").out
 
 
@@ -137,7 +137,7 @@ def test_tail_shows_the_last_in_the_order_they_were_recorded(cli: Cli, recorded:
     assert ("What happened before" in out, "Good morning" in out) == (True, False)
 
 
-def test_tail_goes_on_from_a_position(cli: Cli, recorded: list[str]) -> None:
+def test_tail_continues_from_a_position(cli: Cli, recorded: list[str]) -> None:
     told = cli.done("journal", "tail", "--after", "2", "--json").json
     assert [one["event"]["id"] for one in told["entries"]] == recorded[2:]
 
@@ -157,7 +157,7 @@ def test_tail_goes_on_from_a_position(cli: Cli, recorded: list[str]) -> None:
         (("tail", "-f", "--every", "0"), "every: 0.0"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(
+def test_invalid_options_are_refused_in_one_line(
     cli: Cli, recorded: list[str], arguments: tuple[str, ...], said: str
 ) -> None:
     ran = cli("journal", *arguments)
@@ -170,7 +170,7 @@ def test_without_a_file_nothing_is_made(cli: Cli, folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_tail_follows_what_another_program_records_until_it_is_interrupted(cli: Cli, recorded: list[str]) -> None:
+def test_tail_prints_entries_of_another_program_until_it_is_interrupted(cli: Cli, recorded: list[str]) -> None:
     following = [*PROGRAM, "journal", "tail", "-f", "-n", "1", "--every", "0.05", "--json"]
     environment = {**os.environ, "PYTHONPATH": SOURCE}
     with subprocess.Popen(

@@ -24,7 +24,7 @@ def listed(cli: Cli, *arguments: str) -> list[Any]:
     return cli.done("keys", "list", "--json", *arguments).json["keys"]
 
 
-def test_a_token_is_told_on_a_line_of_its_own_and_a_note_that_it_is_not_again(cli: Cli) -> None:
+def test_a_token_is_printed_once_on_its_own_line_with_a_note(cli: Cli) -> None:
     ran = cli.done("keys", "create", "ci")
     assert TOKEN.fullmatch(ran.out.splitlines()[-1])
     assert ran.err.splitlines() == [
@@ -37,7 +37,7 @@ def test_a_token_is_reported_whole_however_narrow_the_terminal(cli: Cli, monkeyp
     assert TOKEN.fullmatch(cli.done("keys", "create", "ci").out.splitlines()[-1])
 
 
-def test_a_new_key_is_what_was_asked_for(cli: Cli) -> None:
+def test_a_new_key_has_the_requested_properties(cli: Cli) -> None:
     made = created(cli, "ci", "--right", "write", "--expires", "90d", "--workspace", "acme")
     assert made.keys() == {"key", "token"}
     key = made["key"]
@@ -136,7 +136,7 @@ def test_a_name_stays_text(cli: Cli) -> None:
         (("revoke", NOBODY), f"no key {NOBODY}"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_invalid_options_are_refused_in_one_line(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
     created(cli, "ci")
     ran = cli("keys", *arguments)
     assert (ran.code, len(ran.err.splitlines()), ran.out) == (2, 1, "")

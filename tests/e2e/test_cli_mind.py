@@ -77,7 +77,7 @@ def said(text: str) -> str:
 # ── end-session ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_end_of_a_session_is_told_part_by_part(cli: Cli) -> None:
+def test_the_end_of_a_session_is_reported_part_by_part(cli: Cli) -> None:
     talk(cli, "--session", "monday")
     lines = cli.done("end-session", "monday").out.splitlines()
     assert lines == [
@@ -122,7 +122,7 @@ def awake(opened: Open) -> None:
 
 
 @pytest.mark.usefixtures("awake")
-def test_sleep_says_what_it_promoted_and_names_it(cli: Cli) -> None:
+def test_sleep_prints_the_summaries_with_their_ids(cli: Cli) -> None:
     told = cli.done("sleep", "--preset", "mnemosyne").out
     assert f"sleep: promoted 4 rows of working memory to 2 memories ({NO_MODEL})" in said(told)
     assert ("from 3 memories (aaak)" in told, "from 1 memory (as it is)" in told) == (True, True)
@@ -140,7 +140,7 @@ def test_a_dry_run_of_sleep_changes_nothing(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("awake")
-def test_sleep_as_json_has_what_slept_and_who_summed_it_up(cli: Cli) -> None:
+def test_sleep_as_json_has_the_summarised_memories_and_the_method(cli: Cli) -> None:
     told = cli.done("sleep", "--preset", "mnemosyne", "--json").json["details"]
     assert sorted((len(one["sources"]), one["by"]) for one in told["slept"]) == [(1, "as it is"), (3, "aaak")]
     assert (told["stand_in"], told["dry_run"], told["reason"]) == (NO_MODEL, False, "")
@@ -162,7 +162,7 @@ def alike(opened: Open) -> None:
 
 
 @pytest.mark.usefixtures("alike")
-def test_consolidating_puts_one_memory_in_the_place_of_those_alike(cli: Cli) -> None:
+def test_consolidating_replaces_similar_memories_by_one(cli: Cli) -> None:
     told = cli.done("consolidate", "--preset", "engram").out
     assert f"clusters: put 1 memory in the place of 3 alike ({NO_MODEL})" in said(told)
     assert "from 3 memories (most central text)" in told
@@ -196,7 +196,7 @@ def test_a_preset_that_consolidates_nothing_says_so(cli: Cli) -> None:
 # ── maintain ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_maintain_says_of_each_job_what_it_did_or_why_nothing(cli: Cli) -> None:
+def test_maintain_reports_for_each_job_its_work_or_why_there_was_none(cli: Cli) -> None:
     talk(cli, turns=1)
     lines = cli.done("maintain").out.splitlines()
     assert lines == [
@@ -207,7 +207,7 @@ def test_maintain_says_of_each_job_what_it_did_or_why_nothing(cli: Cli) -> None:
     ]
 
 
-def test_what_is_not_due_says_when_it_is_unless_it_is_forced(cli: Cli) -> None:
+def test_a_job_that_is_not_due_reports_its_time_unless_it_is_forced(cli: Cli) -> None:
     cli.done("remember", "anything")
     cli.done("maintain")
     assert "compact: not due before 20" in cli.done("maintain").out
@@ -291,7 +291,7 @@ def test_the_jobs_as_json(cli: Cli) -> None:
     assert told["compact"]["next_run"] > last["started_at"]
 
 
-def test_what_failed_is_shown_with_its_reason_and_when_it_is_tried_again(cli: Cli, server: LlmServer) -> None:
+def test_a_failure_is_shown_with_its_reason_and_the_time_of_the_next_attempt(cli: Cli, server: LlmServer) -> None:
     server.always = fails(400, "the prompt is refused")
     talk(cli, "--session", "monday", turns=20)
     arguments = ("--preset", "plastmem", "--llm", "openai:m")
@@ -314,7 +314,7 @@ def test_without_a_model_nothing_was_spent(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("alike")
-def test_what_a_model_was_asked_is_counted_by_purpose_with_its_price(
+def test_model_calls_are_counted_by_purpose_with_their_price(
     cli: Cli, server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REMEMBRANCER_LLM_PRICE_INPUT", "1")
@@ -328,7 +328,7 @@ def test_what_a_model_was_asked_is_counted_by_purpose_with_its_price(
 
 
 @pytest.mark.usefixtures("alike")
-def test_what_has_no_known_price_is_counted_apart(cli: Cli, server: LlmServer) -> None:
+def test_calls_without_a_known_price_are_counted_separately(cli: Cli, server: LlmServer) -> None:
     server.always = {"title": "The database of staging", "summary": "Staging has a PostgreSQL database."}
     cli.done("consolidate", "--preset", "engram", "--llm", "openai:m")
     assert "1 unpriced" in cli.done("spending", "--since", "1h").out
@@ -346,7 +346,7 @@ def recurring(opened: Open) -> None:
 
 
 @pytest.mark.usefixtures("recurring")
-def test_what_came_up_in_many_jobs_is_listed_and_told_to_all_when_approved(cli: Cli) -> None:
+def test_a_learning_that_recurred_in_many_tasks_is_listed_and_shared_when_approved(cli: Cli) -> None:
     arguments = ("--preset", "teaparty", "--project", "shop")
     promotes = cli.done("maintain", *arguments, "--only", "promote").out
     assert promotes == "promote: told 1 learning to its project\n"
@@ -359,7 +359,7 @@ def test_what_came_up_in_many_jobs_is_listed_and_told_to_all_when_approved(cli: 
     assert (promoted["scope"]["project"], promoted["text"].startswith(LESSON)) == (None, True)
 
 
-def test_where_nothing_came_up_often_enough_promote_says_so(cli: Cli) -> None:
+def test_promote_reports_that_nothing_recurred_often_enough(cli: Cli) -> None:
     cli.done("remember", "anything")
     assert cli.done("promote", "--preset", "teaparty").out == "Nothing came up in enough jobs.\n"
     assert cli.done("promote", "--preset", "teaparty", "--json").json == {"candidates": []}
@@ -373,9 +373,7 @@ def test_a_preset_that_promotes_nothing_says_so(cli: Cli) -> None:
 # ── stage ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_stage_is_entered_once_and_what_was_learned_for_the_one_before_retires(
-    cli: Cli, folder: Path, opened: Open
-) -> None:
+def test_a_stage_is_entered_once_and_learnings_of_the_previous_one_retire(cli: Cli, folder: Path, opened: Open) -> None:
     (folder / "INTENT.md").write_text(DESIGN, encoding="utf-8")
     arguments = ("stage", "INTENT.md", "--preset", "teaparty", "--project", "shop")
     project = opened("teaparty", project="shop")
@@ -392,7 +390,7 @@ def test_a_stage_is_entered_once_and_what_was_learned_for_the_one_before_retires
     assert cli.done("show", str(learned.id), "--project", "shop", "--json").json["memory"]["status"] == "retired"
 
 
-def test_an_intent_that_tells_no_stage_is_said_to(cli: Cli, folder: Path) -> None:
+def test_an_intent_that_names_no_stage_is_reported(cli: Cli, folder: Path) -> None:
     (folder / "INTENT.md").write_text("Hello.\n", encoding="utf-8")
     cli.done("remember", "anything")
     told = cli.done("stage", "INTENT.md", "--preset", "teaparty", "--project", "shop").out

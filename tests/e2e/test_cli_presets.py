@@ -31,7 +31,7 @@ def mine(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
-def test_the_presets_stand_below_each_other_each_with_its_whole_description(
+def test_the_list_of_presets_has_the_whole_description_of_each(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -82,7 +82,7 @@ def test_a_preset_is_printed_as_the_file_that_makes_it(cli: Cli, name: str) -> N
     assert cli.done("presets", "show", name, "--toml").out == text_of(PRESETS[name])
 
 
-def test_what_is_printed_makes_another_preset_once_it_has_another_name(cli: Cli, folder: Path) -> None:
+def test_the_printed_text_is_a_valid_preset_under_another_name(cli: Cli, folder: Path) -> None:
     printed = cli.done("presets", "show", "crewship", "--toml").out
     (folder / "mine.toml").write_text(printed.replace('name = "crewship"', 'name = "mine"'), encoding="utf-8")
     choices = cli.done("presets", "show", "mine.toml", "--json").json["choices"]
@@ -98,7 +98,7 @@ def test_another_preset_than_the_one_in_use_is_not_marked(cli: Cli) -> None:
     assert cli.done("presets", "show", "engram", "--json").json["in_use"] is False
 
 
-def test_json_goes_before_toml(cli: Cli) -> None:
+def test_json_overrides_toml(cli: Cli) -> None:
     assert cli.done("presets", "show", "engram", "--toml", "--json").json["choices"]["name"] == "engram"
 
 

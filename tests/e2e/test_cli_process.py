@@ -28,7 +28,7 @@ def test_an_error_is_one_line_without_a_traceback(environment: dict[str, str]) -
     assert ran.stderr.startswith("error: remembrancer.db: no such file")
 
 
-def test_a_reader_that_goes_away_is_no_error(environment: dict[str, str]) -> None:
+def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
     subprocess.run([*PROGRAM, "remember", "anything"], env=environment, check=True, capture_output=True)
     reading, writing = os.pipe()
     os.close(reading)
@@ -84,7 +84,7 @@ print(code, *sorted({"apsw", "numpy", "onnxruntime", "tokenizers"} & sys.modules
     ("arguments", "loaded"),
     [(("--help",), b""), (("recall", "--help"), b""), (("recent",), b" apsw numpy")],
 )
-def test_a_command_loads_only_what_it_needs(
+def test_a_command_loads_only_the_modules_that_it_needs(
     environment: dict[str, str], arguments: tuple[str, ...], loaded: bytes
 ) -> None:
     environment = {**environment, "REMEMBRANCER_EMBEDDER": "auto", "REMEMBRANCER_DB": "x.db"}

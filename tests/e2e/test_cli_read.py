@@ -91,7 +91,7 @@ def test_recall_renders_a_block_within_its_budget(cli: Cli, ids: dict[str, str])
     assert ids
 
 
-def test_a_rendered_block_tells_as_much_as_is_asked_for(cli: Cli) -> None:
+def test_a_rendered_block_has_the_requested_detail(cli: Cli) -> None:
     cli.done("remember", "It needs 2 GiB", "--title", "Checkout's memory")
     assert "Checkout's memory: It needs 2 GiB\n" in cli.done("recall", "checkout", "--render").out
     assert "Checkout's memory\n" in cli.done("recall", "checkout", "--render", "--detail", "none").out
@@ -107,7 +107,7 @@ def test_recent_lists_the_newest_first(cli: Cli, ids: dict[str, str]) -> None:
     assert "No memories." in cli.done("recent", "--workspace", "empty").out
 
 
-def test_timeline_tells_it_by_day_and_session(cli: Cli, ids: dict[str, str]) -> None:
+def test_timeline_groups_events_by_day_and_session(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("timeline")
     assert ran.out.index("Wednesday 4 March 2026") < ran.out.index("Thursday 5 March 2026")
     assert " · office\n" in ran.out
@@ -132,7 +132,7 @@ def test_show_has_all_there_is(cli: Cli, ids: dict[str, str]) -> None:
     assert ids
 
 
-def test_why_not_says_where_it_ended(cli: Cli, ids: dict[str, str]) -> None:
+def test_why_not_names_the_stage_that_dropped_the_memory(cli: Cli, ids: dict[str, str]) -> None:
     returned = cli.done("why-not", ids["memory"], "memory of checkout").out
     assert returned.startswith("✓ it is returned, at rank 1")
     cut = cli.done("why-not", ids["deploy"], "memory of checkout", "--limit", "1", "--json").json
@@ -176,7 +176,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     assert ids
 
 
-def test_a_rendered_answer_begins_with_what_stands_in_every_one(cli: Cli) -> None:
+def test_a_rendered_answer_begins_with_the_pinned_memories(cli: Cli) -> None:
     preset = ("--preset", "teaparty")
     cli.done("remember", "We deploy on Mondays only.", "--tag", "institutional", *preset)
     cli.done("remember", "The deploy script needs a token.", *preset)
@@ -185,7 +185,7 @@ def test_a_rendered_answer_begins_with_what_stands_in_every_one(cli: Cli) -> Non
 
 
 @pytest.mark.parametrize("option", [("--detail", "high"), ("--max-chars", "100")])
-def test_what_shapes_a_block_is_refused_where_there_is_none(cli: Cli, option: tuple[str, str]) -> None:
+def test_options_of_a_block_are_refused_without_a_block(cli: Cli, option: tuple[str, str]) -> None:
     ran = cli("recall", "deploy", *option)
     assert (ran.code, "--render" in ran.err) == (2, True)
 
@@ -195,7 +195,7 @@ def use(cli: Cli, memory: str) -> dict[str, int]:
     return {counted: usage[counted] for counted in ("retrieved", "shown", "used")}
 
 
-def test_under_engram_a_recall_counts_what_it_printed(cli: Cli, ids: dict[str, str]) -> None:
+def test_under_engram_a_recall_counts_the_printed_memories(cli: Cli, ids: dict[str, str]) -> None:
     cli.done("recall", "how much memory does checkout need?", "--preset", "engram", "--limit", "1")
     assert use(cli, ids["memory"]) == {"retrieved": 1, "shown": 1, "used": 0}
     assert use(cli, ids["lunch"]) == {"retrieved": 0, "shown": 0, "used": 0}
@@ -226,7 +226,7 @@ SAID = ("observe", "The payment worker ran out of memory", "--as", "tool", "--ac
 @pytest.mark.parametrize(
     "command", ["recent", "timeline", "decay", "fading --within 365d", "recall payment", "presets compare payment"]
 )
-def test_who_spoke_is_shown_wherever_a_memory_is_listed(cli: Cli, command: str) -> None:
+def test_the_speaker_is_shown_wherever_a_memory_is_listed(cli: Cli, command: str) -> None:
     cli.done(*SAID)
     assert "grafana" in cli.done(*command.split()).out
 

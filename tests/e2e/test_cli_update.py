@@ -9,7 +9,7 @@ def memory_id(cli: Cli) -> str:
     return cli.done("remember", "Checkout needs 2 GiB", "--title", "Size", "--tag", "a", "--json").json["id"]
 
 
-def test_update_changes_what_is_given_and_leaves_the_rest(cli: Cli, memory_id: str) -> None:
+def test_update_changes_only_the_given_fields(cli: Cli, memory_id: str) -> None:
     changed = cli.done("update", memory_id, "--text", "Checkout needs 3 GiB", "--priority", "7", "--json").json
     assert (changed["text"], changed["title"], changed["tags"]) == ("Checkout needs 3 GiB", "Size", ["a"])
     assert (changed["strength"]["priority"], changed["revision"]) == (7, 2)
@@ -51,6 +51,6 @@ def test_an_older_revision_changes_nothing(cli: Cli, memory_id: str) -> None:
         (("--importance", "2"), "importance"),
     ],
 )
-def test_what_is_not_allowed_is_refused_by_name(cli: Cli, memory_id: str, options: tuple[str, ...], told: str) -> None:
+def test_invalid_values_are_refused_by_argument(cli: Cli, memory_id: str, options: tuple[str, ...], told: str) -> None:
     refused = cli("update", memory_id, *options)
     assert (refused.code, told in refused.err) == (2, True)

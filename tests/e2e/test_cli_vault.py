@@ -37,7 +37,7 @@ def test_a_vault_is_synced_and_its_learnings_are_recalled(cli: Cli, notes: Path)
     assert [hit["memory"]["id"] for hit in hits] == [ONE]
 
 
-def test_a_second_sync_says_that_nothing_had_to_change(cli: Cli, notes: Path) -> None:
+def test_a_second_sync_reports_no_changes(cli: Cli, notes: Path) -> None:
     write(notes / "MEMORY.md", ENTRY)
     cli.done("vault", "sync", "notes")
     assert cli.done("vault", "sync", "notes").out.splitlines()[1] == "nothing had to change"
@@ -70,13 +70,13 @@ def test_a_check_makes_no_database_and_writes_nothing(cli: Cli, notes: Path, fol
     assert sorted(path.name for path in folder.rglob("*")) == ["MEMORY.md", "notes"]
 
 
-def test_a_check_of_a_synced_vault_has_nothing_to_say(cli: Cli, notes: Path) -> None:
+def test_a_check_of_a_synced_vault_finds_nothing(cli: Cli, notes: Path) -> None:
     write(notes / "MEMORY.md", ENTRY)
     cli.done("vault", "sync", "notes")
     assert "a sync would change nothing" in cli.done("vault", "check", "notes").out
 
 
-def test_what_is_learned_here_is_written_to_the_files(cli: Cli, notes: Path) -> None:
+def test_new_learnings_are_written_to_the_files(cli: Cli, notes: Path) -> None:
     cli.done("remember", "Ask before force-pushing.", "--kind", "directive", "--preset", "teaparty")
     ran = cli.done("vault", "sync", "notes", "--json").json
     assert (ran["written"], ran["changed"], ran["index"]["reason"] != "") == (1, 1, True)
@@ -92,13 +92,13 @@ def test_a_rebuild_gives_the_same_answers(cli: Cli, notes: Path, folder: Path) -
     assert cli.done("recall", "migrations", "--json").json["hits"][0]["memory"]["text"] == before
 
 
-def test_what_is_no_folder_is_an_error(cli: Cli, folder: Path) -> None:
+def test_a_path_that_is_no_folder_is_an_error(cli: Cli, folder: Path) -> None:
     ran = cli("vault", "sync", "missing")
     assert (ran.code, "expected a folder" in ran.err) == (2, True)
     assert list(folder.iterdir()) == []
 
 
-def test_watching_without_the_extra_says_what_to_install(
+def test_watching_without_the_extra_names_the_package_to_install(
     cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
@@ -111,7 +111,7 @@ def test_watching_needs_a_number_of_seconds(cli: Cli, notes: Path) -> None:
     assert (ran.code, "from 1 to 86400" in ran.err) == (2, True)
 
 
-def test_watching_syncs_at_once_and_at_each_change_and_tells_what_it_did(
+def test_watching_syncs_at_once_and_at_each_change_and_reports_it(
     cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(notes / "MEMORY.md", ENTRY)
@@ -126,9 +126,7 @@ def test_watching_syncs_at_once_and_at_each_change_and_tells_what_it_did(
     assert lines == ["notes: 1 file, 1 learning", "1 memory added", "notes: 2 files, 2 learnings", "1 memory added"]
 
 
-def test_watching_goes_on_after_a_sync_that_could_not_be(
-    cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_watching_continues_after_a_failed_sync(cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def told(*_: object, **__: object) -> AsyncGenerator[bool]:
         scan = FolderVault.scan
 

@@ -56,9 +56,7 @@ def ended(running: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
     return running.returncode, out, err.splitlines()
 
 
-def test_a_worker_runs_what_is_due_with_a_line_a_run_until_it_is_told_to_stop(
-    cli: Cli, environment: dict[str, str]
-) -> None:
+def test_a_worker_runs_due_jobs_and_prints_each_run_until_it_is_stopped(cli: Cli, environment: dict[str, str]) -> None:
     cli.done("observe", "The deploy failed")
     with working(environment) as running:
         assert lines_of(running, 4) == [
@@ -90,7 +88,7 @@ def test_an_interrupt_ends_a_worker_as_well(cli: Cli, environment: dict[str, str
         assert ended(running)[0] == 0
 
 
-def test_what_one_worker_has_run_another_does_not_run_again(cli: Cli, environment: dict[str, str]) -> None:
+def test_a_job_run_by_one_worker_is_not_run_again_by_another(cli: Cli, environment: dict[str, str]) -> None:
     cli.done("observe", "The deploy failed")
     cli.done("maintain", "--only", "compact")
     with working(environment, "--only", "compact", "--only", "health") as running:
@@ -117,7 +115,7 @@ def test_a_second_signal_breaks_off_the_run_under_way_and_nothing_is_lost(
     assert "formed 1 episode of 20 turns" in cli.done("end-session", "monday", "--preset", "plastmem").out
 
 
-def test_a_worker_whose_reader_went_away_ends_quietly(cli: Cli, environment: dict[str, str]) -> None:
+def test_a_worker_whose_output_pipe_is_closed_ends_quietly(cli: Cli, environment: dict[str, str]) -> None:
     cli.done("observe", "The deploy failed")
     reading, writing = os.pipe()
     os.close(reading)

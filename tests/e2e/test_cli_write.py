@@ -39,7 +39,7 @@ def test_remember_takes_every_option(cli: Cli) -> None:
     assert memory["strength"]["importance"] == 0.9
 
 
-def test_an_updated_topic_keeps_what_it_said_before(cli: Cli) -> None:
+def test_an_updated_topic_keeps_its_earlier_text(cli: Cli) -> None:
     first = cli.done("remember", "Deploys are on Monday", "--topic-key", "deploys", "--json").json
     second = cli.done("remember", "Deploys are on Tuesday", "--topic-key", "deploys", "--json").json
     assert second["id"] == first["id"]

@@ -322,11 +322,11 @@ def test_every_door_leaves_the_same_memory_behind(play: Play, door: str) -> None
     assert play.exports[door] == play.exports["python"]
 
 
-def test_an_export_is_the_same_file_whoever_asks_for_it(play: Play) -> None:
+def test_an_export_is_the_same_file_through_every_interface(play: Play) -> None:
     assert play.exports["read by cli"] == play.exports["read by python"]
 
 
-def test_streams_tell_what_the_journal_has(play: Play) -> None:
+def test_streams_send_the_entries_of_the_journal(play: Play) -> None:
     told = play.told["the end of the journal"]["entries"]
     data = [json.loads(block.partition("data: ")[2]) for block in play.streams["v1"]]
     assert data == told
@@ -503,7 +503,7 @@ def test_a_page_has_no_sign_that_nobody_sees(play: Play, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGE_NAMES)
-def test_a_page_says_what_the_memory_says(play: Play, name: str) -> None:
+def test_a_page_shows_the_data_of_the_memory(play: Play, name: str) -> None:
     answer, said = play.pages[name]
     assert said in ParsedPage(answer.text).said
 
@@ -572,7 +572,7 @@ def lines_of(play: Play, count: int, *arguments: str) -> list[str]:
     return read
 
 
-def test_a_worker_does_what_maintaining_does(play: Play) -> None:
+def test_a_worker_does_the_same_as_maintain(play: Play) -> None:
     [line] = lines_of(play, 1, "worker", "--only", "compact")
     with python_door(play.db("python")) as memory:
         expected = shape(MaintenanceOut.of(memory.maintain(["compact"], force=True)))["jobs"]["compact"]
@@ -611,7 +611,7 @@ def test_the_demonstration_s_answers_are_those_of_its_memory(play: Play) -> None
             assert play.settled(answer["recall"]) == play.settled(shape(RecallOut.of(recall)))
 
 
-def test_what_is_measured_stays_text(play: Play) -> None:
+def test_measured_texts_are_escaped(play: Play) -> None:
     name = hostile_name("conversation")
     turn = {"id": hostile_name("turn"), "conversation": name, "session": "s", "occurred_at": AT, "text": HOSTILE}
     question = {"question": f"{QUESTION}", "gold": [turn["id"]], "category": "x", "conversation": name}
@@ -653,11 +653,11 @@ def test_an_imported_configuration_stays_text(play: Play) -> None:
 BY_ITSELF: Final[dict[str, Callable[..., None]]] = {
     "serve": test_the_program_that_serves_answers_as_python_does,
     "mcp": test_the_program_that_speaks_mcp_answers_as_python_does,
-    "worker": test_a_worker_does_what_maintaining_does,
+    "worker": test_a_worker_does_the_same_as_maintain,
     "vault watch": test_watching_a_vault_syncs_it,
     "demo": test_the_demonstration_s_answers_are_those_of_its_memory,
     "import-config": test_an_imported_configuration_stays_text,
-    "eval questions": test_what_is_measured_stays_text,
+    "eval questions": test_measured_texts_are_escaped,
     "eval locomo": test_measurements_are_compared_alike_by_folder_and_by_file,
     "eval compare": test_measurements_are_compared_alike_by_folder_and_by_file,
     "eval segmentation": test_the_segmenter_is_measured,

@@ -68,7 +68,7 @@ def told_and_closed(pytestconfig: pytest.Config) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_an_operation_answers_as_its_document_says(label: str) -> None:
+def test_an_operation_answers_as_documented(label: str) -> None:
     run: Callable[[], None] = BUILDER.create_test(operation=OPERATIONS[label], test_func=_answers, config=CONFIG)
     run()
 

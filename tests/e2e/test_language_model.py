@@ -51,7 +51,7 @@ async def one_task(ctx: Context) -> Answer:
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
-def test_what_the_environment_names_is_asked_with_the_providers_own_key(
+def test_the_model_named_in_the_environment_is_called_with_the_providers_own_key(
     server: LlmServer, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     named(monkeypatch, server, provider)
@@ -99,7 +99,9 @@ def test_a_model_without_a_key_is_refused_by_the_settings_name(cli: Cli, monkeyp
     assert (ran.code, ran.err.startswith("error: llm_key: None ")) == (2, True)
 
 
-def test_what_is_no_language_model_is_refused_by_its_variable(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_language_model_is_refused_with_the_name_of_its_variable(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("REMEMBRANCER_LLM", "gpt-5")
     ran = cli("recall", "kestrel")
     assert (ran.code, ran.err.startswith("error: REMEMBRANCER_LLM: 'gpt-5' ")) == (2, True)

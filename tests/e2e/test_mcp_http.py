@@ -30,7 +30,7 @@ def asked(
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_what_is_remembered_over_http_is_recalled_and_judged(mode: str) -> None:
+def test_a_memory_remembered_over_http_is_recalled_and_rated(mode: str) -> None:
     async def talk(url: str) -> None:
         async with over_http(url, mode) as call:
             await recall_feedback_and_health(call)
@@ -61,7 +61,7 @@ def test_several_clients_at_once_are_answered_each_with_its_own(shared: str) -> 
     asyncio.run(talk(shared))
 
 
-def test_a_client_goes_on_after_the_server_was_started_anew() -> None:
+def test_a_client_continues_after_a_restart_of_the_server() -> None:
     async def talk() -> None:
         with serving_http() as (url, first):
             port = str(urlsplit(url).port)
@@ -75,7 +75,7 @@ def test_a_client_goes_on_after_the_server_was_started_anew() -> None:
     asyncio.run(talk())
 
 
-def test_a_signal_ends_the_server_and_what_was_acknowledged_is_kept(cli: Cli) -> None:
+def test_a_signal_ends_the_server_and_acknowledged_writes_are_kept(cli: Cli) -> None:
     async def talk(url: str) -> None:
         async with over_http(url) as call:
             await asyncio.gather(*(call.done("remember", text=f"fact {n}") for n in range(10)))
@@ -96,7 +96,7 @@ def test_only_this_machines_own_names_and_pages_are_answered(shared: str) -> Non
     assert asked(shared, kind="text/plain")[0] == 400
 
 
-def test_what_is_no_message_is_refused_without_harm(shared: str) -> None:
+def test_an_invalid_message_is_refused_without_harm(shared: str) -> None:
     assert asked(shared, "GET")[0] == 405
     assert asked(shared, "DELETE")[0] == 405
     assert asked(shared, body=b"\xff\x00 no JSON", Accept="application/json, text/event-stream")[0] == 400

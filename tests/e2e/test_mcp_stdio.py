@@ -44,7 +44,7 @@ def hear(running: subprocess.Popen[str]) -> dict[str, object]:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_what_is_remembered_is_recalled_and_judged(mode: str) -> None:
+def test_a_remembered_text_is_recalled_and_rated(mode: str) -> None:
     async def talk() -> None:
         async with over_stdio(mode=mode) as call:
             await recall_feedback_and_health(call)
@@ -69,7 +69,7 @@ def test_two_clients_share_a_file_and_may_write_at_once() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_options_say_whose_memory_it_is(cli: Cli) -> None:
+def test_the_options_choose_the_scope_of_the_memory(cli: Cli) -> None:
     async def talk() -> None:
         async with over_stdio("--workspace", "acme", "--agent", "coder", "--session", "monday") as call:
             await call.done("remember", text="Told in acme")
@@ -83,7 +83,7 @@ def test_the_options_say_whose_memory_it_is(cli: Cli) -> None:
     assert {memory["scope"]["agent"] for memory in found} == {"coder"}
 
 
-def test_it_ends_when_the_client_goes_away_and_stdout_held_only_the_protocol(folder: Path) -> None:
+def test_it_ends_when_the_client_disconnects_and_stdout_has_only_protocol_messages(folder: Path) -> None:
     with started() as running:
         say(running, HELLO)
         assert hear(running)["id"] == 1
@@ -94,7 +94,7 @@ def test_it_ends_when_the_client_goes_away_and_stdout_held_only_the_protocol(fol
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_and_what_was_acknowledged_is_kept(cli: Cli, number: signal.Signals) -> None:
+def test_a_signal_ends_it_and_acknowledged_writes_are_kept(cli: Cli, number: signal.Signals) -> None:
     with started() as running:
         say(running, HELLO)
         hear(running)
@@ -128,7 +128,7 @@ def test_a_client_that_stops_reading_is_no_error() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_with_work_the_jobs_run_beside_it() -> None:
+def test_with_the_option_work_the_jobs_run_in_the_same_process() -> None:
     async def talk() -> None:
         async with over_stdio("--work") as call:
             await call.done("observe", text="The deploy failed")
@@ -150,7 +150,7 @@ def test_without_work_no_job_runs() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_is_remembered_is_soon_found_by_its_meaning() -> None:
+def test_a_remembered_text_is_soon_found_by_its_meaning() -> None:
     async def talk() -> None:
         async with over_stdio("--embedder", "local") as call:
             await call.done("remember", text="The payment worker was killed: it ran out of memory")
@@ -173,7 +173,7 @@ def test_what_is_remembered_is_soon_found_by_its_meaning() -> None:
         (("--db", "no/such/folder/x.db"), 3, "no/such/folder"),
     ],
 )
-def test_what_cannot_be_served_is_one_line_and_a_code(
+def test_an_invalid_start_prints_one_line_and_returns_an_exit_code(
     cli: Cli, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     ran = cli("mcp", *arguments)
@@ -183,7 +183,7 @@ def test_what_cannot_be_served_is_one_line_and_a_code(
     assert said in line
 
 
-def test_without_the_package_it_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_it_names_the_extra_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def without_mcp(name: str) -> object:
         return None if name == "mcp" else util.find_spec(name)
 

@@ -31,7 +31,7 @@ def rem(server: OllamaServer, tmp_path: Path) -> Iterator[Remembrancer]:
         yield opened
 
 
-def test_what_ollama_embedded_is_found_by_its_meaning(rem: Remembrancer) -> None:
+def test_a_text_embedded_by_ollama_is_found_by_its_meaning(rem: Remembrancer) -> None:
     memory = rem.remember("the car broke down")
     rem.remember("the party was fun")
     rem.jobs.index_now()
@@ -55,7 +55,9 @@ def test_recall_is_lexical_and_says_so_when_ollama_goes_down(rem: Remembrancer, 
     assert answer.degraded["dense"].startswith(f"embedder down: Ollama at {server.address}, ")
 
 
-def test_what_waits_for_ollama_is_indexed_when_it_is_back(rem: Remembrancer, server: OllamaServer) -> None:
+def test_memories_that_wait_for_ollama_are_indexed_when_it_is_available_again(
+    rem: Remembrancer, server: OllamaServer
+) -> None:
     server.models = ()
     rem.remember("the car broke down")
     report = rem.jobs.index_now()
@@ -78,12 +80,12 @@ def test_one_text_ollama_cannot_take_does_not_keep_the_others(rem: Remembrancer,
     assert (report.indexed, report.deferred) == (1, 1)
 
 
-def test_the_doctor_says_vector_while_ollama_answers(rem: Remembrancer) -> None:
+def test_the_doctor_reports_vector_while_ollama_answers(rem: Remembrancer) -> None:
     finding = rem.health.doctor()[-1]
     assert (finding.ok, finding.detail) == (True, "vector: ollama/nomic-embed-text, 768 dimensions")
 
 
-def test_the_doctor_says_vector_degraded_when_it_does_not(rem: Remembrancer, server: OllamaServer) -> None:
+def test_the_doctor_reports_vector_degraded_when_it_does_not(rem: Remembrancer, server: OllamaServer) -> None:
     server.stop()
     finding = rem.health.doctor()[-1]
     assert not finding.ok
@@ -104,7 +106,7 @@ def test_the_settings_timeout_is_the_time_an_answer_has(server: OllamaServer) ->
         assert "did not answer within 0.05 s" in rem.recall("car").degraded["dense"]
 
 
-def test_what_calls_ollama_is_loaded_with_the_first_text() -> None:
+def test_the_client_of_ollama_is_loaded_with_the_first_text() -> None:
     opening = f"import sys; from remembrancer import Remembrancer; Remembrancer.open(':memory:', embedder='{OLLAMA}')"
     code = f"{opening}.close(); print('httpx' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -130,7 +132,7 @@ def test_doctor_ends_with_0_without_an_embedder(cli: Cli) -> None:
     assert "sparse-only: no embedder" in cli.done("doctor").out
 
 
-def test_a_recall_without_an_embedder_says_so_once(cli: Cli) -> None:
+def test_a_recall_without_an_embedder_reports_it_once(cli: Cli) -> None:
     cli.done("remember", "the car broke down")
     # In a process of its own: in this one pytest takes what is logged.
     program = (sys.executable, "-m", "remembrancer")

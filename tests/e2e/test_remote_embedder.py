@@ -15,7 +15,9 @@ from remembrancer.testing.doubles import FixedClock
 LIMITED = answers(429, {"error": {"message": "slow down"}}, {"Retry-After": "3600"})
 
 
-def test_what_a_compatible_server_embedded_is_found_by_its_meaning_also_when_a_key_is_limited(tmp_path: Path) -> None:
+def test_a_text_embedded_by_a_compatible_server_is_found_by_its_meaning_also_when_a_key_is_limited(
+    tmp_path: Path,
+) -> None:
     with EmbeddingServer(faults={"first": LIMITED}) as server:
         settings = Settings(
             db=str(tmp_path / "a.db"),

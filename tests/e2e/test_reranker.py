@@ -165,7 +165,7 @@ def test_a_service_without_a_model_is_refused_by_the_setting_s_name(cli: Cli, se
     assert ran.err.startswith("error: reranker_model: None ")
 
 
-def test_what_is_no_reranker_is_refused_by_the_option_s_name(cli: Cli) -> None:
+def test_an_invalid_reranker_is_refused_with_the_name_of_the_option(cli: Cli) -> None:
     ran = cli("recall", QUESTION, "--reranker", "auto")
     assert ran.code == 2
     assert ran.err.startswith("error: reranker: 'auto' ")

@@ -131,7 +131,7 @@ def test_all_scripts_live_in_one_memory() -> None:
         assert [(question, memory.recall(question).hits[0].memory.text) for question, _ in first] == first
 
 
-def test_without_an_embedder_the_answer_says_that_words_alone_were_compared(
+def test_without_an_embedder_the_answer_reports_lexical_search_only(
     memories: dict[str, Remembrancer],
 ) -> None:
     assert memories["Russian"].recall("сервис").degraded == {"dense": "no embedder: lexical recall only, as asked for"}
@@ -145,7 +145,7 @@ needs_the_local_model = pytest.mark.skipif(
 
 @needs_the_local_model
 @pytest.mark.parametrize("script", CONVERSATIONS)
-def test_the_local_embedder_leaves_other_scripts_to_their_words_and_says_so(script: str) -> None:
+def test_other_scripts_than_the_local_embedders_are_searched_lexically_and_that_is_reported(script: str) -> None:
     conversation = CONVERSATIONS[script]
 
     async def ask() -> list[tuple[str, str]]:

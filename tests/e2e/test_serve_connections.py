@@ -13,7 +13,7 @@ from server_process import PATIENCE, serving
 HALF = b"GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
 
-def test_without_a_free_descriptor_it_waits_and_goes_on(tmp_path: Path) -> None:
+def test_without_a_free_descriptor_it_waits_and_continues(tmp_path: Path) -> None:
     with serving(tmp_path / "a.db", "--no-work") as running:
         url = httpx.URL(running.url)
         used = len([*Path(f"/proc/{running.pid}/fd").iterdir()])

@@ -79,7 +79,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> ServerProcess:
     return server
 
 
-def test_a_server_says_where_it_is(told: ServerProcess) -> None:
+def test_a_server_prints_its_address(told: ServerProcess) -> None:
     assert told.url.startswith("http://127.0.0.1:")
     assert told.pid == told.process.pid
 
@@ -125,7 +125,7 @@ def test_a_request_under_way_is_answered_before_it_ends(tmp_path: Path) -> None:
     assert recorded(tmp_path / "a.db") == {"last"}
 
 
-def test_asked_twice_it_breaks_off_what_is_under_way(tmp_path: Path) -> None:
+def test_a_second_signal_interrupts_running_requests(tmp_path: Path) -> None:
     with serving(tmp_path / "a.db") as server, socket.create_connection(_place(server), PATIENCE) as line:
         line.sendall(head_of(10))
         assert b"100 Continue" in line.recv(4096)
@@ -160,7 +160,7 @@ def test_each_request_is_a_line_of_json_on_stderr(told: ServerProcess) -> None:
     ]
 
 
-def test_nothing_that_was_said_is_logged(told: ServerProcess) -> None:
+def test_no_stored_text_is_logged(told: ServerProcess) -> None:
     assert "xyzzy" not in told.stderr
 
 
@@ -169,7 +169,7 @@ def test_it_warns_once_where_there_is_no_embedder(told: ServerProcess) -> None:
     assert [one["message"] for one in warnings] == ["sparse-only: no embedder: lexical recall only, as asked for"]
 
 
-def test_it_runs_the_jobs_unless_told_not_to(tmp_path: Path, cli: Cli) -> None:
+def test_it_runs_the_jobs_by_default(tmp_path: Path, cli: Cli) -> None:
     def ran(db: Path) -> bool:
         return any(one["last"] for one in cli.done("jobs", "--db", str(db), "--json").json["jobs"])
 
@@ -189,7 +189,7 @@ def test_without_a_key_no_other_address_is_listened_on(cli: Cli, host: str) -> N
     )
 
 
-def test_with_a_key_it_listens_wherever_it_is_told_to_and_lets_nobody_in_without_one(tmp_path: Path, cli: Cli) -> None:
+def test_with_a_key_it_listens_on_any_address_and_refuses_requests_without_one(tmp_path: Path, cli: Cli) -> None:
     db = tmp_path / "a.db"
     token = cli.done("keys", "create", "reader", "--db", str(db), "--json").json["token"]
     with serving(db, "--host", "0.0.0.0") as server, client(server) as http:  # noqa: S104
@@ -228,7 +228,7 @@ def test_an_option_that_is_none_is_refused(cli: Cli, arguments: tuple[str, ...],
     assert refused.err.splitlines()[-1].startswith(said)
 
 
-def test_a_person_is_told_where_it_is_and_who_may_come(tmp_path: Path) -> None:
+def test_on_a_terminal_it_prints_its_address_and_who_has_access(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*PROGRAM, "serve", "--port", "0"],
         cwd=tmp_path,
@@ -247,7 +247,9 @@ def test_a_person_is_told_where_it_is_and_who_may_come(tmp_path: Path) -> None:
     )
 
 
-def test_a_package_that_is_missing_is_named_with_what_installs_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "remembrancer.interfaces.http.server", raising=False)
     ran = cli("serve", "--port", "0")

@@ -9,7 +9,7 @@ import httpx
 from server_process import PATIENCE, serving
 
 
-def test_a_stream_hears_what_is_written_over_http_and_ends_when_the_server_is_asked_to_stop(tmp_path: Path) -> None:
+def test_a_stream_sends_entries_written_over_http_and_ends_when_the_server_is_asked_to_stop(tmp_path: Path) -> None:
     heard: list[str] = []
     with serving(tmp_path / "a.db") as server, httpx.Client(base_url=server.url, timeout=PATIENCE) as http:
         with http.stream("GET", "/v1/events/stream", params={"limit": 0}) as stream:

@@ -99,7 +99,7 @@ def test_the_environment_is_as_before_once_numpy_is_loaded(given: dict[str, str]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["recall", "--help"], ["nothing"]])
-def test_the_module_says_the_same_as_the_program(tmp_path: Path, arguments: list[str]) -> None:
+def test_the_module_prints_the_same_as_the_program(tmp_path: Path, arguments: list[str]) -> None:
     program = "import sys; from remembrancer.interfaces.cli.main import main; sys.exit(main())"
     environment = {"PYTHONPATH": SOURCE}
     said = [

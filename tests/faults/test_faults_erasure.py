@@ -166,14 +166,14 @@ def test_it_was_there_before(lived: Lived) -> None:
     assert {"text 0", "quokkas", "zithers", "zither", "vector 0", "vector 1"} <= found["life.db"]
 
 
-def test_what_was_erased_is_in_no_byte_of_the_files(lived: Lived) -> None:
+def test_erased_text_is_in_no_byte_of_the_files(lived: Lived) -> None:
     with opened(lived.path) as memory:
         lived.erase(memory)
         assert lived.traces() == {}
     assert lived.traces() == {}
 
 
-def test_what_is_left_is_whole_and_goes_on(lived: Lived) -> None:
+def test_remaining_data_is_consistent_and_usable(lived: Lived) -> None:
     with opened(lived.path) as memory:
         lived.erase(memory)
         assert all(finding.ok for finding in memory.health.doctor())
@@ -192,7 +192,7 @@ def test_a_receipt_holds_none_of_it(lived: Lived) -> None:
     assert not [word for word in words_of(TOLD) if word in told.casefold()]
 
 
-def test_what_a_session_left_is_gone_with_the_session(lived: Lived) -> None:
+def test_everything_formed_in_a_session_is_erased_with_it(lived: Lived) -> None:
     with opened(lived.path) as memory:
         memory.erase(session="monday")
         assert (memory.health.stats().events, dict(memory.health.stats().memories)) == (0, {})
@@ -207,7 +207,7 @@ def test_another_open_store_finds_it_no_more(lived: Lived) -> None:
         assert other.recall("harvest").hits
 
 
-def test_while_another_program_reads_the_files_may_hold_it_and_the_receipt_says_so(
+def test_while_another_program_reads_the_receipt_says_that_the_files_may_still_hold_the_text(
     lived: Lived, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tracing, "PATIENCE_S", 0.05)
@@ -226,7 +226,7 @@ def test_while_another_program_reads_the_files_may_hold_it_and_the_receipt_says_
         assert lived.traces() == {}
 
 
-def test_a_backup_beside_the_file_is_named(lived: Lived) -> None:
+def test_a_backup_next_to_the_file_is_named(lived: Lived) -> None:
     (lived.path.parent / "life.db.v3.backup").write_bytes(b"before")
     with opened(lived.path) as memory:
         receipt = memory.erase(events=lived.events)

@@ -148,7 +148,7 @@ class TestAPathThatIsNoStore:
         assert "not a file" in refused(path)
 
     @pytest.mark.parametrize("name", ["", "nul\0byte", "half a pair \ud800"])
-    def test_what_is_no_path_is_invalid(self, name: str) -> None:
+    def test_an_invalid_path_is_refused(self, name: str) -> None:
         with pytest.raises(InvalidInput, match="url"):
             SqliteFile(name)
 
@@ -177,7 +177,7 @@ class TestADamagedFile:
         assert {type(failure) for failure in failures} == {StoreUnavailable}
         assert [failure for failure in failures if str(path) not in str(failure)] == []
 
-    def test_no_flipped_bit_alters_what_is_read(self, flips: list[Flip]) -> None:
+    def test_no_flipped_bit_alters_a_text_that_is_read(self, flips: list[Flip]) -> None:
         assert [flip.bit for flip in flips if flip.altered] == []
 
     def test_every_flipped_bit_is_found_by_the_doctor_or_at_opening(self, flips: list[Flip]) -> None:
@@ -218,7 +218,7 @@ class TestADamagedFile:
             opened(path)
         assert path.read_bytes() == sound
 
-    def test_the_doctor_says_what_is_wrong_with_a_damaged_file(self, path: Path, sound: bytes) -> None:
+    def test_the_doctor_names_the_faults_of_a_damaged_file(self, path: Path, sound: bytes) -> None:
         # The last pages are of rows: without those of the schema the file could not be opened.
         path.write_bytes(sound[: -4096 * 8] + random.Random(1).randbytes(4096 * 8))
         with opened(path) as rem:

@@ -219,7 +219,7 @@ def on_its_file(aftermath: Aftermath, look: Callable[[Store], Any]) -> Any:
 EVERYBODY: Final = Reader(Scope(workspace="acme"))
 
 
-def test_workers_that_are_told_to_stop_end_well(aftermath: Aftermath) -> None:
+def test_workers_that_are_asked_to_stop_end_with_success(aftermath: Aftermath) -> None:
     assert aftermath.exits == [0, 0]
 
 
@@ -237,7 +237,7 @@ def test_workers_on_one_file_put_nothing_off(aftermath: Aftermath) -> None:
     assert [line for lines in aftermath.told for line in lines if line["failed"]] == []
 
 
-def test_what_is_observed_while_others_work_is_there_once(aftermath: Aftermath) -> None:
+def test_an_event_observed_while_workers_run_is_stored_once(aftermath: Aftermath) -> None:
     async def events(store: Store) -> Counter[str]:
         found = await store.events(EVERYBODY, EventFilter(archived=True), limit=10_000)
         return Counter(str(event.id) for event in found)
@@ -255,7 +255,7 @@ def test_each_turn_is_in_one_episode_in_order(aftermath: Aftermath) -> None:
     assert on_its_file(aftermath, gaps_and_tails) == ([], [None] * SESSIONS)
 
 
-def test_what_was_noted_twice_is_merged_once(aftermath: Aftermath) -> None:
+def test_duplicate_notes_are_merged_once(aftermath: Aftermath) -> None:
     async def notes(store: Store) -> list[tuple[int, int]]:
         where = Filter(current_at=datetime.now(UTC), kinds=frozenset({"note"}))
         found: tuple[Memory, ...] = await store.workspace_memories(EVERYBODY.scope, where, limit=100)
@@ -264,7 +264,7 @@ def test_what_was_noted_twice_is_merged_once(aftermath: Aftermath) -> None:
     assert on_its_file(aftermath, notes) == [(2, 1)] * len(NOTES)
 
 
-def test_what_has_aged_is_archived_once(aftermath: Aftermath) -> None:
+def test_old_telemetry_is_archived_once(aftermath: Aftermath) -> None:
     async def telemetry(store: Store) -> tuple[int, int]:
         of_that_type = EventFilter(types=frozenset({"exec.output_chunk"}))
         left = await store.events(EVERYBODY, of_that_type, limit=10_000)

@@ -196,7 +196,7 @@ def test_mnemosyne_s_score_is_as_worked_out(row: Row) -> None:
 # ── what the presets take from their texts ───────────────────────────────────────────────────────────────────────────
 
 
-def test_each_preset_counts_what_its_text_counts() -> None:
+def test_each_preset_counts_the_exposures_that_its_text_counts() -> None:
     assert {name: preset.dynamics.counted for name, preset in PRESETS.items()} == {
         "default": Exposure.USED,
         "crewship": Exposure.SHOWN,

@@ -15,7 +15,7 @@ SCRIPTS = sorted(path for path in SOURCES.glob("*.py") if path.stem != SHARED)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_table_is_what_its_script_prints(
+def test_a_table_equals_the_output_of_its_script(
     script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "path", [str(SOURCES), *sys.path])
@@ -26,7 +26,7 @@ def test_a_table_is_what_its_script_prints(
 
 
 @pytest.mark.parametrize("script", [*SCRIPTS, SOURCES / f"{SHARED}.py"], ids=lambda script: script.stem)
-def test_a_script_takes_nothing_from_what_is_tested(script: Path) -> None:
+def test_a_script_imports_nothing_from_the_tested_package(script: Path) -> None:
     imported = {
         name.partition(".")[0]
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))

@@ -221,7 +221,7 @@ def test_a_migrated_file_knows_how_long_its_vectors_are(first_file: Path) -> Non
     connection.close()
 
 
-def test_a_migration_leaves_a_sound_file_of_the_old_version_beside_it(first_file: Path) -> None:
+def test_a_migration_leaves_a_valid_copy_of_the_old_version(first_file: Path) -> None:
     opened(first_file).close()
     backup = connect(f"{first_file}.v1.backup")
     texts = [text for (text,) in backup.execute("SELECT text FROM memories ORDER BY n")]
@@ -230,7 +230,7 @@ def test_a_migration_leaves_a_sound_file_of_the_old_version_beside_it(first_file
     backup.close()
 
 
-def test_the_file_left_beside_a_migrated_one_can_take_its_place(first_file: Path) -> None:
+def test_the_copy_left_by_a_migration_can_replace_the_migrated_file(first_file: Path) -> None:
     opened(first_file).close()
     Path(f"{first_file}.v1.backup").rename(first_file)
     with opened(first_file) as rem:
@@ -278,7 +278,7 @@ class TestAFileOfTheThirdVersion:
 
         assert with_store(third_file, search) == ((OWL.id,), pytest.approx(1.0))
 
-    def test_does_not_say_when_its_vectors_were_made(self, third_file: Path) -> None:
+    def test_has_no_times_of_its_vectors(self, third_file: Path) -> None:
         rows = with_store(third_file, lambda store: exported(store, KESTREL.scope))
         assert [row["indexed_at"] for row in rows if row["record"] == "vector"] == [None, None]
 
@@ -305,7 +305,7 @@ class TestAFileOfTheThirdVersion:
 
         assert with_store(third_file, tell) == ((), True)
 
-    def test_takes_what_is_learned_from_now_on(self, third_file: Path) -> None:
+    def test_accepts_new_learnings(self, third_file: Path) -> None:
         async def learn(store: RelationalStore) -> tuple[Strength, tuple[float, ...]]:
             exposed = [Exposed(OWL.id, Exposure.SHOWN, NOW, 0.5)]
             await store.adjust(ANA, [OWL.id], lambda _: Adjustment(LIVED), at=NOW, exposed=exposed)
@@ -356,7 +356,7 @@ class TestAFileOfTheFifthVersion:
         assert tail is not None
         assert (tail.cursor, tail.events, tail.last_seq, tail.note) == (0, 2, 2, {})
 
-    def test_does_not_say_what_its_memories_were_shown_for(self, fifth_file: Path) -> None:
+    def test_has_no_questions_of_its_exposures(self, fifth_file: Path) -> None:
         evidence = with_store(fifth_file, lambda store: store.unreviewed(KESTREL.scope, Exposure.SHOWN, limit=9))
         assert evidence == (Evidence(memory_id=KESTREL.id, at=(NOW,), queries=("",)),)
 
@@ -364,7 +364,7 @@ class TestAFileOfTheFifthVersion:
         events = with_store(fifth_file, lambda store: store.stream_events(KESTREL.scope, after=0, limit=9))
         assert list(events) == [replace(event, seq=seq) for seq, event in enumerate(SPOKEN, start=1)]
 
-    def test_lets_go_only_of_what_no_memory_was_formed_from(self, fifth_file: Path) -> None:
+    def test_archives_only_events_without_a_memory(self, fifth_file: Path) -> None:
         everything = Aged(types=frozenset({"*"}), keep=frozenset(), before=NOW + timedelta(days=1))
         moved = with_store(fifth_file, lambda store: store.archive(KESTREL.scope, everything, at=NOW, limit=9))
         left = with_store(fifth_file, lambda store: store.stream_events(KESTREL.scope, after=0, limit=9))
@@ -391,7 +391,7 @@ class TestAFileOfTheFifthVersion:
         assert [finding for finding in findings if not finding.ok] == []
 
 
-def test_what_is_archived_in_a_file_of_the_sixth_version_is_found_by_its_words(tmp_path: Path) -> None:
+def test_archived_events_in_a_file_of_the_sixth_version_are_found_by_their_words(tmp_path: Path) -> None:
     path = tmp_path / "sixth.db"
     connection = of_version(path, 6)
     archived = (*EVENTS.bindings(replace(SPOKEN[1], seq=1)), micros(NOW))
@@ -465,7 +465,7 @@ class TestAnExportOfTheFirstVersion:
             rem.import_(export, dry_run=False)
             assert rem.import_(export, dry_run=False).new == 0
 
-    def test_goes_out_again_in_the_version_of_today(self, export: Path, tmp_path: Path) -> None:
+    def test_is_exported_in_the_current_version(self, export: Path, tmp_path: Path) -> None:
         with opened(tmp_path / "new.db") as rem:
             rem.import_(export, dry_run=False)
             rem.export(tmp_path / "again.jsonl")

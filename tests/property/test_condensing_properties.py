@@ -27,7 +27,7 @@ CODES = frozenset(DICTIONARY.values())
 
 
 @given(texts)
-def test_a_text_claims_what_it_claims(text: str) -> None:
+def test_a_text_agrees_with_itself_on_its_claims(text: str) -> None:
     assert same_claim(text, text)
 
 
@@ -47,7 +47,7 @@ def test_compressing_twice_changes_nothing(text: str) -> None:
 
 
 @given(texts)
-def test_what_was_compressed_can_be_written_out_again(text: str) -> None:
+def test_a_compressed_text_can_be_expanded_again(text: str) -> None:
     normal = " ".join(text.split())
     held = any(re.search(rf"(?<!\S)[(\[]?{re.escape(code)}", normal) for code in CODES)
     assert held or expand(compress(text)) == normal
@@ -81,7 +81,7 @@ def memories(several: list[str]) -> list[Memory]:
 
 
 @given(st.lists(texts, max_size=12))
-def test_what_is_merged_claims_the_same_in_nearly_the_same_words(several: list[str]) -> None:
+def test_merged_texts_have_equal_claims_and_nearly_equal_words(several: list[str]) -> None:
     rule = Compaction(tiers=tuple({memory.tier for memory in memories(several)}))
     for merge in merges_of(memories(several), rule):
         for gone in merge.gone:

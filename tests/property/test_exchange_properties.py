@@ -93,5 +93,5 @@ def test_any_archived_event_comes_back(text: str, scope: Scope, payload: dict[st
 
 
 @given(ids=st.lists(st.uuids(), min_size=2, max_size=5, unique=True))
-def test_a_digest_tells_events_and_their_order_apart(ids: list[UUID]) -> None:
+def test_different_events_or_orders_have_different_digests(ids: list[UUID]) -> None:
     assert len({digest_of(ids), digest_of(ids[:-1]), digest_of(ids[::-1])}) == 3

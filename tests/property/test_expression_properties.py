@@ -51,7 +51,7 @@ def test_a_part_may_be_printed_by_a_name(expression: Expression, data: st.DataOb
 
 
 @given(expressions)
-def test_what_is_printed_is_on_one_line(expression: Expression) -> None:
+def test_a_printed_expression_is_on_one_line(expression: Expression) -> None:
     assert printed(expression).isprintable()
 
 

@@ -106,7 +106,7 @@ def test_strength_never_rises_while_nothing_happens(
 
 
 @given(memories(), laws, moments)
-def test_a_memory_is_faded_from_the_moment_it_is_said_to_fade_and_not_a_second_before(
+def test_a_memory_is_faded_at_its_forecast_time_and_not_a_second_before(
     memory: Memory, law: Forgetting, now: datetime
 ) -> None:
     if strength_at(memory, law, now) < law.below:
@@ -120,7 +120,7 @@ def test_a_memory_is_faded_from_the_moment_it_is_said_to_fade_and_not_a_second_b
 
 
 @given(memories(), laws, moments)
-def test_what_has_faded_is_said_to_have_faded_by_now(memory: Memory, law: Forgetting, now: datetime) -> None:
+def test_a_faded_memory_has_a_fading_time_in_the_past(memory: Memory, law: Forgetting, now: datetime) -> None:
     if strength_at(memory, law, now) >= law.below:
         return
     faded = moment_of(int(falls_below(states_of([memory]), law, now)[0]))
@@ -130,7 +130,7 @@ def test_what_has_faded_is_said_to_have_faded_by_now(memory: Memory, law: Forget
 
 
 @given(st.lists(memories(), max_size=4), laws, moments)
-def test_what_becomes_of_a_memory_does_not_depend_on_the_others(
+def test_the_forecast_of_a_memory_does_not_depend_on_the_others(
     several: list[Memory], law: Forgetting, now: datetime
 ) -> None:
     together = falls_below(states_of(several), law, now).tolist()

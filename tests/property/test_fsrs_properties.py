@@ -60,7 +60,7 @@ def test_a_better_rating_never_leaves_a_memory_weaker_or_harder(
 
 
 @given(stabilities, difficulties, st.floats(1, 36_525), st.floats(1, 36_525), ratings)
-def test_what_waited_longer_never_lasts_shorter_after_the_same_rating(
+def test_a_longer_wait_never_gives_a_lower_stability_after_the_same_rating(
     stability: float, difficulty: float, one: float, other: float, rating: Rating
 ) -> None:
     [[sooner], _] = after(stability, difficulty, min(one, other), rating)

@@ -200,7 +200,7 @@ def test_reported_scores_fall_with_rank_and_their_reasons_end_in_them(answer: An
 
 
 @given(memory=memories())
-def test_what_is_left_of_a_memory_is_a_fraction(memory: Memory) -> None:
+def test_the_retention_of_a_memory_is_in_the_unit_interval(memory: Memory) -> None:
     assert all(0 <= strength_of(preset, memory) <= 1 for preset in PRESETS.values())
 
 
@@ -218,7 +218,7 @@ def test_older_never_scores_higher(answer: Answer, by: timedelta) -> None:
 
 
 @given(answer=answers(), by=times)
-def test_what_happened_earlier_never_scores_higher_whatever_became_of_it_since(answer: Answer, by: timedelta) -> None:
+def test_an_older_memory_never_scores_higher_than_an_equal_newer_one(answer: Answer, by: timedelta) -> None:
     first = answer[0][0]
     earlier = replace(twin(first), occurred_from=first.occurred_from - by, occurred_to=first.occurred_to - by)
     for way in WAYS:
@@ -227,7 +227,7 @@ def test_what_happened_earlier_never_scores_higher_whatever_became_of_it_since(a
 
 
 @given(memory=memories(), by=times)
-def test_what_is_left_never_grows_by_waiting(memory: Memory, by: timedelta) -> None:
+def test_retention_never_grows_with_time(memory: Memory, by: timedelta) -> None:
     for preset in PRESETS.values():
         assert strength_of(preset, memory, after=by) <= strength_of(preset, memory) + ROUNDING, preset.name
 
@@ -311,7 +311,7 @@ def weights(ranking: Ranking) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("preset", "bound"), [(DEFAULT, 0.042), (ENGRAM, 0.4), (MNEMOSYNE, 0.2)])
-def test_what_is_not_relevance_weighs_so_much_together(preset: Preset, bound: float) -> None:
+def test_signals_other_than_relevance_have_a_fixed_total_weight(preset: Preset, bound: float) -> None:
     rest = {name: weight for name, weight in weights(preset.ranking).items() if name not in RELEVANCE}
     assert sum(rest.values()) == pytest.approx(bound)
 

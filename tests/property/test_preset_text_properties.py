@@ -145,7 +145,7 @@ anything = st.recursive(simple, lambda inner: st.lists(inner, max_size=2) | st.d
 
 
 @given(st.sampled_from(list(PRESETS.values())), st.data())
-def test_whatever_stands_in_a_file_is_taken_or_refused(preset: Preset, data: st.DataObject) -> None:
+def test_any_preset_file_is_accepted_or_refused(preset: Preset, data: st.DataObject) -> None:
     table: Any = table_of(preset)
     place = table
     while True:

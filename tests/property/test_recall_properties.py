@@ -106,5 +106,5 @@ def test_of_any_question_something_is_searched(asked: str) -> None:
 
 
 @given(st.lists(phrases, min_size=40, max_size=120).map(". ".join))
-def test_what_is_searched_is_no_longer_than_people_ask(asked: str) -> None:
+def test_the_searched_text_has_a_bounded_length(asked: str) -> None:
     assert len(salient_part(asked).split()) <= LONG_QUESTION_WORDS

@@ -184,9 +184,7 @@ def test_no_text_opens_or_closes_a_tag(style: Style, recall: Recall, more: int, 
 
 
 @in_styles(STYLES, recall=recalls(), more=extra, detail=details)
-def test_every_line_is_one_of_ours_or_stands_behind_our_marks(
-    style: Style, recall: Recall, more: int, detail: Detail
-) -> None:
+def test_every_line_is_ours_or_is_quoted(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     lines = body(style, of_hits(style, recall, more, detail).text)
     assert [line for line in lines if not re.match(style.line, line)] == []
 
@@ -219,7 +217,7 @@ def test_a_reader_of_markdown_finds_a_section_a_learning(recall: Recall, more: i
 
 
 @in_styles(STYLES, recall=recalls(), more=extra, detail=details)
-def test_what_is_shown_are_hits_each_once(style: Style, recall: Recall, more: int, detail: Detail) -> None:
+def test_shown_memories_are_hits_each_once(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     shown = [hit.rank for hit in of_hits(style, recall, more, detail).hits]
     assert len(set(shown)) == len(shown) and set(shown) <= {hit.rank for hit in recall}  # noqa: PT018  one sentence
 
@@ -306,7 +304,7 @@ def test_one_line_is_one_line_of_safe_text(text: str) -> None:
 
 
 @given(st.timedeltas(min_value=timedelta(days=-20_000), max_value=timedelta(days=20_000)))
-def test_an_age_says_on_which_side_of_now_it_lies(age: timedelta) -> None:
+def test_an_age_shows_whether_a_time_is_past_or_future(age: timedelta) -> None:
     spoken = spoken_age(age)
     assert spoken == "just now" or spoken.startswith("in ") == (age < timedelta())
 

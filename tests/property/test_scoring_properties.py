@@ -98,7 +98,7 @@ factors = st.sampled_from([0.0, 1.0, 1e6, math.nan]) | st.floats(0, 1e9, allow_s
     st.sampled_from([Clamp, Saturating, MinMax]),
     st.lists(st.lists(factors, min_size=COUNT, max_size=COUNT), min_size=1, max_size=3),
 )
-def test_what_has_no_upper_end_is_brought_into_the_unit_interval_in_its_order(
+def test_saturation_maps_unbounded_values_into_the_unit_interval_in_their_order(
     node: type[Clamp | Saturating | MinMax], values: list[list[float]]
 ) -> None:
     signals = columns({f"s{number}": column for number, column in enumerate(values)})

@@ -137,9 +137,7 @@ def test_each_turn_is_in_one_episode_and_in_its_order(
 
 @settings(max_examples=40)
 @given(st.lists(turns, min_size=1, max_size=30), segmenters)
-def test_what_fails_or_comes_late_changes_no_episode(
-    said: list[Turn], segmenter: DualChannel | TopicShift | Windows
-) -> None:
+def test_failures_and_delays_change_no_episode(said: list[Turn], segmenter: DualChannel | TopicShift | Windows) -> None:
     # A silence of an hour or more ends what is open when somebody looks, so none is that long here.
     near = [replace(turn, pause=min(turn.pause, 16)) for turn in said]
     swept = asyncio.run(lived(near, *a_life(segmenter, replaces=True, seed=None)))

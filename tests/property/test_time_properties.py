@@ -60,7 +60,7 @@ def test_spans_quote_the_text(text: str, now: datetime) -> None:
 
 
 @given(texts, nows)
-def test_spans_stand_in_order_and_apart(text: str, now: datetime) -> None:
+def test_spans_are_ordered_and_do_not_overlap(text: str, now: datetime) -> None:
     found = spans(text, now)
     places = list(dict.fromkeys((span.start_offset, span.end_offset) for span in found))
     assert all(before[1] <= after[0] for before, after in pairwise(places))
@@ -118,7 +118,7 @@ def test_lower_case_reads_alike_where_no_capital_is_needed(row: dict[str, str]) 
 
 
 @given(st.sampled_from(ROWS))
-def test_what_names_a_time_tells_one(row: dict[str, str]) -> None:
+def test_a_text_with_a_time_expression_has_a_time(row: dict[str, str]) -> None:
     assert tells_time(row["text"])
 
 

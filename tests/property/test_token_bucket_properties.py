@@ -33,7 +33,7 @@ def test_no_stretch_of_time_lets_through_more_than_its_burst_and_its_rate(
 
 
 @given(rates, steps)
-def test_who_waits_as_long_as_told_is_let_through(rate: TokenRate, waits: list[timedelta]) -> None:
+def test_a_request_after_the_stated_wait_is_allowed(rate: TokenRate, waits: list[timedelta]) -> None:
     bucket, at = full(rate, START), START
     for wait in waits:
         at += wait
