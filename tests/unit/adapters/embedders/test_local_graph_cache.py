@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import logging
+import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
-from remembrancer.adapters.embedders.local.graph_cache import cached
+import pytest
+
+from remembrancer.adapters.embedders.local.graph_cache import opened
+from remembrancer.errors import ModelUnavailable
 
 NAME = "model.onnx"
+
+
+def cached(folder: Path, name: str, build: Callable[[], bytes]) -> bytes:
+    """The graph as it is loaded."""
+    return opened(folder, name, build, lambda graph: graph)
+
+
+def kept(folder: Path, graph: bytes) -> Path:
+    """A file with its right checksum."""
+    file = folder / NAME
+    file.write_bytes(sha256(graph).digest() + graph)
+    file.chmod(0o600)
+    return file
 
 
 def must_not_build() -> bytes:
@@ -21,8 +41,8 @@ def test_a_kept_graph_is_not_built_again(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_replaced_by_a_new_graph(tmp_path: Path) -> None:
     cached(tmp_path, NAME, lambda: b"graph")
-    kept = (tmp_path / NAME).read_bytes()
-    (tmp_path / NAME).write_bytes(kept[:-1] + b"?")
+    whole = (tmp_path / NAME).read_bytes()
+    (tmp_path / NAME).write_bytes(whole[:-1] + b"?")
     assert cached(tmp_path, NAME, lambda: b"rebuilt") == b"rebuilt"
     assert cached(tmp_path, NAME, must_not_build) == b"rebuilt"
 
@@ -55,3 +75,62 @@ def test_racing_writers_leave_one_whole_file(tmp_path: Path) -> None:
     assert [racer.result() for racer in racers] == [graph] * 32
     assert list(tmp_path.iterdir()) == [tmp_path / NAME]
     assert cached(tmp_path, NAME, must_not_build) == graph
+
+
+def refusing(graph: bytes) -> bytes:
+    """Loads no graph but the built one."""
+    if graph != b"graph":
+        raise ModelUnavailable("it is not this graph")
+    return graph
+
+
+def test_a_forged_file_is_replaced_and_said_to_be_another_graph(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = kept(tmp_path, b"forged")
+    assert opened(tmp_path, NAME, lambda: b"graph", refusing) == b"graph"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the cached model {file} is not used, but built anew: it is not this graph"
+    ]
+    assert cached(tmp_path, NAME, must_not_build) == b"graph"
+
+
+def test_a_damaged_file_is_said_to_be_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = kept(tmp_path, b"graph")
+    file.write_bytes(file.read_bytes() + b"!")
+    cached(tmp_path, NAME, lambda: b"graph")
+    assert "does not match its checksum: it is damaged, or was changed" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such modes")
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_to_is_not_used(
+    mode: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept(tmp_path, b"forged").chmod(mode)
+    assert cached(tmp_path, NAME, lambda: b"graph") == b"graph"
+    assert f"other users may write to it (mode {mode:o})" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no user ids")
+def test_a_file_of_another_user_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 4711)
+    file = kept(tmp_path, b"forged")
+    if file.stat().st_uid == 0:
+        os.chown(file, 4712, -1)
+    assert cached(tmp_path, NAME, lambda: b"graph") == b"graph"
+    assert "it belongs to another user (uid " in caplog.text
+
+
+def test_a_first_start_warns_of_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    cached(tmp_path, NAME, lambda: b"graph")
+    assert caplog.records == []
+
+
+def test_a_built_graph_that_cannot_be_loaded_is_not_kept(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="not this graph"):
+        opened(tmp_path, NAME, lambda: b"wrong", refusing)
+    assert list(tmp_path.iterdir()) == []

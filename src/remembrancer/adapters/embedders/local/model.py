@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Callable, Sequence
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar, get_args
@@ -43,6 +44,30 @@ def local_model_id(precision: Precision) -> str:
     """The id stored with each vector: model name and precision."""
     return _MODEL if precision == "fp32" else f"{_MODEL}/{precision}"
 
+
+_PROBE: Final = "Ana deployed the payment service on Monday, and it ran out of memory."
+"""A text that is embedded when a graph is loaded. Another graph gives it another vector."""
+_PROBE_VECTORS: Final[Mapping[Precision, str]] = {
+    "fp32": (
+        "LwvRCQ/16wflRAcgBfgkFeeq7yncF95OIDbsrsrREB8HG1cw5xAAwBkf4xAXICjfJysL//cx5wL7HNMa9BvqHtcGOdzw7P/lAQUX"
+        "T0bUFb3z/wgWCkMW3RPIFB4t0Reu8NuwD1RxD9vv/yEs5AX9AzUUK0Gs9QNeEe3E5r80EADn2AMrH/kFJPPN58fy6vfj/UERTPAQ"
+        "7wQSJyD8TBDaCikhBAIM4tPPJEMs5bbFMfUqPu3r4hQPAyj1IBXwzwELDvjW9MYx+/hXLdTiDtzQIxrITgIP/kgG3vnwFOjN/gC9"
+        "8I82+ejTf/HkJx4QFQD8PNA5NQceQvkaL+Y16P0Oycgu7fL7G9LpHQrYCRbX2O0t7NevLBXaDGcV+trvJtq8DwUf7fUXHRjeE9Q3"
+        "qfD8xdwKAQ8j/dji3Sfq5eo0xAAOCSsUS7f6WSAo//TMFSvR6fLU0c3d3eMXBUFC+MLN9u224/Yn7OH72Bkc30AXyfItufsj9R0l"
+        "qR/WChfm69rt"
+    ),
+    "int8": (
+        "LwrQCg/17AXoRAgjBvYlFueo7irbFN9LITTsr8vSDh4IG1Yv6BMBwxkf4hIYHifeKCkK/fcu6AL7HtEa9RvnH9kKO93y6/vn/wYU"
+        "T0rWF7rx/wcXCUIU3xTHEh8t0Bay8dqtEFRxD9jvACAs5AX7AzUTKkCp9gZgEu7G5MAyEQDo2gQpHfgGJfLN6cjw7Pbi/0ASS/EL"
+        "8AUUJSD9ThDaCicgBQIM49XNJEIr47XFL/QpQezu4xUQBSn0HxbwzQAKDffW88Yy+/hWKdnjDNrOJhrJTP8Q/0oF3vnvFOnOAAC9"
+        "8ZI2+efPf+/mJR4PEwH9Pc88NQUiQ/kYMOc25/wQx8Yu7vP7HNLpHgjZBxXW2esp8NewKxTaDGYW+9rxJti+Dgce7vQXGxnbEdQ3"
+        "rPD7xd4MAQ0j+9fh3ijs5uo2xwAPCiwVTbb9Vx4oAfPLFivQ6u/U0c7f3eUZA0NB+MLM9uy05fYj6+P82hgg3z8YxvIwt/oi9hwj"
+        "qiHYChfl6djs"
+    ),
+}
+"""Its vector as 8-bit levels, in base64."""
+_LEAST_COSINE: Final = 0.9995
+"""Rounding leaves 0.9999 on any processor."""
 
 EXACT: Final = "8-bit products: exact"
 PRECISE: Final = "8-bit products: precise kernels, because the fast ones saturate on this processor"
@@ -136,19 +161,24 @@ class LocalEmbedder:
         # The published tokenizer file pads and truncates to 128 pieces; the published model reads 256.
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        if cache_dir is None:
-            model, sums = build(), bit_sums.build()
-        else:
-            # The name contains the hash of the weights, so a cached graph was built from verified weights.
-            version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
-            model = graph_cache.cached(cache_dir, f"{_MODEL}-{version}.onnx", build)
-            sums = graph_cache.cached(cache_dir, f"bit-sums-v{bit_sums.BIT_SUMS_VERSION}.onnx", bit_sums.build)
-        sum_of_bits = bit_sums.BitSums(bindings.open_session(sums, threads=1))
+
+        def load(name: str, make: Callable[[], bytes], opened: Callable[[bytes], _Result]) -> _Result:
+            return opened(make()) if cache_dir is None else graph_cache.opened(cache_dir, name, make, opened)
+
+        sum_of_bits = load(f"bit-sums-v{bit_sums.BIT_SUMS_VERSION}.onnx", bit_sums.build, bit_sums.BitSums.open)
         # Every processor must compute the same integers: vectors made on different machines share one model id.
         precise = precision == "int8" and not sum_of_bits.products_are_exact()
-        session = bindings.open_session(model, threads=threads, precise=precise)
         arithmetic = "" if precision == "fp32" else PRECISE if precise else EXACT
-        return cls(session, tokenizer, precision, sum_of_bits, arithmetic)
+
+        def probed(model: bytes) -> Self:
+            session = bindings.open_session(model, threads=threads, precise=precise)
+            embedder = cls(session, tokenizer, precision, sum_of_bits, arithmetic)
+            embedder._probe(precision)
+            return embedder
+
+        # The name contains the hash of the weights: other weights are another file.
+        version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
+        return load(f"{_MODEL}-{version}.onnx", build, probed)
 
     @property
     def model_id(self) -> str:
@@ -225,6 +255,19 @@ class LocalEmbedder:
         self._session = None
         for threads in (self._queries, self._documents):
             await asyncio.to_thread(threads.shutdown)
+
+    def _probe(self, precision: Precision) -> None:
+        """Embed a text whose vector is known. Takes 2 to 12 ms. Raises ModelUnavailable where the vector is another."""
+        levels = np.frombuffer(b64decode(_PROBE_VECTORS[precision]), np.int8).astype(np.float64)
+        try:
+            cosine = float(self.query_now(_PROBE) @ levels) / float(np.linalg.norm(levels))
+        except (ValueError, IndexError) as error:  # inputs or outputs of another shape
+            raise ModelUnavailable(f"it is not the graph of {_MODEL}: {error}") from error
+        if not cosine > _LEAST_COSINE:  # not a number either
+            raise ModelUnavailable(
+                f"it is not the graph of {_MODEL}: a known text gets a vector whose cosine with the right one is "
+                f"{cosine:.4f}"
+            )
 
     async def _on(self, threads: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         if self._session is None:

