@@ -125,6 +125,8 @@ class Removed:
     counts: Mapping[str, int]
     repeated: tuple[UUID, ...] = ()
     """Memories and events, by id."""
+    requests: int = 0
+    """The number of requests whose idempotency keys stay, as hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,12 @@ class Erasure:
 
 def completed(receipt: Erasure, removed: Removed) -> Erasure:
     """The receipt with the store's counts."""
-    return replace(receipt, counts=removed.counts, repeated=removed.repeated)
+    left = receipt.left
+    if removed.requests:
+        many = "1 request" if removed.requests == 1 else f"{removed.requests} requests"
+        why = f"{many} to the server had a key; its SHA-256 is kept, so that a request sent again is known"
+        left += (Left("hashes of idempotency keys", why, "nothing: they go with the first such request after a day"),)
+    return replace(receipt, counts=removed.counts, repeated=removed.repeated, left=left)
 
 
 def owner_matches(choice: ErasureSelection, scope: Scope) -> bool:

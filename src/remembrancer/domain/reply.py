@@ -20,7 +20,9 @@ MAX_MEDIA_TYPE_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A request made under an idempotency key. `fingerprint`: the SHA-256 of the request."""
+    """A request made under an idempotency key. `key`: a hash of the client's, which may name a person; `fingerprint`:
+    the SHA-256 of the request.
+    """
 
     key: str
     fingerprint: bytes

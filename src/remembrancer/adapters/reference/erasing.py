@@ -90,7 +90,8 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
     counts["quotations"] += _redact(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
     kinds += ("reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
-    return erasure.Removed({kind: counts[kind] for kind in kinds}, _repeated(rows, told, analyse))
+    found = _repeated(rows, told, analyse)
+    return erasure.Removed({kind: counts[kind] for kind in kinds}, found, requests=len(rows.claims))
 
 
 def _trace(rows: Rows, memory: Memory) -> erasure.ErasureTrace:

@@ -99,7 +99,9 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
         "UPDATE claims SET body = NULL WHERE workspace = ? AND body IS NOT NULL", (scope.workspace,)
     )
     counts["quotations"] = redact(connection, scope, texts, analyse)
-    return Removed(counts=dict(counts), repeated=repeated(connection, scope, main_texts, analyse))
+    requests = connection.execute("SELECT count(*) FROM claims WHERE workspace = ?", (scope.workspace,)).get
+    found = repeated(connection, scope, main_texts, analyse)
+    return Removed(counts=dict(counts), repeated=found, requests=requests)
 
 
 def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers:

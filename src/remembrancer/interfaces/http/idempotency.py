@@ -103,8 +103,7 @@ class IdempotentRoute(APIRoute):
 async def _once(
     request: Request, principal: Principal, name: str, handle: _Handler, *, may_run_again: bool
 ) -> Response:
-    # Keys to one workspace have separate names, so no caller gets the response to another one's request.
-    key = f"{principal.name}:{name}"
+    key = _derived(principal, name)
     try:
         ctx, scope = principal.memory.context, principal.memory.scope
         outcome = await claim_request(ctx, scope, key, await _fingerprint(request, principal), longest=_NEVER)
@@ -185,6 +184,10 @@ async def _fingerprint(request: Request, principal: Principal) -> bytes:
 
 
 def _derived(principal: Principal, name: str) -> str:
+    """What is stored for a key of a client, as a hash, because the client's key may name a person.
+
+    API keys to one workspace have separate names, so no caller gets the response to another one's request.
+    """
     return f"idem:{sha256(f'{principal.name}:{name}'.encode()).hexdigest()}"
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.erasure import ERASED, Erasure, ErasureSelection, Removal, Removed
+from remembrancer.domain.erasure import ERASED, Erasure, ErasureSelection, Removal, Removed, completed
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import Unkept
@@ -123,9 +123,7 @@ class ErasedWholeContract(WorldSuite):
 class ReceiptContract(WorldSuite):
     async def test_a_receipt_is_kept_with_what_was_counted(self, world: Store) -> None:
         removed = await erase(world, OF_DEPLOY)
-        assert await world.erasures(SCOPE, limit=9) == (
-            replace(a_receipt(), counts=removed.counts, repeated=removed.repeated),
-        )
+        assert await world.erasures(SCOPE, limit=9) == (completed(a_receipt(), removed),)
 
     async def test_receipts_come_newest_first(self, world: Store) -> None:
         choice = ErasureSelection(agent="ana", session="monday", before=LATER)
@@ -190,6 +188,11 @@ class ErasingContract(WorldSuite):
             "replies": 1,
             "quotations": 1,  # an error without an answer: nothing else has said that a host answers
         }
+
+    async def test_the_receipt_tells_of_requests_whose_keys_stay(self, world: Store) -> None:
+        assert (await erase(world, OF_DEPLOY)).requests == 2
+        [receipt] = await world.erasures(SCOPE, limit=1)
+        assert "hashes of idempotency keys" in [left.what for left in receipt.left]
 
     async def test_its_key_and_its_topic_are_free_again(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory("the first"), key="k", topic_key="t"))

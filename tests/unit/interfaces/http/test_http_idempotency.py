@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import APIRouter, HTTPException, Request, Response
-from served import Served, asked
+from served import QUIET, Served, asked
 
 from remembrancer.errors import NotFound, StoreUnavailable
 from remembrancer.interfaces.http.access import WritableMemory
@@ -272,3 +273,21 @@ def test_the_document_tells_of_the_key_wherever_something_is_written() -> None:
     operation = asked(steps, router=Work().router)["paths"]["/v1/count"]["post"]
     assert [one["name"] for one in operation["parameters"]] == [HEADER]
     assert {"408", "409", "413", "415"} <= operation["responses"].keys()
+
+
+NAMED = "ana-novak-1987-05-03"
+
+
+def test_no_key_of_a_client_is_in_the_file_after_an_erasure_and_the_receipt_tells_of_its_hash(tmp_path: Path) -> None:
+    body = {"events": [{"text": "The deploy failed"}]}
+
+    async def steps(served: Served) -> Any:
+        written = await served.http.post("/v1/events", json=body, headers=key(NAMED))
+        event = written.json()["events"][0]["id"]
+        return (await served.http.post("/v1/erasures", json={"events": [event]})).json()
+
+    receipt = asked(steps, settings=replace(QUIET, db=str(tmp_path / "store.db")))
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert NAMED.encode() not in held
+    [left] = [one for one in receipt["left"] if one["what"] == "hashes of idempotency keys"]
+    assert left["why"].startswith("1 request")
