@@ -49,7 +49,10 @@ def test_more_hits_use_more_of_the_dense_search(full: Remembrancer, limit: int, 
     """[1.11] From k = 17 on the depth passed 50 and was clamped back to 5."""
     answer = full.recall(ASKED_NEAR, ranking="hybrid", limit=limit)
     assert answer.trace.legs == {"dense": depth, "lexical": 0}
-    assert [hit.explanation.ranks["dense"] for hit in answer] == list(range(1, limit + 1))
+    ranks = [hit.explanation.ranks["dense"] for hit in answer]
+    assert len(ranks) == limit
+    # Equal cosines share the best rank of their group.
+    assert all(rank in (place, ranks[place - 2]) for place, rank in enumerate(ranks, start=1))
 
 
 @pytest.mark.parametrize("limit", [0, 51, 200])

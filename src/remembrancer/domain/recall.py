@@ -39,7 +39,8 @@ class Explanation:
     """Why a hit has its score.
 
     `signals`: every signal that the score may read; None if absent. `ranks`: the hit's rank, from 1, in each leg that
-    found it. `matched`: the question's terms in the best cue, if requested.
+    found it; equal values share the best rank, as in the score. `matched`: the question's terms in the best cue, if
+    requested.
     """
 
     score: Part

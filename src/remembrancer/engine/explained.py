@@ -12,6 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.domain.recall import CandidateOutcome, Explanation, Part, Stage
+from remembrancer.policies.ranking.scoring import ranks_of
 
 if TYPE_CHECKING:
     from remembrancer.engine.choose import Choice, Chosen, Ranked
@@ -60,6 +61,10 @@ def _later(make: Callable[[], Explanation]) -> Explanation:
     return explanation
 
 
+_LEGS: Final = {"dense": "dense_leg", "lexical": "lexical_leg"}
+"""The signal of each leg."""
+
+
 class _All:
     """The explanations of all hits of one answer, computed together when one is first read.
 
@@ -70,10 +75,11 @@ class _All:
         self, ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
     ) -> None:
         rows = np.array([one.candidate for one in chosen], dtype=np.int64)
-        legs = {"dense": ranked.found.dense_rank, "lexical": ranked.found.lexical_rank}
+        # The ranks that a score is made of, so that an explanation has the same on ties too.
+        self._ranks = {leg: ranks_of(ranked.table[signal]).take(rows) for leg, signal in _LEGS.items()}
         if ranked.found.context_features is not None:
-            legs["context"] = ranked.found.context_features.rank
-        self._ranks = {leg: column.take(rows) for leg, column in legs.items()}
+            context = ranked.found.context_features.rank.take(rows)
+            self._ranks["context"] = np.where(context > 0, context, np.nan)
         self._signals = {name: column.take(rows) for name, column in ranked.table.items()}
         self._scored = ranked.scored.at(rows)
         self._scores, self._diversity, self._matched = [one.score for one in chosen], diversity, matched
@@ -86,7 +92,7 @@ class _All:
             Explanation(
                 score=score if self._diversity is None else self._diversity.explain(score, self._scores[place]),
                 signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals},
-                ranks={leg: values[place] for leg, values in ranks if values[place]},
+                ranks={leg: int(values[place]) for leg, values in ranks if not math.isnan(values[place])},
                 matched=self._matched[place],
             )
             for place, score in enumerate(self._scored.explained())

@@ -187,7 +187,7 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
             return Scored("min-max", values, (part,), (values,))
         case Rrf(rankings, k):
             parts = tuple(evaluate(ranking, signals, count) for ranking in rankings)
-            shares = tuple(_or_nothing((k + 1) / (k + _ranks(part.values)) / len(parts)) for part in parts)
+            shares = tuple(_or_nothing((k + 1) / (k + ranks_of(part.values)) / len(parts)) for part in parts)
             return Scored(f"reciprocal ranks (k={k})", _sum(shares, count), parts, shares)
         case Clamp(inner):
             part = evaluate(inner, signals, count)
@@ -279,7 +279,7 @@ def _min_max(values: FloatColumn, least: float | None) -> FloatColumn:
     return np.maximum(values - low, 0.0) / (high - low)
 
 
-def _ranks(values: FloatColumn) -> FloatColumn:
+def ranks_of(values: FloatColumn) -> FloatColumn:
     """The rank from 1 in descending order, ties sharing the best rank; NaN if absent."""
     present = ~np.isnan(values)
     ranks = np.full(len(values), np.nan)
