@@ -9,6 +9,7 @@ import subprocess
 import time
 from importlib import util
 from pathlib import Path
+from typing import Any
 
 import pytest
 from driver import Cli
@@ -110,12 +111,21 @@ def test_a_signal_ends_it_and_acknowledged_writes_are_kept(cli: Cli, number: sig
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_line_that_is_no_message_ends_nothing() -> None:
+def test_every_line_is_answered_also_one_that_is_no_message() -> None:
     with started() as running:
         assert running.stdin
-        running.stdin.write("no JSON\n\x00\x1b[31m\n[]\n")
+        running.stdin.write("no JSON\n\x00\x1b[31m\n[]\n\n")
+        running.stdin.write('{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\\ud800"}}\n')
         say(running, HELLO)
-        assert hear(running)["id"] == 1
+        answers = [hear(running) for _ in range(5)]
+    errors: list[Any] = [(one["id"], one["error"]) for one in answers[:4]]
+    assert [(request, error["code"]) for request, error in errors] == [
+        (None, -32700),
+        (None, -32700),
+        (None, -32600),
+        (7, -32600),
+    ]
+    assert (answers[4]["id"], "result" in answers[4]) == (1, True)
 
 
 @pytest.mark.usefixtures("folder")

@@ -27,6 +27,7 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.loopback import is_loopback
 from remembrancer.interfaces.mcp.app import McpApp, security_of
 from remembrancer.interfaces.mcp.server import memory_server
+from remembrancer.interfaces.mcp.stdio import run_over_stdio
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.worker import Stop
 from remembrancer.policies.rendering.safe import kept_line
@@ -116,7 +117,7 @@ class _Line(logging.Formatter):
 async def _over_stdio(server: MCPServer[Any]) -> None:
     with EndableInput() as client, on_stop_signal(client.end):
         try:
-            await server.run_stdio_async()
+            await run_over_stdio(server)
         except* BrokenPipeError:
             pass  # the client no longer reads
 
