@@ -103,6 +103,7 @@ def context(
         reranker=reranker,
         llm=llm,
         walk_agents=settings.walk_agents,
+        max_event_mb=settings.max_event_mb,
     )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,15 @@ def test_mark_with_an_unknown_id_counts_none(cli: Cli) -> None:
     known = cli.done("remember", "Rabbit", "--json").json["id"]
     assert cli("mark", known, "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f").code == 2
     assert cli.done("show", known, "--json").json["memory"]["strength"]["usage"]["used"] == 0
+
+
+def test_a_text_of_any_length_is_recorded_and_found_by_its_passage(cli: Cli) -> None:
+    needle = "The spare key of the lighthouse hangs behind the barometer."
+    text = "\n".join([*(f"{number} nothing happened" for number in range(5_000)), needle, "the end"])
+    said = json.dumps({"text": text, "role": "tool"}).encode()
+    [event] = cli.done("observe", "--stdin", "--no-index", "--json", stdin=said).json["events"]
+    assert event["text"] == text
+    question = "where does the spare key of the lighthouse hang?"
+    cue = cli.done("recall", question, "--json").json["hits"][0]["cue"]
+    assert text[cue["start"] : cue["end"]] == cue["text"]
+    assert f"characters {cue['start']:,} to {cue['end']:,}" in cli.done("recall", question).out

@@ -52,6 +52,11 @@ class Origin(StrEnum):
     IMPORT = "import"
 
 
+MAX_EVENT_MB: Final = 256
+"""The longest text of an event that any configuration allows, in MiB of UTF-8."""
+USUAL_EVENT_MB: Final = 16
+"""The longest text of an event by default, in MiB of UTF-8."""
+
 _MOST_TRUSTED_FIRST: Final = (Origin.SYSTEM, Origin.USER, Origin.ASSISTANT, Origin.IMPORT, Origin.TOOL, Origin.WEB)
 
 
@@ -68,7 +73,8 @@ def least_trusted(origins: Iterable[Origin]) -> Origin:
 class EventDraft:
     """An event before it is recorded, checked on construction. Recording assigns its id and position.
 
-    `occurred_at` None means the time of recording. `key` makes recording idempotent within one scope.
+    `text`: at most as long as the memory is configured to take (`max_event_mb`). `occurred_at` None means the time of
+    recording. `key` makes recording idempotent within one scope.
     """
 
     text: str
@@ -85,7 +91,7 @@ class EventDraft:
 
     def __post_init__(self) -> None:
         checked = object.__setattr__  # the dataclass is frozen
-        validation.text("text", self.text)
+        validation.text("text", self.text, max_bytes=MAX_EVENT_MB << 20)
         checked(self, "role", validation.choice("role", self.role, Role))
         validation.slug("type", self.type)
         checked(self, "severity", validation.choice("severity", self.severity, Severity))
@@ -117,6 +123,13 @@ class Event:
     refs: Mapping[str, JsonValue]
     key: str | None
     origin: Origin
+
+    @property
+    def beginning(self) -> str:
+        """The text as far as a memory's text may reach: summaries and prompts are made from it."""
+        if 4 * len(self.text) <= validation.MAX_TEXT_BYTES:
+            return self.text
+        return self.text.encode()[: validation.MAX_TEXT_BYTES].decode(errors="ignore")
 
 
 ARCHIVED_CHARS: Final = 400

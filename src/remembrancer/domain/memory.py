@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 from enum import IntFlag, StrEnum
@@ -181,7 +181,7 @@ class Cue:
     """An indexed passage: a part of a memory that search can find.
 
     `heading`: speaker and time. `text`: the words of a turn, or the memory's title and text. `event_id`: set if the cue
-    is a turn.
+    is a turn. `start`: set if it is a passage of a long turn, the characters [start, end) of the event's text.
     """
 
     memory_id: UUID
@@ -189,6 +189,20 @@ class Cue:
     text: str
     heading: str = ""
     event_id: UUID | None = None
+    start: int | None = None
+
+    @property
+    def end(self) -> int | None:
+        return None if self.start is None else self.start + len(self.text)
+
+
+def turns_of(cues: Iterable[Cue], best: Cue) -> tuple[Cue, ...]:
+    """One cue for each turn among the cues of a memory, in order: of a long turn `best`, or its first passage."""
+    turns: dict[UUID, Cue] = {}
+    for cue in cues:
+        if cue.event_id is not None and (cue.event_id not in turns or cue.ordinal == best.ordinal):
+            turns[cue.event_id] = cue
+    return tuple(turns.values())
 
 
 class CueFlag(IntFlag):

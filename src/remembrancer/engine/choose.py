@@ -148,11 +148,16 @@ def _read(
             choice.missing.add(index)
             continue
         cue = ranking.best_cue(index, several)
-        first = said.setdefault(same_words(cue.heading, memory.title, memory.text), index)
+        first = said.setdefault(text_key(cue, memory), index)
         if first == index:
             yield Chosen(index, memory, several, cue, float(ranking.scores[index]))
         else:
             choice.repeated[index] = first
+
+
+def text_key(cue: Cue, memory: Memory) -> str:
+    """A key that is equal for memories that say the same, found by this cue; of a long turn only the passage counts."""
+    return same_words(cue.heading, memory.title, memory.text if cue.start is None else cue.text)
 
 
 def _diverse(chosen: Sequence[Chosen], diversity: Mmr, limit: int) -> list[Chosen]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from uuid import UUID
 
+from remembrancer.domain.event import USUAL_EVENT_MB
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import PermissionDenied
 from remembrancer.values import dataclass
@@ -107,7 +108,7 @@ class Context:
     `without_embedder`, `without_llm`: why there is no embedder or language model, as shown to users; "" if there is
     one. `stopwatch`: seconds from any origin. `new_id`: a new id for an event or memory of that time. `tails`: vectors
     of turns that are in no episode yet. `executor`: threads for computation during a read. `walk_agents`: agents whose
-    recalls follow `similar` relations if a question does not say.
+    recalls follow `similar` relations if a question does not say. `max_event_mb`: the longest text of an event, in MiB.
     """
 
     store: Store
@@ -122,6 +123,7 @@ class Context:
     llm: LanguageModel | None = None
     without_llm: str = "no language model is set (llm)"
     walk_agents: frozenset[str] = frozenset()
+    max_event_mb: int = USUAL_EVENT_MB
     tails: TailVectors = field(default_factory=TailVectors, compare=False, repr=False)
     executor: Executor = field(default_factory=Executor, compare=False, repr=False)
 

@@ -144,7 +144,7 @@ async def _left_of(ctx: Context, graph: Traces, found: ErasurePlan, episode: UUI
 async def _anew(ctx: Context, graph: Traces, found: ErasurePlan, episode: UUID) -> MemoryWrite:
     trace = graph.memories[episode]
     left = await _left_of(ctx, graph, found, episode)
-    turns = [AttributedText(event.actor or event.role.value, without_recalled(event.text)) for event in left]
+    turns = [AttributedText(event.actor or event.role.value, without_recalled(event.beginning)) for event in left]
     return told_without(trace.memory, left, turns, searched=bool(trace.turns))
 
 

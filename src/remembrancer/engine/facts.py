@@ -290,7 +290,7 @@ def _told_by(episode: Memory, left: Sequence[Event]) -> Memory:
 
 def _turns(events: Sequence[Event]) -> list[StreamTurn]:
     """The turns, without text that a recall inserted: facts come from the turn that said them first."""
-    said = [(event, without_recalled(event.text)) for event in events]
+    said = [(event, without_recalled(event.beginning)) for event in events]
     return [
         StreamTurn(at=event.occurred_at, speaker=event.actor or event.role, text=text) for event, text in said if text
     ]

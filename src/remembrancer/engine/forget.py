@@ -107,7 +107,7 @@ async def _anew(ctx: Context, episode: Memory, left: Sequence[Event]) -> MemoryW
     if not left or episode.metadata.get(TURNS) == len(left):
         return None
     cues = (await ctx.store.cues(Reader(episode.scope), [episode.id])).get(episode.id, ())
-    turns = [AttributedText(event.actor or event.role.value, without_recalled(event.text)) for event in left]
+    turns = [AttributedText(event.actor or event.role.value, without_recalled(event.beginning)) for event in left]
     return told_without(episode, left, turns, searched=any(cue.event_id is not None for cue in cues))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from remembrancer import engine
 from remembrancer.domain import validation
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, searchable_text
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, searchable_text, turns_of
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
@@ -296,7 +296,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             memory=chosen.memory,
             cue=chosen.cue,
             age=recalling.at - chosen.memory.occurred_to,
-            turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
+            turns=turns_of(chosen.cues, chosen.cue),
             explanation=explanation,
             journal_only=chosen.memory.id in gathered.entries,
         )

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event, EventDraft, Role
 from remembrancer.domain.journal import searchable_text
@@ -44,12 +45,16 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
     """Append events in order, each admitted one with its memory, in one transaction.
 
     A draft whose key is already recorded with the same text returns the recorded event. Raises Conflict if the text
-    differs, InvalidInput for more than 10,000 drafts; nothing is written then.
+    differs, InvalidInput for more than 10,000 drafts, or a text longer than `max_event_mb`; nothing is written then.
     """
     if len(drafts) > MAX_BATCH:
         raise InvalidInput("events", f"{len(drafts):,} events", f"at most {MAX_BATCH:,} at once")
     if not drafts:
         return ()
+    bound = ctx.max_event_mb << 20
+    for draft in drafts:
+        if 4 * len(draft.text) > bound:
+            validation.text("text", draft.text, max_bytes=bound)
     now = ctx.clock()
     events = [(event_of(ctx, scope, draft, now), draft) for draft in drafts]
     return await ctx.store.append(scope, await _entries(ctx, events))

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from remembrancer.domain.memory import turns_of
 from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.selection import excluded_by
-from remembrancer.policies.ranking.diversity import same_words
+from remembrancer.engine.choose import text_key
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Cue, Memory
@@ -45,11 +46,11 @@ def walk(
         for identifier, memory in rows.items()
         if ways[identifier][0] >= min_score and identifier in cues and not excluded_by(memory, where)
     ]
-    texts = {_text_key(hit) for hit in hits}
+    texts = {text_key(hit.cue, hit.memory) for hit in hits}
     fresh: list[Hit] = []
     for hit in sorted(led, key=_best_first):
-        if _text_key(hit) not in texts:
-            texts.add(_text_key(hit))
+        if text_key(hit.cue, hit.memory) not in texts:
+            texts.add(text_key(hit.cue, hit.memory))
             fresh.append(hit)
     best = sorted((*hits, *fresh), key=_best_first)
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best[:limit], start=1))
@@ -57,10 +58,6 @@ def walk(
 
 def _best_first(hit: Hit) -> tuple[float, timedelta, UUID]:
     return -hit.score, hit.age, hit.id
-
-
-def _text_key(hit: Hit) -> str:
-    return same_words(hit.cue.heading, hit.memory.title, hit.memory.text)
 
 
 def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, at: datetime) -> Hit:
@@ -72,6 +69,6 @@ def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: 
         cue=cues[0],
         age=at - memory.occurred_to,
         explanation=Explanation(score=Part(PRODUCT, score, score, parts), signals={}, ranks={}),
-        turns=tuple(cue for cue in cues if cue.event_id is not None),
+        turns=turns_of(cues, cues[0]),
         via=hit.id,
     )

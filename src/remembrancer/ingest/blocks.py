@@ -13,7 +13,7 @@ from remembrancer.values import dataclass
 MAX_CALL_CHARS = 2_000
 """The limit, in characters, of the kept part of a tool call."""
 MAX_RESULT_CHARS = 4_000
-"""The limit, in characters, of the kept part of a tool result or an attached file: enough to see what it was about."""
+"""The limit, in characters, of the kept part of a tool result: enough to see what it was about."""
 
 _TELLING_INPUTS = (
     "command",

@@ -9,7 +9,7 @@ from remembrancer.domain.event import EventDraft, Severity
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
-from remembrancer.ingest.blocks import MAX_RESULT_CHARS, BlockKind, MessagePart, clipped, passages
+from remembrancer.ingest.blocks import BlockKind, MessagePart, passages
 from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.ingest.turn import ContentKeys, Turn, bounded, branch, digest, identity, label
 from remembrancer.ingest.turn import events as drafted
@@ -149,7 +149,7 @@ def _notes(record: Mapping[str, object]) -> str:
 
 
 def _attached(record: Mapping[str, object]) -> list[MessagePart]:
-    """The beginning of each named file's text, as its own part."""
+    """The text of each named file, as its own part."""
     found: list[MessagePart] = []
     for number, attachment in enumerate(_records(record, "attachments")):
         name = fields.optional_text(attachment, "file_name")
@@ -157,8 +157,7 @@ def _attached(record: Mapping[str, object]) -> list[MessagePart]:
         if name and text:
             # Larger than any index of a block, so that the keys never collide.
             index = 1_000_000 + number
-            begun = f"[file: {name}]\n\n{clipped(text, MAX_RESULT_CHARS)}"
-            found.append(MessagePart(kind=BlockKind.SAID, index=index, text=begun))
+            found.append(MessagePart(kind=BlockKind.SAID, index=index, text=f"[file: {name}]\n\n{text}"))
     return found
 
 

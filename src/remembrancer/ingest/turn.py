@@ -10,9 +10,9 @@ from dataclasses import field
 from datetime import datetime
 from unicodedata import category
 
-from remembrancer.domain.event import EventDraft, Priority, Severity
+from remembrancer.domain.event import USUAL_EVENT_MB, EventDraft, Priority, Severity
 from remembrancer.domain.recalled import without_recalled
-from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TEXT_BYTES, JsonValue
+from remembrancer.domain.validation import MAX_NAME_CHARS, JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.fields import clean
 from remembrancer.ingest.problem import Problem, RecordLocation
@@ -77,7 +77,7 @@ def drafts(turn: Turn) -> list[EventDraft]:
     return made
 
 
-def pieces(text: str, limit: int = MAX_TEXT_BYTES) -> list[str]:
+def pieces(text: str, limit: int = USUAL_EVENT_MB << 20) -> list[str]:
     """The text in pieces of at most `limit` bytes, split between paragraphs, else lines, else words.
 
     Blank pieces are dropped; a text within the limit is returned unchanged.

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.event import MAX_EVENT_MB, Event, Origin, Priority, Role, Severity
 from remembrancer.domain.flat import Flat
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import PriorityChange
@@ -273,6 +273,10 @@ def _text(argument: str, value: object) -> str:
     return validation.text(argument, value, max_bytes=MAX_RECORD_TEXT_BYTES)
 
 
+def _event_text(argument: str, value: object) -> str:
+    return validation.text(argument, value, max_bytes=MAX_EVENT_MB << 20)
+
+
 def _title(argument: str, value: object) -> str | None:
     return validation.optional_name(argument, value, max_chars=validation.MAX_TITLE_CHARS)
 
@@ -432,7 +436,7 @@ _MEMORY: Final = (
 )
 
 _ALL: Final[tuple[_Shape[Any], ...]] = (
-    _Shape("event", Event, _event_fields(_text), scope="scope"),
+    _Shape("event", Event, _event_fields(_event_text), scope="scope"),
     _Shape(
         "archived",
         ArchivedRecord,
@@ -480,6 +484,7 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
                 _Field("heading", _text_or_empty),
                 _Field("text", _text),
                 _Field("event_id", _optional(validation.identifier)),
+                _Field("start", _optional(_whole(0)), missing=None),
             ),
         ),
         {"cue": Cue},

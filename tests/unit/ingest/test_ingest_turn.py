@@ -51,8 +51,13 @@ def test_pieces_are_within_the_limit_and_lose_only_blanks(text: str, limit: int)
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
-def test_a_long_turn_becomes_drafts_that_refer_to_the_first() -> None:
-    made = drafts(Turn(text="word " * 20_000, key="k", payload={"a": 1}, refs={"r": 2}))
+def test_a_turn_of_a_hundred_kilobytes_is_one_draft() -> None:
+    text = "word " * 20_000
+    assert [draft.text for draft in drafts(Turn(text=text, key="k"))] == [text]
+
+
+def test_a_turn_longer_than_any_event_becomes_drafts_that_refer_to_the_first() -> None:
+    made = drafts(Turn(text="word " * 4_000_000, key="k", payload={"a": 1}, refs={"r": 2}))
     assert [(draft.key, draft.payload, draft.refs) for draft in made] == [
         ("k", {"a": 1}, {"r": 2}),
         ("k#2", {}, {"r": 2, "continues": "k"}),
@@ -60,7 +65,7 @@ def test_a_long_turn_becomes_drafts_that_refer_to_the_first() -> None:
 
 
 def test_the_pieces_of_a_turn_with_a_long_key_stay_within_the_limit_for_keys() -> None:
-    made = drafts(Turn(text="word " * 20_000, key="k" * 200))
+    made = drafts(Turn(text="word " * 4_000_000, key="k" * 200))
     assert len({draft.key for draft in made}) == 2
 
 

@@ -71,8 +71,8 @@ def add_cue(
     cue = indexed.cue
     event = None if cue.event_id is None else event_numbers[cue.event_id]
     number = connection.number_of(
-        "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length, marks)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, start, terms, length, marks)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             workspace,
             memory_number,
@@ -80,6 +80,7 @@ def add_cue(
             event,
             cue.heading,
             cue.text,
+            cue.start,
             packed_terms(indexed.terms),
             len(indexed.terms),
             int(indexed.flags),

@@ -109,7 +109,9 @@ CHANGES: Final = Columns[PriorityChange](
 
 MEMORY_ID: Final = Column("m.id", ID, "memory_id")
 
-CUES: Final = Columns[Cue]("c", Cue, (MEMORY_ID, *columns("ordinal heading text"), Column("e.id", ID, "event_id")))
+CUES: Final = Columns[Cue](
+    "c", Cue, (MEMORY_ID, *columns("ordinal heading text start"), Column("e.id", ID, "event_id"))
+)
 REVISIONS: Final = Columns[Revision](
     "r", Revision, (MEMORY_ID, *columns("number title text"), Column("replaced_at", TIME))
 )

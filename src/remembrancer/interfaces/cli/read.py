@@ -197,6 +197,8 @@ def _heading(hit: HitOut) -> Text:
     line.append(f"{hit.score:.3f}", style="bold")
     line.append(f"  {one_line(hit.cue.heading)}")
     line.append(f" · {hit.age.spoken} · {hit.memory.kind}", style="dim")
+    if hit.cue.start is not None:
+        line.append(f" · characters {hit.cue.start:,} to {hit.cue.end:,}", style="dim")
     return line
 
 

@@ -111,7 +111,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
                 metrics=measured,
                 job_runner=job_runner,
             ),
-            Middleware(BodyLimits),
+            Middleware(BodyLimits, max_text_bytes=memory.context.max_event_mb << 20),
         ],
     )
     app.state.authenticator = authenticator

@@ -19,6 +19,7 @@ from remembrancer.engine.journal import MAX_REASON_BYTES
 from remembrancer.engine.record import MAX_BATCH
 from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.http.given import (
+    EventText,
     Flag,
     Fraction,
     Hits,
@@ -69,7 +70,7 @@ class EventIn(Body):
         }
     )
 
-    text: Text
+    text: EventText
     role: Role = Field(default=Role.USER, description="Who said it.")
     type: Slug = Field(default="message", description="The type of the event.")
     severity: Severity = Severity.INFO

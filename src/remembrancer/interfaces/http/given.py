@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import Priority, Role, Severity
+from remembrancer.domain.event import MAX_EVENT_MB, Priority, Role, Severity
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.query import Filters
 from remembrancer.domain.scope import Reach, Visibility
@@ -52,6 +52,8 @@ _NAMED: Final[dict[str, JsonValue]] = {
 }
 Text = Annotated[str, Field(min_length=1, max_length=validation.MAX_TEXT_BYTES)]
 """At most 64 KiB as UTF-8, which the memory checks; therefore at most that many characters."""
+EventText = Annotated[str, Field(min_length=1, max_length=MAX_EVENT_MB << 20)]
+"""At most `max_event_mb` MiB as UTF-8, which the memory checks."""
 Name = Annotated[str, Field(min_length=1, max_length=validation.MAX_NAME_CHARS, json_schema_extra=_NAMED)]
 Title = Annotated[str, Field(min_length=1, max_length=validation.MAX_TITLE_CHARS, json_schema_extra=_NAMED)]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, json_schema_extra=_NAMED)]

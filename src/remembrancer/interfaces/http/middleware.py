@@ -127,7 +127,9 @@ class TimeLimit(HttpMiddleware):
 
 
 MAX_BODY_BYTES: Final = 8 << 20
-"""The largest body; batches of events are the largest."""
+"""The largest body that holds no long text."""
+_OF_TEXTS: Final = frozenset({"/v1/events", "/api/v0/add_message", "/api/v0/import_batch_messages"})
+"""The paths whose bodies hold texts of any length."""
 NDJSON: Final = "application/x-ndjson"
 MAX_IMPORT_BYTES: Final = 1 << 30
 _IMPORT: Final = "/v1/import"
@@ -144,10 +146,17 @@ class BodyLimits(HttpMiddleware):
     """
 
     def __init__(
-        self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES, max_import_bytes: int = MAX_IMPORT_BYTES
+        self,
+        app: ASGIApp,
+        *,
+        max_text_bytes: int,
+        max_bytes: int = MAX_BODY_BYTES,
+        max_import_bytes: int = MAX_IMPORT_BYTES,
     ) -> None:
+        """`max_text_bytes`: the longest text that can be recorded. JSON may double it."""
         super().__init__(app)
         self._max_bytes = max_bytes
+        self._max_of_texts = max_bytes + 2 * max_text_bytes
         self._max_import_bytes = max_import_bytes
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,7 +164,8 @@ class BodyLimits(HttpMiddleware):
         length = headers.get("content-length", "")
         refusal = None
         imports = scope["path"] == _IMPORT
-        most = self._max_import_bytes if imports else self._max_bytes
+        most = self._max_of_texts if scope["path"] in _OF_TEXTS else self._max_bytes
+        most = self._max_import_bytes if imports else most
         too_large = f"a request's body may have {most:,} bytes at most"
         if length.isdecimal() and int(length) > most:
             refusal = problems.problem("content_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large)

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from remembrancer.domain.event import MAX_EVENT_MB
 from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TAGS, MAX_TEXT_BYTES, MAX_TITLE_CHARS
 
 MAX_LISTED: Final = 50
@@ -85,7 +86,9 @@ OccurredAt = Annotated[_Time | None, Field(description=f"When it happened: {_TIM
 ValidUntil = Annotated[_Time | None, Field(description="When it stops being valid: a day, or a time with its offset.")]
 Key = Annotated[_Name | None, Field(description="A unique name; a repeated call with it has no further effect.")]
 
-SaidText = Annotated[_Text, Field(description="What was said or happened, word for word.")]
+SaidText = Annotated[
+    str, Field(min_length=1, max_length=MAX_EVENT_MB << 20, description="What was said or happened, word for word.")
+]
 SpeakerRole = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words these are.")]
 EventType = Annotated[str, Field(min_length=1, max_length=100, description="The type of the event, such as message.")]
 SeverityName = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe it is.")]

@@ -48,8 +48,8 @@ class BriefOut(Derived):
 
 
 class RecalledHitOut(Wire):
-    """A hit. `passage`: the turn that matched, if it is not the memory's own text. `in_block`: it is part of
-    the block.
+    """A hit. `passage`: the turn that matched, if it is not the memory's own text. `start`, `end`: which characters of a
+    long turn that is; else null. `in_block`: it is part of the block.
     """
 
     rank: int
@@ -57,12 +57,14 @@ class RecalledHitOut(Wire):
     age: AgeOut
     in_block: bool
     passage: str | None
+    start: int | None
+    end: int | None
     memory: BriefOut
 
     @classmethod
     def of(cls, hit: Hit, *, in_block: bool) -> Self:
         passage = None if hit.cue.text == hit.memory.text else hit.cue.text[:MAX_BRIEF_CHARS]
-        return cls.copied(hit, in_block=in_block, passage=passage)
+        return cls.copied(hit, in_block=in_block, passage=passage, start=hit.cue.start, end=hit.cue.end)
 
 
 class RecalledOut(Wire):

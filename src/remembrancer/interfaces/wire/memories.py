@@ -90,10 +90,14 @@ class MemoriesOut(Wire, Many["Memory"]):
 
 
 class CueOut(Wire, Of["Cue"]):
+    """`start`, `end`: of a passage of a long event, the characters [start, end) of the event's text; else null."""
+
     ordinal: int
     heading: str
     text: str
     event_id: UUID | None
+    start: int | None
+    end: int | None
 
 
 class RevisionOut(Wire, Of["Revision"]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
@@ -18,6 +18,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.language.cues import analysed
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.policies.admission.importance import Importance
+from remembrancer.policies.admission.passages import WHOLE_CHARS, passages
 from remembrancer.values import copied, dataclass
 
 SURPRISE_BOOST: Final = 0.5
@@ -80,9 +81,9 @@ def memory_id_of(event_id: UUID) -> UUID:
 
 
 def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
-    """The memory of one event, with the event's text verbatim.
+    """The memory of one event, with the event's text verbatim, or the beginning of a long one.
 
-    Its only cue is the turn's; a second cue with the same text would be searched twice.
+    Its only cues are the turn's; another cue with the same text would be searched twice.
     """
     memory = Memory(
         id=memory_id_of(event.id),
@@ -91,7 +92,7 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
         tier=formation.event_tier,
         kind=event.type,
         title=None,
-        text=event.text,
+        text=event.beginning,
         source=None,
         origin=event.origin,
         actor=event.actor,
@@ -104,12 +105,12 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
             importance_floor=formation.importance.floor(event.priority),
         ),
     )
-    return MemoryWrite(memory, (turn_cue(memory.id, 0, event),), (event.id,))
+    return MemoryWrite(memory, turn_cues(memory.id, [event], first=0), (event.id,))
 
 
 def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
-    """An episode: a memory of several turns, with a cue for its own text and one for each turn. Its span covers the
-    turns.
+    """An episode: a memory of several turns, with a cue for its own text and one for each turn, or for each passage of
+    a long one. Its span covers the turns.
 
     `events`: at least one, in the order of their stream.
     """
@@ -118,14 +119,30 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
         occurred_from=min(event.occurred_at for event in events),
         occurred_to=max(event.occurred_at for event in events),
     )
-    turns = (turn_cue(memory.id, ordinal, event) for ordinal, event in enumerate(events, start=1))
+    turns = turn_cues(memory.id, events, first=1)
     return MemoryWrite(spanning, (own_cue(spanning), *turns), tuple(event.id for event in events))
 
 
-def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
-    """The cue of one turn. Its heading is the speaker and the time."""
+def turn_cues(memory_id: UUID, events: Iterable[Event], *, first: int) -> tuple[IndexedCue, ...]:
+    """The cues of turns, numbered from `first` on: one for each turn, and one for each passage of a long one."""
+    cues = (cue for event in events for cue in _passages_of(memory_id, event))
+    return tuple(analysed(replace(cue, ordinal=ordinal)) for ordinal, cue in enumerate(cues, start=first))
+
+
+def first_cue(memory_id: UUID, event: Event) -> Cue:
+    """The first cue of a turn."""
+    return next(_passages_of(memory_id, event))
+
+
+def _passages_of(memory_id: UUID, event: Event) -> Iterator[Cue]:
+    """The cues of a turn. Their heading is the speaker and the time."""
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
-    return analysed(Cue(memory_id=memory_id, ordinal=ordinal, text=event.text, heading=heading, event_id=event.id))
+    whole = Cue(memory_id=memory_id, ordinal=0, text=event.text, heading=heading, event_id=event.id)
+    if len(event.text) <= WHOLE_CHARS:
+        yield whole
+        return
+    for start, end in passages(event.text, 0, len(event.text)):
+        yield replace(whole, text=event.text[start:end], start=start)
 
 
 def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:

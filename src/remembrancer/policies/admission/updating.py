@@ -66,13 +66,13 @@ def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
 
 
 def write_of(later: Memory, earlier: Memory, cues: Iterable[Cue]) -> MemoryWrite:
-    """The edited memory with its cues: the cue of its own text is replaced; others, such as an episode's
-    turns, stay.
-    """
+    """The edited memory with its cues: those of its own text are replaced; others, such as an episode's turns, stay."""
     before, after = own_cue(earlier).cue, own_cue(later)
     if before.text == after.cue.text:
         return MemoryWrite(later, tuple(map(analysed, cues)))
-    others = [cue for cue in cues if cue.text != before.text]
+    # The passages of a long turn are its memory's own text; those of an episode's turn are not the episode's.
+    reworded = later.text != earlier.text and earlier.role is not None
+    others = [cue for cue in cues if cue.text != before.text and not (reworded and cue.start is not None)]
     return MemoryWrite(later, (after, *_numbered(others)))
 
 

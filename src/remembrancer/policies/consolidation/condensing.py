@@ -119,7 +119,7 @@ def cues_of(memory: Memory, cues: Iterable[Cue], *, own: bool) -> tuple[IndexedC
     """
     given = [own_cue(memory).cue] if own else []
     for cue in cues:
-        text = without_recalled(cue.text)
+        text = without_recalled(cue.text) if cue.start is None else cue.text  # a passage stays where it stands
         if text.strip():
             given.append(replace(cue, text=text))
     distinct: dict[Hashable, Cue] = {}
@@ -181,4 +181,6 @@ def _sameness(cue: Cue) -> Hashable:
     """A key that is equal for cues that match the same searches: of the same turn, or with the same
     heading and words.
     """
-    return cue.event_id or (cue.heading, " ".join(cue.text.split()).casefold())
+    if cue.event_id is not None:
+        return cue.event_id, cue.start
+    return cue.heading, " ".join(cue.text.split()).casefold()

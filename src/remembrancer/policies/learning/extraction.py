@@ -105,7 +105,7 @@ class Extraction:
         return tuple(passage for passage in told if passage.text)
 
     def _passage(self, event: Event) -> StreamPassage:
-        text = without_recalled(event.text).strip()
+        text = without_recalled(event.beginning).strip()
         if event.role is Role.TOOL and len(text) > self.result_chars:
             text = f"{text[: self.result_chars].rstrip()} [… {len(text) - self.result_chars:,} more characters]"
         path = event.payload.get(PATH)

@@ -98,7 +98,7 @@ def read(answer: Object, labels: frozenset[str]) -> dict[str, Rating] | str:
 
 def _line(event: Event) -> str:
     """The turn as one line, without recalled text: showing a memory does not prove its use. "" if nothing is left."""
-    said = one_line(without_recalled(event.text)[:MAX_SAID_CHARS])
+    said = one_line(without_recalled(event.beginning)[:MAX_SAID_CHARS])
     return f"{one_line(event.actor or event.role)}: {said}" if said else ""
 
 

@@ -13,7 +13,7 @@ from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.scope import Visibility, narrowest
 from remembrancer.domain.strength import Strength
-from remembrancer.policies.admission.formation import episode, own_cue, stability_at_birth, turn_cue
+from remembrancer.policies.admission.formation import episode, own_cue, stability_at_birth, turn_cues
 from remembrancer.policies.consolidation import extractive
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import Segment
@@ -107,5 +107,5 @@ def told_without(
     )
     cues = [own_cue(later)]
     if searched:
-        cues += [turn_cue(later.id, ordinal, event) for ordinal, event in enumerate(left, start=1)]
+        cues += turn_cues(later.id, left, first=1)
     return MemoryWrite(later, tuple(cues), tuple(event.id for event in left))

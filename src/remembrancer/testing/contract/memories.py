@@ -137,7 +137,7 @@ class MemoryContract(StoreSuite):
         turn, memory = an_event("turn"), a_memory()
         cues = (
             Cue(memory_id=memory.id, ordinal=0, text="The deploy failed"),
-            Cue(memory_id=memory.id, ordinal=1, text="at nine", heading="ana, 4 March", event_id=turn.id),
+            Cue(memory_id=memory.id, ordinal=1, text="at nine", heading="ana, 4 March", event_id=turn.id, start=7),
         )
         write = MemoryWrite(memory, tuple(analysed(cue) for cue in cues), (turn.id,))
         await store.append(SCOPE, [Entry(turn, write)])

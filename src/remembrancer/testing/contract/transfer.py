@@ -75,7 +75,7 @@ BROKEN: Final = [
         last_reviewed_at=7,
         consolidated_at="soon",
     ),
-    *_broken("cue", memory_id=NOWHERE, ordinal=True, heading=None, event_id=NOWHERE),
+    *_broken("cue", memory_id=NOWHERE, ordinal=True, heading=None, event_id=NOWHERE, start=-1),
     *_broken("vector", memory_id=NOWHERE, vector="!", dim=0, ordinal=9, truncated=1, words="!", indexed_at="soon"),
     *_broken("revision", memory_id=NOWHERE, number=0),
     *_broken("relation", source=NOWHERE, target=NOWHERE, kind="likes", weight="heavy"),
@@ -93,7 +93,7 @@ BROKEN: Final = [
 
 NEWER: Final = {
     *("importance_floor", "stability", "difficulty", "last_reviewed_at", "unhelpful", "consolidated_at"),
-    *("indexed_at", "words", "query", "actor", "role"),
+    *("indexed_at", "words", "query", "actor", "role", "start"),
 }
 """Fields that exports of version 1 lack."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from requests_made import Answer, Client, with_client
+from served import QUIET
 
 SAID = [
     {"text": "The deploy failed", "role": "tool", "type": "deploy", "severity": "error", "actor": "ci", "session": "a"},
@@ -153,3 +155,27 @@ def test_sent_again_under_its_name_a_batch_is_recorded_once() -> None:
     assert (first.status, second.status, count) == (201, 201, 3)
     assert first.body == second.body
     assert [event["key"] is not None for event in first.body["events"]] == [True] * 3
+
+
+def test_a_text_of_twelve_mebibytes_is_recorded_verbatim_and_no_other_body_may_be_as_large() -> None:
+    text = "The build went on and on, and nobody looked. " * 280_000
+
+    async def steps(http: Client) -> tuple[bool, int]:
+        recorded = await http.done("POST", "/v1/events", {"events": [{"text": text, "type": "exec.output_chunk"}]})
+        told = await http.done("GET", f"/v1/events/{recorded['events'][0]['id']}")
+        refused = await http("POST", "/v1/memories", {"text": text})
+        return told["event"]["text"] == text, refused.status
+
+    assert with_client(steps) == (True, 413)
+
+
+def test_a_text_above_the_bound_is_refused_with_it() -> None:
+    async def steps(http: Client) -> Answer:
+        return await http("POST", "/v1/events", {"events": [{"text": "x" * 1_048_577}]})
+
+    refused = with_client(steps, settings=replace(QUIET, max_event_mb=1))
+    assert (refused.status, refused.body["argument"], refused.body["allowed"]) == (
+        400,
+        "text",
+        "at most 1,048,576 bytes of UTF-8",
+    )

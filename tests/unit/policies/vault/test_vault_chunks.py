@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.front_matter import Span
-from remembrancer.policies.vault.chunks import CHUNK_CHARS, OVERLAP_CHARS, Chunk, chunks
+from remembrancer.policies.admission.passages import OVERLAP_CHARS, PASSAGE_CHARS
+from remembrancer.policies.vault.chunks import Chunk, chunks
 
 WORDS = st.lists(
     st.sampled_from(["word", "longer-word", "x" * 700, "\n\n", "\n", " ", "é", "\n# Heading\n", "\n```\n", "\r\n"])
@@ -21,7 +22,7 @@ def of(text: str) -> tuple[Chunk, ...]:
 def test_each_piece_is_what_stands_at_its_offset(text: str) -> None:
     for chunk in of(text):
         assert text[chunk.offset : chunk.offset + len(chunk.text)] == chunk.text
-        assert 0 < len(chunk.text) <= CHUNK_CHARS
+        assert 0 < len(chunk.text) <= PASSAGE_CHARS
 
 
 @given(WORDS.map(" ".join).filter(lambda text: "#" not in text))

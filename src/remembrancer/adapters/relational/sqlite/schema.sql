@@ -124,6 +124,7 @@ CREATE TABLE cues (
   event INTEGER REFERENCES events (n),
   heading TEXT NOT NULL, text TEXT NOT NULL, terms BLOB NOT NULL, length INTEGER NOT NULL,
   marks INTEGER NOT NULL DEFAULT 0, -- domain.memory.Mark
+  start INTEGER, -- of a passage: the character of the event's text at which it begins
   UNIQUE (memory, ordinal)
 );
 CREATE INDEX cues_by_workspace ON cues (workspace);

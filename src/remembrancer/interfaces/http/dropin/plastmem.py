@@ -15,7 +15,7 @@ from pydantic import Field
 
 from remembrancer.domain import validation
 from remembrancer.domain.api_key import Right
-from remembrancer.domain.event import EventDraft, Role
+from remembrancer.domain.event import MAX_EVENT_MB, EventDraft, Role
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall
 from remembrancer.domain.scope import Reach
@@ -68,7 +68,7 @@ class MessageIn(ForeignBody):
         spoken = self.role.lower()
         known = spoken in (Role.USER, Role.ASSISTANT)
         return EventDraft(
-            text=validation.text(f"{argument}.content", self.content),
+            text=validation.text(f"{argument}.content", self.content, max_bytes=MAX_EVENT_MB << 20),
             role=Role(spoken) if known else Role.USER,
             actor=None if known else validation.name(f"{argument}.role", self.role),
             occurred_at=None if self.timestamp is None else _moment(f"{argument}.timestamp", self.timestamp),
