@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
-from remembrancer.domain.event import MAX_EVENT_MB, USUAL_EVENT_MB
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
@@ -287,9 +286,7 @@ class Settings:
         "the index that finds memories: resident, or an address whose scheme an installed package opens",
     )
     index_mb: int = _setting(1024, _whole(1), "memory budget of the resident indexes, in MiB")
-    max_event_mb: int = _setting(
-        USUAL_EVENT_MB, _whole(1, MAX_EVENT_MB), "the longest text that can be recorded, in MiB"
-    )
+    max_event_mb: int = _setting(16, _whole(1, 256), "the longest text that can be recorded, in MiB")
     background_index: bool = _setting(True, _switch, "index new memories beside other work")
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")

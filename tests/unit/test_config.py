@@ -10,6 +10,7 @@ import pytest
 from remembrancer.adapters.llm.service import ADDRESSES
 from remembrancer.adapters.rerankers.services import RerankDialect, ScoreScale
 from remembrancer.config import LLM_KEYS, Secret, Settings, load, user_cache
+from remembrancer.domain.event import MAX_EVENT_MB, USUAL_EVENT_MB
 from remembrancer.errors import InvalidInput
 
 
@@ -426,3 +427,10 @@ def test_several_names_are_a_list_or_a_text_with_commas(given: object) -> None:
 def test_anything_but_names_is_refused(given: object) -> None:
     with pytest.raises(InvalidInput, match="walk_agents"):
         load({"walk_agents": given}, environment={})
+
+
+def test_the_longest_text_of_an_event_is_by_default_what_importers_keep_whole_and_at_most_what_an_event_holds() -> None:
+    assert Settings().max_event_mb == USUAL_EVENT_MB
+    assert Settings(max_event_mb=MAX_EVENT_MB).max_event_mb == MAX_EVENT_MB
+    with pytest.raises(InvalidInput, match="max_event_mb"):
+        Settings(max_event_mb=MAX_EVENT_MB + 1)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.domain.candidates import Candidates
-    from remembrancer.domain.memory import Cue, Memory, MemoryWrite
+    from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.scope import Reader
+    from remembrancer.engine.journal_leg import UnformedEntry
     from remembrancer.policies.ranking.relevance import Acceptance
     from remembrancer.policies.ranking.scoring import FloatColumn
     from remembrancer.ports.changes import ReadView
@@ -99,7 +100,7 @@ def choose(
     diversity: Mmr | None,
     limit: int,
     min_score: float,
-    entries: Mapping[UUID, MemoryWrite] = MappingProxyType({}),
+    entries: Mapping[UUID, UnformedEntry] = MappingProxyType({}),
 ) -> Choice:
     """The best `limit` candidates above the relevance threshold, without repeated texts, reordered for diversity if
     asked. `entries`: the candidates that are not stored as memories.
@@ -131,16 +132,16 @@ def _read(
     page: Sequence[int],
     choice: Choice,
     said: dict[str, int],
-    entries: Mapping[UUID, MemoryWrite],
+    entries: Mapping[UUID, UnformedEntry],
 ) -> Iterator[Chosen]:
     """The chosen candidates of a page, in order, without texts that were chosen before."""
     ids = ranking.found.ids
     stored = [ids[index] for index in page if ids[index] not in entries]
     rows = dict(view.get(reader, stored))
     cues = dict(view.cues(reader, stored))
-    for one, write in entries.items():
-        rows[one] = write.memory
-        cues[one] = tuple(indexed.cue for indexed in write.cues)
+    for one in (ids[index] for index in page if ids[index] in entries):
+        rows[one] = entries[one].memory
+        cues[one] = (entries[one].cue(),)
     for index in page:
         memory = rows.get(ids[index])
         several = cues.get(ids[index])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -16,16 +16,18 @@ from remembrancer.domain.scope import Visibility
 from remembrancer.domain.selection import can_see, excluded_by
 from remembrancer.domain.strength import Exposure
 from remembrancer.language.lexical import analyse
-from remembrancer.policies.admission.formation import memory_id_of, memory_of_event
+from remembrancer.policies.admission.formation import memory_id_of, memory_without_cues, passages_of
 from remembrancer.policies.ranking.entries import UNIT, weight
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.states import states_of
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.domain.candidates import Candidates
-    from remembrancer.domain.memory import Memory, MemoryWrite
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.query import Filter, LexicalQuery
     from remembrancer.domain.scope import Reader
     from remembrancer.engine.context import Context
@@ -35,9 +37,9 @@ if TYPE_CHECKING:
 
 def with_journal(
     ctx: Context, view: ReadView, reader: Reader, request: SearchRequest, query: LexicalQuery, found: Candidates
-) -> tuple[Candidates, Mapping[UUID, MemoryWrite]]:
-    """Add journal entries to the candidates. Returns all candidates, and the unstored memories of entries that formed
-    none.
+) -> tuple[Candidates, Mapping[UUID, UnformedEntry]]:
+    """Add journal entries to the candidates. Returns all candidates, and the entries that formed no memory, by the id
+    of the one that would be formed.
 
     An entry is found by any term of the question in its text or payload, and scored by `policies.ranking.entries`; if
     it formed a memory, the memory gets the score. Lexical candidates are scored in the same way, so that all have one
@@ -54,7 +56,7 @@ def with_journal(
         term: weight(texts, view.count_events(reader, replace(where, words=(frozenset({term}),))))
         for term in query.terms
     }
-    entries = _Entries(ctx, view, reader, request.where)
+    entries = _Entries(ctx, view, reader, request.where, query.terms)
     scores = dict(entries.best(where, weights, request.depth))
     if not scores:
         return found, {}
@@ -87,14 +89,32 @@ def _events_of(ctx: Context, where: Filter) -> EventFilter | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class UnformedEntry:
+    """A journal entry without a memory, found by `terms`. `memory`: the one that would be formed from it."""
+
+    memory: Memory
+    event: Event
+    terms: Collection[str]
+
+    def cue(self) -> Cue:
+        """The entry's text; of a long one the first of the passages with the most terms."""
+        cues = list(passages_of(self.memory.id, self.event))
+        if len(cues) == 1:
+            return cues[0]
+        texts = [cue.text.casefold() for cue in cues]
+        return cues[max(range(len(cues)), key=lambda place: sum(term in texts[place] for term in self.terms))]
+
+
 class _Entries:
     """Journal entries as memories: each as the memory formed from it, or the one that would be formed."""
 
-    def __init__(self, ctx: Context, view: ReadView, reader: Reader, where: Filter) -> None:
+    def __init__(self, ctx: Context, view: ReadView, reader: Reader, where: Filter, terms: Collection[str]) -> None:
         self._formation, self._view, self._reader, self._where = ctx.preset.formation, view, reader, where
+        self._terms = terms
         self.memories: dict[UUID, Memory] = {}
-        self.unformed: dict[UUID, MemoryWrite] = {}
-        """The memories that were not formed, with their cues; a subset of `memories`."""
+        self.unformed: dict[UUID, UnformedEntry] = {}
+        """The entries without a memory, by the id of the one in `memories`."""
 
     def best(self, where: EventFilter, weights: Mapping[str, int], depth: int) -> Iterator[tuple[UUID, int]]:
         """The ids of the first `depth` memories that the reader may see and the filter keeps, with their scores."""
@@ -106,9 +126,8 @@ class _Entries:
             for event, score in page:
                 memory = formed.get(memory_id_of(event.id))
                 if event.id in unformed:
-                    write = memory_of_event(event, self._formation)
-                    memory = write.memory
-                    self.unformed[memory.id] = write
+                    memory = memory_without_cues(event, self._formation)
+                    self.unformed[memory.id] = UnformedEntry(memory, event, self._terms)
                 if memory is not None and self._keeps(memory):
                     self.memories[memory.id] = memory
                     yield memory.id, score

@@ -16,7 +16,7 @@ import numpy as np
 
 from remembrancer import engine
 from remembrancer.domain import validation
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, searchable_text, turns_of
+from remembrancer.domain.memory import Cue, Memory, searchable_text, turns_of
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.candidates import Candidates
     from remembrancer.domain.scope import Reader
     from remembrancer.engine.context import Context
+    from remembrancer.engine.journal_leg import UnformedEntry
     from remembrancer.language.reading import Reading
     from remembrancer.policies.ranking.scoring import FloatColumn
     from remembrancer.ports.changes import ReadView
@@ -160,8 +161,8 @@ class _Recalling:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Candidates before scoring. `table`: their signals, without those of late interaction. `entries`: for candidates
-    that are journal entries without a memory, the memory that would be formed from each.
+    """Candidates before scoring. `table`: their signals, without those of late interaction. `entries`: the candidates
+    that are journal entries without a memory.
     """
 
     planned: Reading
@@ -170,7 +171,7 @@ class Gathered:
     table: Mapping[str, FloatColumn]
     asked: signals.QuestionFeatures
     any_at: tuple[tuple[datetime, datetime], ...]
-    entries: Mapping[UUID, MemoryWrite]
+    entries: Mapping[UUID, UnformedEntry]
 
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
@@ -233,7 +234,7 @@ def gather(
         recalling.degraded["dense"] = (
             f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
         )
-    entries: Mapping[UUID, MemoryWrite] = {}
+    entries: Mapping[UUID, UnformedEntry] = {}
     if ranking.journal and request.lexical is not None:
         found, entries = engine.journal_leg.with_journal(ctx, view, recalling.reader, request, request.lexical, found)
     asked = signals.QuestionFeatures(

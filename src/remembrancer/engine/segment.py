@@ -25,7 +25,7 @@ from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import BATCH
 from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, RemembrancerError, StoreUnavailable
-from remembrancer.policies.admission.formation import first_cue, memory_id_of
+from remembrancer.policies.admission.formation import memory_id_of, passages_of
 from remembrancer.policies.consolidation import extractive
 from remembrancer.policies.prompts import boundaries as asking
 from remembrancer.policies.prompts import episode as telling
@@ -408,7 +408,7 @@ class _Work:
         missing = [turn for turn in turns if turn.id not in vectors]
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
-            cues = [first_cue(memory_of[turn.id], turn) for turn in batch]
+            cues = [next(passages_of(memory_of[turn.id], turn)) for turn in batch]
             embedded = await embedder.embed_documents([encoding.text(cue.heading, cue.text) for cue in cues])
             new = {turn.id: vector for turn, vector in zip(batch, embedded.vectors, strict=True)}
             tails.keep(new)

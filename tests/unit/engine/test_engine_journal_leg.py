@@ -179,3 +179,11 @@ def test_times_hold_for_entries(rem: Remembrancer, clock: FixedClock) -> None:
     assert texts(hybrid(rem, "OOMKilled", as_of=before + DAY)) == [OUTPUT]
     assert texts(hybrid(rem, "OOMKilled", since=before + 2 * DAY)) == []
     assert texts(hybrid(rem, "OOMKilled", until=before + 2 * DAY)) == [OUTPUT]
+
+
+def test_of_a_long_entry_the_passage_is_shown_that_holds_the_question_s_words(rem: Remembrancer) -> None:
+    said = "\n".join([*("batch went through" for _ in range(4_000)), "the barometer fell", "end"])
+    event = rem.observe(said, type="exec.output_chunk")
+    (hit,) = hybrid(rem, "when did the barometer fall?")
+    assert "the barometer fell" in hit.cue.text
+    assert event.text[hit.cue.start : hit.cue.end] == hit.cue.text

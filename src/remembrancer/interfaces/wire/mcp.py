@@ -48,8 +48,8 @@ class BriefOut(Derived):
 
 
 class RecalledHitOut(Wire):
-    """A hit. `passage`: the turn that matched, if it is not the memory's own text. `start`, `end`: which characters of a
-    long turn that is; else null. `in_block`: it is part of the block.
+    """A hit. `passage`: the turn that matched, if it is not the memory's own text. `start`, `end`: which characters of
+    a long turn that is; else null. `in_block`: it is part of the block.
     """
 
     rank: int

@@ -81,11 +81,16 @@ def memory_id_of(event_id: UUID) -> UUID:
 
 
 def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
-    """The memory of one event, with the event's text verbatim, or the beginning of a long one.
-
-    Its only cues are the turn's; another cue with the same text would be searched twice.
+    """The memory of one event with its cues, which are those of the turn: another cue with the same text would be
+    searched twice.
     """
-    memory = Memory(
+    memory = memory_without_cues(event, formation)
+    return MemoryWrite(memory, turn_cues(memory.id, [event], first=0), (event.id,))
+
+
+def memory_without_cues(event: Event, formation: Formation) -> Memory:
+    """The memory of one event, with the event's text verbatim, or the beginning of a long one."""
+    return Memory(
         id=memory_id_of(event.id),
         scope=event.scope,
         visibility=Visibility.WORKSPACE,
@@ -105,7 +110,6 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
             importance_floor=formation.importance.floor(event.priority),
         ),
     )
-    return MemoryWrite(memory, turn_cues(memory.id, [event], first=0), (event.id,))
 
 
 def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
@@ -125,17 +129,12 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
 
 def turn_cues(memory_id: UUID, events: Iterable[Event], *, first: int) -> tuple[IndexedCue, ...]:
     """The cues of turns, numbered from `first` on: one for each turn, and one for each passage of a long one."""
-    cues = (cue for event in events for cue in _passages_of(memory_id, event))
+    cues = (cue for event in events for cue in passages_of(memory_id, event))
     return tuple(analysed(replace(cue, ordinal=ordinal)) for ordinal, cue in enumerate(cues, start=first))
 
 
-def first_cue(memory_id: UUID, event: Event) -> Cue:
-    """The first cue of a turn."""
-    return next(_passages_of(memory_id, event))
-
-
-def _passages_of(memory_id: UUID, event: Event) -> Iterator[Cue]:
-    """The cues of a turn. Their heading is the speaker and the time."""
+def passages_of(memory_id: UUID, event: Event) -> Iterator[Cue]:
+    """The cues of a turn, at least one, not numbered yet. Their heading is the speaker and the time."""
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
     whole = Cue(memory_id=memory_id, ordinal=0, text=event.text, heading=heading, event_id=event.id)
     if len(event.text) <= WHOLE_CHARS:
