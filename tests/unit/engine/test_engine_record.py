@@ -225,8 +225,6 @@ def nested(levels: int) -> dict[str, Any]:
     [
         ({"text": ""}, r"^text: '' .*not blank"),
         ({"text": " \n\t"}, r"^text: .*not blank"),
-        ({"text": LARGEST + "a"}, r"^text: '65,537 bytes' .*at most 65,536 bytes"),
-        ({"text": "ё" * 32_769}, r"^text: '65,538 bytes' .*at most 65,536 bytes"),
         ({"text": "a\x00b"}, r"^text: 'a\\x00b' .*NUL"),
         ({"text": "a\ud800b"}, r"^text: 'a\\ud800b' .*lone surrogate"),
         ({"text": 5}, r"^text: 5 .*a string"),
