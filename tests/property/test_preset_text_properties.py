@@ -127,7 +127,7 @@ def presets(draw: st.DrawFn) -> Preset:
                 heading=st.booleans(),
                 turns=st.integers(0, MAX_TURNS),
                 chars=st.integers(0, MAX_CHARS),
-                words=st.booleans(),
+                token_embeddings=st.booleans(),
             )
         ),
         fading=Fading(strength=strength, below=draw(fractions)),
