@@ -203,6 +203,21 @@ def test_a_job_killed_before_any_of_its_writes_is_done_once_and_to_the_end(
 
 
 @pytest.mark.parametrize("name", APART)
+def test_whatever_a_kill_at_any_statement_leaves_in_the_file_is_done_once_and_to_the_end(
+    name: str, mortals: Mortals, graves: Callable[[str], Grave], tmp_path: Path
+) -> None:
+    """SQLite writes to the file as it commits, so many statements leave the same: each state is recovered from once."""
+    grave = graves(name)
+    path = tmp_path / "run.db"
+    path.write_bytes(grave.content)
+    statements = int(mortals.run(name, path, step="states", at=0))
+    states = list(tmp_path.glob("run.db.*.state"))
+    assert 1 < len(states) < statements
+    for state in states:
+        assert asyncio.run(done_on(state, grave.world, grave.acknowledged)) == ([], grave.expected), state.name
+
+
+@pytest.mark.parametrize("name", APART)
 def test_a_job_killed_in_the_middle_of_a_transaction_is_done_once_and_to_the_end(
     name: str, mortals: Mortals, graves: Callable[[str], Grave], tmp_path: Path
 ) -> None:
