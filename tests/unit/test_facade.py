@@ -160,7 +160,10 @@ def test_a_preset_given_as_itself_goes_before_one_that_the_environment_names(mon
         ({"role": "\n"}, r"^role: "),
         ({"role": "BOSS"}, r"^role: 'BOSS' .*one of AGENT, LEAD"),
         ({"preset": "nonsense"}, r"^preset: 'nonsense' .*default"),
-        ({"embedder": "nonsense"}, r"^embedder: 'nonsense' .*auto, none, local, ollama:MODEL, openai:MODEL or gemini:MODEL"),
+        (
+            {"embedder": "nonsense"},
+            r"^embedder: 'nonsense' .*auto, none, local, ollama:MODEL, openai:MODEL or gemini:MODEL",
+        ),
         ({"reranker": "nonsense"}, r"^reranker: 'nonsense' .*none, cross-encoder:FOLDER, or the http"),
         ({"reranker": 5}, r"^reranker: 5 .*an object with a Reranker's methods"),
         ({"llm": "gpt-5"}, r"^llm: 'gpt-5' .*none, openai:MODEL"),
