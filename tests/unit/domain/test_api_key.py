@@ -21,7 +21,7 @@ TOKEN = token_of(bytes(range(32)))
 INSTANT = timedelta(microseconds=1)
 
 
-def test_a_right_allows_itself_and_what_is_less() -> None:
+def test_a_right_includes_all_lesser_rights() -> None:
     allowed = {(right.value, needed.value) for right, needed in product(Right, Right) if right.allows(needed)}
     assert allowed == {
         ("read", "read"),
@@ -113,7 +113,7 @@ def test_a_digest_is_the_sha_256_of_the_whole_token() -> None:
         "x" * 100_000,
     ],
 )
-def test_what_has_not_the_shape_of_a_token_is_refused_without_being_shown(text: str) -> None:
+def test_a_malformed_token_is_refused_without_being_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"^token: '\(not shown\)'") as refused:
         digest_of(text)
     assert (refused.value.value, refused.value.__cause__) == ("(not shown)", None)

@@ -28,7 +28,7 @@ AT = datetime(2026, 3, 4, 9, 30, 15, 7, UTC)
     ],
     ids=["nothing", "ids and events", "ids and a scope", "events and a scope"],
 )
-def test_what_is_not_chosen_in_exactly_one_way_is_refused(chosen: dict[str, Any]) -> None:
+def test_a_selection_by_none_or_several_criteria_is_refused(chosen: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="what to erase"):
         ErasureSelection(**chosen)
 
@@ -98,10 +98,10 @@ def test_a_receipt_comes_back_as_it_was_kept(asked: ErasureSelection) -> None:
     assert erasure_of(receipt_text(receipt), purged_at=None) == receipt
 
 
-def test_a_receipt_is_told_when_the_files_were_rid_of_it() -> None:
+def test_a_receipt_gets_the_time_at_which_the_files_were_purged() -> None:
     assert erasure_of(receipt_text(a_receipt()), purged_at=AT).purged_at == AT
 
 
-def test_a_receipt_is_completed_with_what_was_counted() -> None:
+def test_a_receipt_is_completed_with_the_counts() -> None:
     done = completed(a_receipt(), Removed(counts={"memories": 3}, repeated=(ID,)))
     assert (done.counts, done.repeated, done.by) == ({"memories": 3}, (ID,), "LEAD ana")

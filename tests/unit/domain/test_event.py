@@ -65,7 +65,7 @@ def test_when_it_happened_is_kept_in_utc() -> None:
     assert (occurred_at, occurred_at.tzinfo) == (datetime(2026, 3, 4, 9, 0, tzinfo=UTC), UTC)
 
 
-def test_later_changes_to_what_was_given_do_not_reach_the_draft() -> None:
+def test_later_changes_to_the_arguments_do_not_change_the_draft() -> None:
     payload: dict[str, Any] = {"run": 7}
     draft = EventDraft(text="hello", payload=payload)
     payload["run"] = 8

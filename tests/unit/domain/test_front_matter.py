@@ -53,7 +53,7 @@ def test_a_rule_is_no_header(text: str) -> None:
 
 
 @given(TEXTS)
-def test_what_is_written_is_told_again(text: str) -> None:
+def test_a_written_header_is_read_back_equal(text: str) -> None:
     assert unescaped(escaped(text)) == normalised(text)
 
 
@@ -63,7 +63,7 @@ def test_nothing_written_below_a_header_begins_another(text: str) -> None:
 
 
 @given(TEXTS)
-def test_blocks_and_what_stands_before_them_are_the_whole_text(text: str) -> None:
+def test_blocks_and_the_text_before_them_are_the_whole_text(text: str) -> None:
     found = blocks(text)
     ends = [*(block.start for block in found), len(text)]
     assert [block.body.end for block in found] == ends[1:]

@@ -14,7 +14,7 @@ def test_a_time_ordered_id_is_the_one_of_the_standard() -> None:
     assert uuid7(MOMENT, randomness) == UUID("017f22e2-79b0-7cc3-98c4-dc0c0c07398f")
 
 
-def test_a_time_ordered_id_says_its_version() -> None:
+def test_a_time_ordered_id_has_its_version() -> None:
     made = uuid7(MOMENT, b"\xff" * 10)
     assert (made.version, made.variant) == (7, RFC_4122)
 

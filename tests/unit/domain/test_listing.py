@@ -14,7 +14,7 @@ PLACE = MemoryPlace(datetime(2026, 3, 4, 9, 0, 0, 1, tzinfo=UTC), UUID(int=7))
 @pytest.mark.parametrize(
     "place", [PLACE, MemoryPlace(datetime(1905, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))], ids=["usual", "before 1970"]
 )
-def test_a_cursor_tells_the_place_it_was_made_of(place: MemoryPlace) -> None:
+def test_a_cursor_encodes_its_position(place: MemoryPlace) -> None:
     assert MemoryPlace.parse("after", place.cursor) == place
 
 
@@ -29,6 +29,6 @@ def test_a_cursor_needs_no_quoting_in_an_address() -> None:
         *(None, 7, cursor_of(PLACE.occurred_to, bytes(24)), "f" * 32),
     ],
 )
-def test_what_is_no_cursor_of_a_memory_is_refused(given: object) -> None:
+def test_an_invalid_cursor_is_refused(given: object) -> None:
     with pytest.raises(InvalidInput, match=r"after: .* the next-page cursor of an earlier page"):
         MemoryPlace.parse("after", given)

@@ -82,7 +82,7 @@ def test_tags_are_kept_distinct_and_in_order() -> None:
     assert MemoryDraft(text="x", tags=given).tags == ("b", "a")
 
 
-def test_later_changes_to_what_was_given_do_not_reach_the_draft() -> None:
+def test_later_changes_to_the_arguments_do_not_change_the_draft() -> None:
     metadata: dict[str, Any] = {"run": [7]}
     draft = MemoryDraft(text="x", metadata=metadata)
     metadata["run"].append(8)

@@ -23,7 +23,7 @@ QUOTED: Final[Mapping[str, bool]] = {
 
 
 @pytest.mark.parametrize(("line", "quotes"), QUOTED.items())
-def test_a_line_quotes_what_it_holds_is_a_part_of_or_shares_a_rare_word_with(line: str, quotes: bool) -> None:
+def test_a_line_quotes_a_text_that_it_contains_is_part_of_or_shares_a_rare_word_with(line: str, quotes: bool) -> None:
     assert quoter([PEANUTS, "erased"], ["peanut"], str.split)(line) is quotes
 
 

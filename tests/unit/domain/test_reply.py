@@ -38,5 +38,5 @@ def test_a_reply_that_cannot_be_is_refused(field: str, value: Any) -> None:
         replace(REPLY, **{field: value})
 
 
-def test_a_reply_does_not_show_what_stands_in_it() -> None:
+def test_a_reply_does_not_show_its_contents() -> None:
     assert repr(REPLY) == "Reply(status=200, media_type='application/json')"

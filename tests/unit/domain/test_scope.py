@@ -54,5 +54,5 @@ def test_a_full_scope_may_have_any_reach(reach: Reach) -> None:
     assert Reader(FULL, reach).reach is reach
 
 
-def test_a_reader_looks_over_its_workspace_unless_told_otherwise() -> None:
+def test_a_reader_sees_its_workspace_by_default() -> None:
     assert Reader(Scope(workspace="acme")).reach is Reach.WORKSPACE

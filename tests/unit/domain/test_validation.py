@@ -67,7 +67,7 @@ REFUSED: dict[Check, list[object]] = {
         for value in values
     ],
 )
-def test_what_is_not_allowed_is_refused_by_the_argument_s_name(check: Check, value: object) -> None:
+def test_an_invalid_value_is_refused_with_the_argument_s_name(check: Check, value: object) -> None:
     error = refused(check, value)
     assert error.argument.split(".")[0] == "the_argument"
     assert str(error).startswith("the_argument")
@@ -91,11 +91,11 @@ def test_what_is_not_allowed_is_refused_by_the_argument_s_name(check: Check, val
         (validation.json_object, {"a": [1, 2.5, None, True, {"b": "ü"}], "c": {}}),
     ],
 )
-def test_what_is_allowed_comes_back_as_it_was(check: Check, value: object) -> None:
+def test_a_valid_value_is_returned_unchanged(check: Check, value: object) -> None:
     assert check("the_argument", value) == value
 
 
-def test_an_error_names_the_argument_the_value_and_what_is_allowed() -> None:
+def test_an_error_names_the_argument_the_value_and_the_allowed_values() -> None:
     assert str(refused(validation.fraction, 1.5)) == "the_argument: 1.5 is not allowed; expected a number from 0 to 1"
 
 
@@ -107,7 +107,7 @@ def test_an_error_of_a_closed_set_lists_it() -> None:
     assert refused(tier, "cosmic").allowed == "one of working, episodic, semantic"
 
 
-def test_an_error_of_a_long_text_says_its_size() -> None:
+def test_an_error_about_a_long_text_has_its_size() -> None:
     assert "65,537 bytes" in str(refused(validation.text, "x" * 65_537))
 
 

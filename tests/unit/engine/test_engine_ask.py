@@ -95,7 +95,7 @@ def test_an_answer_is_returned_and_written_down() -> None:
     )
 
 
-def test_an_answer_that_will_not_do_is_returned_and_written_down_with_what_was_wrong() -> None:
+def test_an_invalid_answer_is_returned_and_recorded_with_its_fault() -> None:
     def dull(_: JsonObject) -> str:
         return "too dull"
 
@@ -104,7 +104,7 @@ def test_an_answer_that_will_not_do_is_returned_and_written_down_with_what_was_w
     assert (call.outcome, call.error, call.input_tokens, call.cost) == (Outcome.UNUSABLE, "too dull", 300, 0.25)
 
 
-def test_a_failure_is_raised_again_and_written_down_with_what_was_used_up() -> None:
+def test_a_failure_is_raised_and_recorded_with_its_usage() -> None:
     call = failed(NoAnswer("the model at gpu-box: answered 500", PRICED))
     assert (call.outcome, call.error) == (Outcome.FAILED, "the model at gpu-box: answered 500")
     assert (call.requests, call.input_tokens, call.output_tokens, call.cost) == (2, 300, 40, 0.25)
@@ -122,7 +122,7 @@ def test_a_model_that_could_not_be_loaded_used_up_nothing() -> None:
     )
 
 
-def test_what_went_wrong_is_kept_as_far_as_the_ledger_reaches() -> None:
+def test_the_reason_of_a_failure_is_recorded_up_to_the_ledgers_limit() -> None:
     assert len(failed(ModelUnavailable("x" * 10_000)).error) == 500
 
 

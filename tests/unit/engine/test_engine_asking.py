@@ -109,7 +109,7 @@ def test_a_ranking_that_looks_at_no_context_features_asks_by_the_words_alone() -
     assert planned(question, PLAIN, *said, embedder=HashEmbedder()) == read_terms(question, {"Ana", "Bob"})
 
 
-def test_where_nothing_is_compared_by_meaning_names_stand_where_they_stood() -> None:
+def test_without_a_vector_names_stay_in_the_question() -> None:
     assert planned("Did Ana call?", PLAIN, ("Ana", "one")) == read_terms("Did Ana call?")
 
 
@@ -120,7 +120,7 @@ def test_a_ranking_that_looks_at_context_features_asks_who_speaks_and_when_witho
     assert (found.speakers, found.answer_type, len(found.spans)) == ({"Ana"}, CueFlag.NUMBER, 1)
 
 
-def test_only_those_who_speak_in_what_is_searched_can_be_named() -> None:
+def test_only_speakers_of_searched_memories_can_be_named() -> None:
     where = Filter(current_at=NOW, kinds=frozenset({"decision"}))
     assert planned("What did Ana say?", IN_CONTEXT, ("Ana", "one"), ("Bob", "two"), where=where).speakers == frozenset()
 
@@ -135,13 +135,13 @@ def test_times_count_from_the_moment_that_is_asked_about() -> None:
     assert span.start == datetime(2024, 7, 11, tzinfo=UTC)
 
 
-def test_a_time_is_counted_from_the_memory_that_tells_of_it() -> None:
+def test_a_relative_time_is_counted_from_the_memory_of_the_event() -> None:
     (span,) = planned(BEFORE_THE_TRIP, IN_CONTEXT, ("Ana", "Today our trip to Rome begins")).spans
     assert span.start <= TRIP - 14 * DAY <= span.end
     assert span.end - span.start < 10 * DAY
 
 
-def test_it_is_counted_from_the_memory_that_tells_most_of_it() -> None:
+def test_it_is_counted_from_the_memory_that_matches_the_event_best() -> None:
     async def steps(ctx: Context) -> Reading:
         said = [("The trip to Rome begins", TRIP), ("Another trip", NOW - DAY), ("Rome again", NOW - 2 * DAY)]
         await record.observe(ctx, SCOPE, [EventDraft(text=text, occurred_at=at) for text, at in said])
@@ -152,12 +152,12 @@ def test_it_is_counted_from_the_memory_that_tells_most_of_it() -> None:
 
 
 @pytest.mark.parametrize("said", ["We spoke of Rome", "It rained"])
-def test_a_memory_that_tells_too_little_of_it_is_not_what_it_counts_from(said: str) -> None:
+def test_it_is_not_counted_from_a_memory_that_matches_the_event_too_little(said: str) -> None:
     found = planned(BEFORE_THE_TRIP, IN_CONTEXT, ("Ana", said))
     assert (found.spans, found.anchored is not None) == ((), True)
 
 
-def test_what_the_filter_leaves_out_is_not_what_it_counts_from() -> None:
+def test_it_is_not_counted_from_a_memory_excluded_by_the_filter() -> None:
     where = Filter(current_at=NOW, kinds=frozenset({"decision"}))
     assert planned(BEFORE_THE_TRIP, IN_CONTEXT, ("Ana", "The trip to Rome begins"), where=where).spans == ()
 
@@ -175,7 +175,7 @@ def test_a_time_that_leaves_the_calendar_is_none() -> None:
     assert run(steps).spans == ()
 
 
-def test_another_time_in_the_question_stands_beside_the_one_that_was_looked_up() -> None:
+def test_another_time_in_the_question_is_used_in_addition() -> None:
     found = planned(
         "Two weeks before the trip to Rome, or yesterday?", IN_CONTEXT, ("Ana", "Today our trip to Rome begins")
     )
@@ -206,7 +206,7 @@ def embedded(embedder: Embedder | None, ranking: Ranking, *, at_once: bool = Fal
 )
 @pytest.mark.parametrize("ranking", [PLAIN, BY_WORDS], ids=["plain", "by words"])
 @pytest.mark.parametrize("at_once", [False, True], ids=["waited for", "at once"])
-def test_a_question_without_a_vector_says_why(
+def test_a_question_without_a_vector_has_the_reason(
     embedder: Embedder | None, why: str, ranking: Ranking, at_once: bool
 ) -> None:
     assert embedded(embedder, ranking, at_once=at_once) == QuestionVectors(None, None, {"dense": why})
@@ -233,7 +233,7 @@ async def searched(ctx: Context, request: SearchRequest) -> Candidates:
     return await ctx.store.read(lambda view: ctx.index.search(view, READER, request).candidates())
 
 
-def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> None:
+def test_the_words_of_a_question_weigh_by_their_idf_in_the_searched_memories() -> None:
     async def steps(ctx: Context) -> None:
         for text in ("port one", "port two", "checkout"):
             await ctx.store.insert(SCOPE, indexed(a_memory(text)))

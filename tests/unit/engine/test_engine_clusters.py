@@ -46,7 +46,7 @@ async def consolidated(life: Life) -> Memory:
     return await life.memory(one.memory_id)
 
 
-def test_one_memory_takes_the_place_of_those_that_say_nearly_the_same(make: Callable[[], Store]) -> None:
+def test_one_memory_replaces_memories_with_nearly_equal_meaning(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[ClustersReport, list[str], list[Status]]:
         report = await consolidate_clusters(life.ctx, SCOPE)
         return report, await life.texts(), await life.statuses(*SAME, RENT)
@@ -68,7 +68,7 @@ def test_the_originals_are_reached_from_it(make: Callable[[], Store]) -> None:
     assert memory.metadata == {CONSOLIDATED_FROM: f"{RUNS.id},{IS.id},{USES.id}", "summarised_by": CENTRAL}
 
 
-def test_it_is_found_by_what_each_of_them_said(make: Callable[[], Store]) -> None:
+def test_it_is_found_by_the_text_of_each_of_them(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> list[str]:
         memory = await consolidated(life)
         return [cue.text for cue in await life.cues(memory.id)]
@@ -78,7 +78,7 @@ def test_it_is_found_by_what_each_of_them_said(make: Callable[[], Store]) -> Non
     assert {RUNS.text, IS.text, USES.text} == set(cues)
 
 
-def test_it_is_worth_what_they_were_worth(make: Callable[[], Store]) -> None:
+def test_it_has_their_importance(make: Callable[[], Store]) -> None:
     strong = replace(
         RUNS,
         strength=Strength(importance=0.9, priority=8, confidence=0.9, usage=Usage(retrieved=2, helped=1)),
@@ -114,7 +114,7 @@ def test_two_are_no_cluster(make: Callable[[], Store]) -> None:
         ["We deploy on Fridays", "We never deploy on Fridays", "We do not deploy on Fridays"],
     ],
 )
-def test_what_differs_in_a_number_date_name_or_negation_is_never_one(
+def test_texts_that_differ_in_a_number_date_name_or_negation_are_never_merged(
     make: Callable[[], Store], texts: list[str]
 ) -> None:
     async def steps(life: Life) -> int:
@@ -136,7 +136,9 @@ def test_what_differs_in_a_number_date_name_or_negation_is_never_one(
     ],
     ids=["visibility", "agent", "project", "kind", "tier", "validity", "topic"],
 )
-def test_what_has_another_home_kind_or_a_topic_is_not_mixed_in(make: Callable[[], Store], other: Memory) -> None:
+def test_memories_of_another_scope_or_kind_or_with_a_topic_are_not_merged(
+    make: Callable[[], Store], other: Memory
+) -> None:
     async def steps(life: Life) -> int:
         return len((await consolidate_clusters(life.ctx, SCOPE)).consolidated)
 
@@ -152,7 +154,7 @@ def test_pinned_memories_are_not_clustered_with_others(make: Callable[[], Store]
     assert living(make, preset, [RUNS, IS, replace(USES, tags=("always",))], steps) == 0
 
 
-def test_what_only_one_agent_sees_is_one_memory_that_only_it_sees(make: Callable[[], Store]) -> None:
+def test_memories_that_only_one_agent_sees_become_one_that_only_it_sees(make: Callable[[], Store]) -> None:
     hidden = [replace(memory, visibility=Visibility.OWN) for memory in SAME]
     elsewhere = replace(hidden[2], scope=SCOPE.narrowed(session="tuesday"))
 
@@ -163,7 +165,7 @@ def test_what_only_one_agent_sees_is_one_memory_that_only_it_sees(make: Callable
     assert living(make, ENGRAM, [*hidden[:2], elsewhere], steps) == (Visibility.OWN, "ana", None)
 
 
-def test_what_no_longer_holds_is_in_no_cluster(make: Callable[[], Store]) -> None:
+def test_memories_that_are_no_longer_valid_are_in_no_cluster(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> int:
         await life.store.set_status(READER, USES.id, Status.RETIRED, at=NOW)
         return len((await consolidate_clusters(life.ctx, SCOPE)).consolidated)
@@ -215,7 +217,7 @@ def test_a_model_that_is_down_leaves_the_memories_as_they_are(make: Callable[[],
     assert living(make, ENGRAM, SAME, steps, model=model) == ("out of reach", [Status.ACTIVE] * 3)
 
 
-def test_what_somebody_took_apart_stays_apart_and_no_model_is_asked_again(make: Callable[[], Store]) -> None:
+def test_a_cluster_undone_by_a_person_is_not_formed_again_and_no_model_is_asked(make: Callable[[], Store]) -> None:
     model = ScriptedModel([SUMMED])
 
     async def steps(life: Life) -> tuple[ClustersReport, list[Status]]:
@@ -241,7 +243,7 @@ def test_a_cluster_too_large_for_a_model_gets_its_most_central_text(make: Callab
     assert (memory.metadata["summarised_by"], model.asked) == (CENTRAL, 0)
 
 
-def test_a_dry_run_says_what_would_be_and_writes_nothing(make: Callable[[], Store]) -> None:
+def test_a_dry_run_reports_its_result_and_writes_nothing(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[ClustersReport, ClustersReport, bool]:
         before = await exported(life.store)
         planned = await consolidate_clusters(life.ctx, SCOPE, dry_run=True)
@@ -286,7 +288,7 @@ def test_of_two_workers_at_once_one_consolidates(make: Callable[[], Store]) -> N
     assert living(make, ENGRAM, SAME, steps) == (1, [IS.text])
 
 
-def test_whatever_call_fails_a_cluster_becomes_one_memory(make: Callable[[], Store]) -> None:
+def test_a_cluster_becomes_one_memory_after_the_failure_of_any_call(make: Callable[[], Store]) -> None:
     model = ScriptedModel(lambda _: SUMMED)
 
     async def attempt(faults: Faults, store: Store) -> tuple[list[str], list[str], int]:

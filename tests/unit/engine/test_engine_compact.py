@@ -67,7 +67,7 @@ def test_counts_are_added_and_its_importance_kept(make: Callable[[], Store]) -> 
     assert strength == replace(BRIEF.strength, usage=Usage(retrieved=5, used=1, last_retrieved_at=NOW + HOUR))
 
 
-def test_all_it_stands_for_is_named_and_reached(make: Callable[[], Store]) -> None:
+def test_all_memories_that_it_replaces_are_named_and_can_be_shown(make: Callable[[], Store]) -> None:
     third = a_note("Run the linter before you commit, and fix what it finds.", at=NOW + 2 * HOUR)
 
     async def steps(life: Life) -> tuple[object, set[UUID]]:
@@ -81,7 +81,7 @@ def test_all_it_stands_for_is_named_and_reached(make: Callable[[], Store]) -> No
     assert (named, reached) == (f"{LONG.id},{third.id}", {LONG.id, third.id})
 
 
-def test_what_it_said_before_is_kept_as_a_revision(make: Callable[[], Store]) -> None:
+def test_its_earlier_text_is_kept_as_a_revision(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> list[str]:
         await compact(life.ctx, SCOPE)
         return [revision.text for revision in await life.store.revisions(READER, BRIEF.id)]
@@ -89,7 +89,7 @@ def test_what_it_said_before_is_kept_as_a_revision(make: Callable[[], Store]) ->
     assert living(make, TEAPARTY, [BRIEF, LONG], steps) == [BRIEF.text]
 
 
-def test_it_is_found_by_what_each_of_them_said(make: Callable[[], Store]) -> None:
+def test_it_is_found_by_the_text_of_each_of_them(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> set[str]:
         await compact(life.ctx, SCOPE)
         return {cue.text for cue in await life.cues(BRIEF.id)}
@@ -108,9 +108,7 @@ def test_it_is_found_by_what_each_of_them_said(make: Callable[[], Store]) -> Non
     ],
     ids=["number", "date", "negation", "order", "name"],
 )
-def test_near_duplicates_that_do_not_say_the_same_stay(
-    make: Callable[[], Store], told: str, one: str, other: str
-) -> None:
+def test_near_duplicates_with_different_claims_stay(make: Callable[[], Store], told: str, one: str, other: str) -> None:
     async def steps(life: Life) -> tuple[Merged, ...]:
         return (await compact(life.ctx, SCOPE)).merged
 
@@ -139,14 +137,14 @@ def test_a_similarity_of_exactly_the_threshold_is_not_enough(make: Callable[[], 
     ],
     ids=["visibility", "crew", "session", "file", "kind", "title", "topic", "standing"],
 )
-def test_what_belongs_elsewhere_stays(make: Callable[[], Store], other: Memory) -> None:
+def test_memories_of_other_scopes_stay(make: Callable[[], Store], other: Memory) -> None:
     async def steps(life: Life) -> tuple[Merged, ...]:
         return (await compact(life.ctx, SCOPE)).merged
 
     assert living(make, TEAPARTY, [BRIEF, other], steps) == ()
 
 
-def test_what_was_retired_or_replaced_is_not_merged_back_in(make: Callable[[], Store]) -> None:
+def test_retired_or_replaced_memories_are_not_merged(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[Merged, ...]:
         await life.store.set_status(READER, LONG.id, Status.RETIRED, at=NOW)
         return (await compact(life.ctx, SCOPE)).merged
@@ -154,7 +152,7 @@ def test_what_was_retired_or_replaced_is_not_merged_back_in(make: Callable[[], S
     assert living(make, TEAPARTY, [BRIEF, LONG], steps) == ()
 
 
-def test_the_default_keeps_once_what_was_noted_in_several_sessions(make: Callable[[], Store]) -> None:
+def test_the_default_merges_equal_notes_of_several_sessions(make: Callable[[], Store]) -> None:
     again = a_note(f"{BRIEF.text}.", scope=SCOPE.narrowed(session="tuesday"), at=NOW + HOUR)
 
     async def steps(life: Life) -> tuple[tuple[Merged, ...], str | None]:
@@ -184,7 +182,7 @@ def test_compacting_twice_changes_nothing(make: Callable[[], Store]) -> None:
     assert living(make, TEAPARTY, [BRIEF, LONG, OTHER], steps) == (True, "nothing was written down twice")
 
 
-def test_what_somebody_brought_back_is_not_merged_again_nor_counted_twice(make: Callable[[], Store]) -> None:
+def test_a_restored_memory_is_not_merged_again_nor_counted_twice(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[list[Status], int]:
         await compact(life.ctx, SCOPE)
         await restore(life.ctx, READER, LONG.id)
@@ -194,7 +192,7 @@ def test_what_somebody_brought_back_is_not_merged_again_nor_counted_twice(make: 
     assert living(make, TEAPARTY, [BRIEF, LONG], steps) == ([Status.ACTIVE] * 2, 5)
 
 
-def test_a_dry_run_says_what_would_be_and_writes_nothing(make: Callable[[], Store]) -> None:
+def test_a_dry_run_reports_its_result_and_writes_nothing(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[CompactionReport, CompactionReport, bool]:
         before = await exported(life.store)
         planned = await compact(life.ctx, SCOPE, dry_run=True)
@@ -239,7 +237,7 @@ def test_of_two_workers_at_once_one_merges_and_counts_once(make: Callable[[], St
     assert living(make, TEAPARTY, [BRIEF, LONG], steps) == (1, 5)
 
 
-def test_whatever_call_fails_near_duplicates_are_merged_once(make: Callable[[], Store]) -> None:
+def test_near_duplicates_are_merged_once_after_the_failure_of_any_call(make: Callable[[], Store]) -> None:
     async def attempt(faults: Faults, store: Store) -> tuple[list[str], int]:
         for memory in (BRIEF, LONG):
             await store.insert(SCOPE, indexed(memory))

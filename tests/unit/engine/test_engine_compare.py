@@ -60,7 +60,7 @@ def ranks(one: ComparedMemory) -> list[int | None]:
     return [place.rank if place.returned else None for place in one.places]
 
 
-def test_each_preset_gives_what_it_would_recall(told: Remembrancer) -> None:
+def test_each_preset_returns_the_same_as_its_recall(told: Remembrancer) -> None:
     found = told.presets.compare(QUESTION, [DEFAULT, BY_WORDS])
     assert [answer.preset for answer in found.answers] == ["default", "words"]
     assert [(hit.id, hit.score) for hit in found.answers[0].hits] == [
@@ -77,7 +77,7 @@ def test_a_memory_has_its_rank_under_each_preset(told: Remembrancer) -> None:
     }
 
 
-def test_memories_come_by_mean_rank_and_what_is_left_out_counts_as_below_the_last(told: Remembrancer) -> None:
+def test_memories_are_ordered_by_mean_rank_and_one_left_out_ranks_below_the_last(told: Remembrancer) -> None:
     told.remember("Deploy checkout", title="apart", importance=0.5, occurred_at=NOW)
     found = told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE], limit=2)
     means = [sum(rank or 3 for rank in ranks(one)) / 2 for one in found.memories]
@@ -85,7 +85,7 @@ def test_memories_come_by_mean_rank_and_what_is_left_out_counts_as_below_the_las
     assert None in [rank for one in found.memories for rank in ranks(one)]
 
 
-def test_what_no_preset_returns_is_not_compared(told: Remembrancer) -> None:
+def test_a_memory_that_no_preset_returns_is_not_compared(told: Remembrancer) -> None:
     assert titles(told.presets.compare(QUESTION, [BY_WORDS], limit=1)) == ["exact"]
 
 
@@ -128,7 +128,7 @@ def test_a_memory_that_is_left_out_has_the_stage_and_the_reason(
     assert (place.returned, place.stage, place.reason) == (False, stage, reason)
 
 
-def test_a_memory_that_no_search_brought_is_said_to_be_so(rem: Remembrancer) -> None:
+def test_a_memory_that_no_search_found_is_reported_as_such(rem: Remembrancer) -> None:
     rem.remember("The deploy of checkout failed", title="exact")
     rem.remember("Lunch is at noon", title="lunch")
     rem.jobs.index_now()
@@ -138,7 +138,7 @@ def test_a_memory_that_no_search_brought_is_said_to_be_so(rem: Remembrancer) -> 
     assert (place.stage, place.rank) in {(None, None), (Stage.RETURNED, 2)}
 
 
-def test_a_pinned_memory_is_said_to_stand_in_every_answer(told: Remembrancer) -> None:
+def test_a_pinned_memory_is_reported_as_part_of_every_answer(told: Remembrancer) -> None:
     told.remember("Deploys of checkout fail on Fridays", title="rule", tags=["institutional"], occurred_at=NOW)
     pinned = ranked("standing", BY_WORDS.ranking, pinned_tag="institutional")
     place = named(told.presets.compare(QUESTION, [BY_WORDS, pinned]), "rule").places[1]
@@ -147,14 +147,14 @@ def test_a_pinned_memory_is_said_to_stand_in_every_answer(told: Remembrancer) ->
     )
 
 
-def test_the_reasons_say_where_it_does_best_and_what_leaves_it_out(told: Remembrancer) -> None:
+def test_the_reasons_name_the_best_preset_and_why_another_leaves_it_out(told: Remembrancer) -> None:
     short = replace(BY_IMPORTANCE, name="short", limits=Limits(usual=1, most=1))
     why = named(told.presets.compare(QUESTION, [BY_WORDS, short]), "exact").why
     assert why.startswith("rank 1 under words: high lexical ")
     assert why.endswith("; not under short (ranked 2: low importance 0.25)")
 
 
-def test_the_reasons_say_where_it_does_worst_when_all_return_it(told: Remembrancer) -> None:
+def test_the_reasons_name_the_worst_preset_when_all_return_it(told: Remembrancer) -> None:
     why = named(told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE]), "grave").why
     assert why.startswith("rank 1 under importance: high importance 1.00; rank 2 under words")
 
@@ -170,7 +170,7 @@ def test_the_reasons_name_two_presets_and_count_the_rest(told: Remembrancer) -> 
     assert why.startswith("rank 1 under words-0, words-1 and 2 more: ")
 
 
-def test_two_presets_overlap_by_what_both_return(told: Remembrancer) -> None:
+def test_the_overlap_of_two_presets_counts_memories_that_both_return(told: Remembrancer) -> None:
     found = told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE, replace(BY_WORDS, name="again")], limit=1)
     assert [(each.first, each.second, each.share) for each in found.overlaps] == [
         ("words", "importance", 0.0),
@@ -184,7 +184,7 @@ def test_presets_that_both_return_nothing_agree(told: Remembrancer) -> None:
     assert overlap.share == 1.0
 
 
-def test_what_half_of_either_is_in_both_is_a_third(told: Remembrancer) -> None:
+def test_two_answers_that_share_half_of_their_memories_overlap_by_a_third(told: Remembrancer) -> None:
     told.remember("Deploy checkout", title="apart", importance=0.5, occurred_at=NOW)
     first = ranked("first", Ranking(score=Weighted(((Signal("lexical"), 1.0),))))
     found = told.presets.compare(QUESTION, [first, BY_IMPORTANCE], limit=2)
@@ -227,7 +227,7 @@ def test_presets_may_be_given_by_name_by_file_and_as_they_are(told: Remembrancer
         ({"query": " "}, r"^query: "),
     ],
 )
-def test_what_cannot_be_compared_is_refused_by_argument(told: Remembrancer, given: dict[str, Any], said: str) -> None:
+def test_invalid_arguments_are_refused_by_name(told: Remembrancer, given: dict[str, Any], said: str) -> None:
     asked: dict[str, Any] = {"query": QUESTION, **given}
     with pytest.raises(InvalidInput, match=said):
         told.presets.compare(**asked)
@@ -239,7 +239,7 @@ def test_comparing_writes_nothing(told: Remembrancer) -> None:
     assert told.recent() == before
 
 
-def test_only_what_the_caller_sees_is_compared(told: Remembrancer) -> None:
+def test_only_memories_that_the_caller_sees_are_compared(told: Remembrancer) -> None:
     told.scoped(agent="bob").remember("The deploy of checkout failed for bob", title="bob's")
     assert "bob's" not in titles(told.scoped(agent="ana").presets.compare(QUESTION))
     assert "bob's" in titles(told.scoped(agent="bob").presets.compare(QUESTION))
@@ -277,7 +277,7 @@ def test_the_question_is_embedded_once(clock: FixedClock) -> None:
     assert embedder.asked == [QUESTION]
 
 
-def test_an_embedder_that_is_down_is_asked_once_and_said_to_be_down_by_all(clock: FixedClock) -> None:
+def test_an_unavailable_embedder_is_asked_once_and_reported_for_all_presets(clock: FixedClock) -> None:
     class Down(FailingEmbedder):
         asked = 0
 

@@ -28,12 +28,12 @@ def a_context() -> Context:
 
 
 @pytest.mark.parametrize(("role", "reach"), [("AGENT", Reach.OWN), ("LEAD", Reach.CREW_SHARED)])
-def test_a_role_looks_as_far_as_the_preset_says(role: str, reach: Reach) -> None:
+def test_a_role_has_the_reach_of_the_preset(role: str, reach: Reach) -> None:
     assert reader_of(a_context(), Caller(scope=SCOPE, role=role)) == Reader(SCOPE, reach)
 
 
 @pytest.mark.parametrize("reach", list(Reach))
-def test_a_reach_asked_for_goes_before_the_roles(reach: Reach) -> None:
+def test_a_requested_reach_overrides_that_of_the_role(reach: Reach) -> None:
     assert reader_of(a_context(), Caller(scope=SCOPE, role="AGENT"), reach) == Reader(SCOPE, reach)
 
 

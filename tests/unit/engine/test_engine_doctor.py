@@ -56,7 +56,7 @@ def test_a_doctor_names_the_language_model_and_does_not_ask_it() -> None:
     assert finding() == Finding("language model", ok=True, detail="scripted:model, not asked in the last day")
 
 
-def test_a_doctor_says_how_often_it_answered() -> None:
+def test_the_doctor_reports_how_often_it_answered() -> None:
     found = finding(GOOD, "no JSON", GOOD)
     assert found.ok
     assert found.detail == "scripted:model, asked 3 times in the last day, 1 of them without a usable answer"
@@ -68,7 +68,7 @@ def test_a_language_model_that_never_answers_is_a_fault() -> None:
     assert found.detail == "scripted:model, asked 2 times in the last day, 2 of them without a usable answer"
 
 
-def test_what_was_longer_ago_than_a_day_is_no_fault() -> None:
+def test_failures_older_than_a_day_are_no_fault() -> None:
     assert finding("no JSON", later=DAY + timedelta(seconds=1)).detail == "scripted:model, not asked in the last day"
 
 

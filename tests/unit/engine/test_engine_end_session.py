@@ -73,7 +73,7 @@ def life(make: Callable[[], Store], steps: Callable[[Life], Awaitable[T]]) -> T:
 # ── reinforcement ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_was_retrieved_in_a_session_counts_once_when_it_ends(make: Callable[[], Store]) -> None:
+def test_a_retrieval_in_a_session_counts_once_when_the_session_ends(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> list[tuple[int, int]]:
         await one.retrieved(TEA.id)
         await one.retrieved(TEA.id, RENT.id)
@@ -94,7 +94,7 @@ def test_it_was_reinforced_last_when_the_session_ended(make: Callable[[], Store]
     assert life(make, steps)
 
 
-def test_the_report_names_what_was_reinforced(make: Callable[[], Store]) -> None:
+def test_the_report_names_the_reinforced_memories(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> tuple[UUID, ...]:
         await one.retrieved(TEA.id, RENT.id)
         return (await one.end()).reinforced.reinforced
@@ -113,7 +113,7 @@ def test_ending_a_session_twice_changes_nothing(make: Callable[[], Store]) -> No
     assert life(make, steps) == ("nothing was retrieved in it that was not counted", True)
 
 
-def test_what_is_retrieved_after_the_end_counts_when_the_session_ends_again(make: Callable[[], Store]) -> None:
+def test_a_retrieval_after_the_end_counts_when_the_session_ends_again(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> tuple[int, int]:
         await one.retrieved(TEA.id)
         await one.end()
@@ -135,7 +135,7 @@ def test_each_session_counts_for_itself(make: Callable[[], Store]) -> None:
     assert life(make, steps) == (2, 0)
 
 
-def test_what_is_retrieved_outside_any_session_counts_at_once(make: Callable[[], Store]) -> None:
+def test_a_retrieval_outside_any_session_counts_at_once(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> tuple[int, int]:
         await one.retrieved(TEA.id, session=None)
         await one.retrieved(TEA.id, session=None)
@@ -209,7 +209,7 @@ def test_wherever_the_store_fails_use_is_counted_once(make: Callable[[], Store])
 # ── the whole of it ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_each_part_says_why_it_did_nothing(make: Callable[[], Store]) -> None:
+def test_each_part_reports_why_it_did_nothing(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> tuple[bool, str, str, str]:
         report = await one.end()
         return report.segmented is None, report.extracted.reason, report.reinforced.reason, report.reviewed.reason
@@ -234,7 +234,7 @@ def test_a_session_that_ends_teaches(make: Callable[[], Store]) -> None:
     assert life(make, steps) == 10
 
 
-def test_what_a_killed_process_was_to_learn_is_learned_by_the_next_sweep(make: Callable[[], Store]) -> None:
+def test_learnings_missed_by_a_killed_process_are_extracted_by_the_next_sweep(make: Callable[[], Store]) -> None:
     def killed(task: Task) -> Scripted:
         raise KeyboardInterrupt(task.purpose)
 
@@ -251,7 +251,7 @@ def test_what_a_killed_process_was_to_learn_is_learned_by_the_next_sweep(make: C
     assert life(make, steps) == ((1, 0), 10, 0)
 
 
-def test_what_is_left_of_its_stream_becomes_an_episode(make: Callable[[], Store]) -> None:
+def test_the_rest_of_its_stream_becomes_an_episode(make: Callable[[], Store]) -> None:
     async def steps(one: Life) -> tuple[int, int]:
         await say(one.ctx.store, "Which tea shall we buy?", "Green tea, as ever.")
         ctx = replace(one.ctx, preset=DEFAULT)

@@ -57,7 +57,7 @@ def test_an_episode_keeps_its_turns_in_the_order_they_happened(rem: Remembrancer
     assert tuple(event.text for event in rem.show(kept.id).events) == SAID
 
 
-def test_an_episode_is_found_by_what_was_said_in_it_and_not_only_by_its_summary(rem: Remembrancer) -> None:
+def test_an_episode_is_found_by_its_turns_and_not_only_by_its_summary(rem: Remembrancer) -> None:
     kept = episode(rem)
     rem.jobs.index_now()
     assert kept.id in {hit.id for hit in rem.recall("is the pump repaired")}
@@ -122,7 +122,7 @@ def test_recent_memories_are_those_of_the_last_days(rem: Remembrancer) -> None:
     assert [memory.text for memory in rem.recent(days=7)] == ["Lately"]
 
 
-def test_a_topic_told_again_in_the_same_words_takes_its_turns(rem: Remembrancer) -> None:
+def test_a_topic_repeated_in_the_same_words_gets_the_new_turns(rem: Remembrancer) -> None:
     said = turns(rem)
     rem.remember("They decide when checkout moves.", topic_key="checkout")
     rem.remember("They decide when checkout moves.", topic_key="checkout", events=said)

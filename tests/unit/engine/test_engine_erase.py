@@ -102,7 +102,7 @@ def test_an_episode_is_rewritten_without_the_turn(make: Callable[[], Store], pre
 
 
 @PRESETS
-def test_the_sweeps_go_on_and_form_nothing_of_what_is_gone(make: Callable[[], Store], preset: Preset) -> None:
+def test_the_sweeps_continue_and_form_nothing_from_erased_text(make: Callable[[], Store], preset: Preset) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         await erased(ctx, events=frozenset({said[SECRET], said[-1]}))
         drafts = [EventDraft(text=f"And more of the shop, part {n}", occurred_at=NOW) for n in range(4)]
@@ -116,7 +116,7 @@ def test_the_sweeps_go_on_and_form_nothing_of_what_is_gone(make: Callable[[], St
     lived(make, steps, preset=preset)
 
 
-def test_an_episode_whose_other_turns_were_forgotten_goes_with_the_turn(make: Callable[[], Store]) -> None:
+def test_an_episode_whose_other_turns_were_forgotten_is_erased_with_the_turn(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         for other in (said[0], said[2]):
             await forget(ctx, READER, memory_id_of(other))
@@ -126,7 +126,7 @@ def test_an_episode_whose_other_turns_were_forgotten_goes_with_the_turn(make: Ca
     lived(make, steps)
 
 
-def test_a_session_goes_whole(make: Callable[[], Store]) -> None:
+def test_a_session_is_erased_as_a_whole(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         note, _ = await remember(ctx, SCOPE.narrowed(session=None), MemoryDraft(text="Of no session"))
         receipt = await erased(ctx, session=SCOPE.session)
@@ -139,7 +139,7 @@ def test_a_session_goes_whole(make: Callable[[], Store]) -> None:
     lived(make, steps)
 
 
-def test_only_what_is_older_goes_where_that_is_asked_for(make: Callable[[], Store]) -> None:
+def test_a_time_limit_erases_only_older_rows(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         receipt = await erased(ctx, agent=SCOPE.agent, before=NOW - timedelta(minutes=7, seconds=30))
         assert set(receipt.events) == {said[0], said[1]}
@@ -150,7 +150,7 @@ def test_only_what_is_older_goes_where_that_is_asked_for(make: Callable[[], Stor
     lived(make, steps)
 
 
-def test_a_dry_run_says_the_same_and_does_nothing(make: Callable[[], Store]) -> None:
+def test_a_dry_run_reports_the_same_and_erases_nothing(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         before = await exported(ctx.store)
         told = await erased(ctx, dry_run=True, session=SCOPE.session)
@@ -161,7 +161,7 @@ def test_a_dry_run_says_the_same_and_does_nothing(make: Callable[[], Store]) -> 
     lived(make, steps)
 
 
-def test_who_erased_is_in_the_receipt_and_the_receipt_is_kept(make: Callable[[], Store]) -> None:
+def test_the_receipt_names_the_caller_and_is_stored(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         receipt = await erased(ctx, events=frozenset({said[0]}))
         assert receipt.by == f"LEAD {SCOPE.agent}"
@@ -170,7 +170,7 @@ def test_who_erased_is_in_the_receipt_and_the_receipt_is_kept(make: Callable[[],
     lived(make, steps)
 
 
-def test_what_is_not_there_is_not_found(make: Callable[[], Store]) -> None:
+def test_an_unknown_id_is_not_found(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         with pytest.raises(NotFound):
             await erased(ctx, ids=frozenset({said[0]}))
@@ -187,7 +187,7 @@ def test_the_vectors_of_a_tail_are_forgotten(make: Callable[[], Store]) -> None:
     lived(make, steps)
 
 
-def test_what_is_out_of_reach_is_named(make: Callable[[], Store]) -> None:
+def test_copies_that_erasure_cannot_reach_are_named(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         call = ModelCall(
             at=NOW,
@@ -233,7 +233,7 @@ class _Racing:
 
 
 @pytest.mark.parametrize("times", [0, 1, ATTEMPTS - 1])
-def test_what_is_formed_meanwhile_goes_too(make: Callable[[], Store], times: int) -> None:
+def test_memories_formed_meanwhile_are_erased_too(make: Callable[[], Store], times: int) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         racing: Any = _Racing(ctx.store, ctx, times, said[SECRET])
         await erased(replace(ctx, store=racing), events=frozenset({said[SECRET]}))
@@ -242,7 +242,7 @@ def test_what_is_formed_meanwhile_goes_too(make: Callable[[], Store], times: int
     lived(make, steps)
 
 
-def test_what_is_formed_again_and_again_is_a_conflict(make: Callable[[], Store]) -> None:
+def test_memories_that_are_formed_again_and_again_raise_a_conflict(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
         racing: Any = _Racing(ctx.store, ctx, ATTEMPTS, said[SECRET])
         with pytest.raises(Conflict):

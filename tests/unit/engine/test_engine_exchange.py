@@ -69,7 +69,7 @@ def refused(path: Path, said: str, error: type[Exception] = InvalidInput) -> Non
         assert (rem.health.stats().events, rem.health.stats().memories) == (0, {})
 
 
-def test_what_was_imported_is_exported_byte_for_byte(exported: Path, tmp_path: Path) -> None:
+def test_an_imported_workspace_is_exported_byte_for_byte(exported: Path, tmp_path: Path) -> None:
     second = tmp_path / "second.jsonl"
     with another() as rem:
         rem.import_(exported, dry_run=False)
@@ -82,7 +82,7 @@ def test_the_same_rows_are_exported_to_the_same_bytes(full: Remembrancer, export
     assert (tmp_path / "again.jsonl").read_bytes() == exported.read_bytes()
 
 
-def test_what_was_imported_is_recalled_as_before(full: Remembrancer, exported: Path) -> None:
+def test_imported_memories_are_recalled_as_before(full: Remembrancer, exported: Path) -> None:
     with another() as rem:
         rem.import_(exported, dry_run=False)
         answer = rem.recall("deploy of checkout")
@@ -101,7 +101,7 @@ def test_an_export_begins_with_its_format_and_ends_with_its_count(exported: Path
     assert {row["record"] for row in rows[1:-1]} == {"event", "memory", "cue", "vector", "revision", "exposure"}
 
 
-def test_an_export_holds_its_workspace_whoever_asks(full: Remembrancer, exported: Path, tmp_path: Path) -> None:
+def test_an_export_has_the_whole_workspace_for_every_caller(full: Remembrancer, exported: Path, tmp_path: Path) -> None:
     full.scoped(agent="bob").export(tmp_path / "bobs.jsonl")
     assert (tmp_path / "bobs.jsonl").read_bytes() == exported.read_bytes()
 
@@ -138,11 +138,11 @@ def test_importing_twice_adds_nothing(exported: Path) -> None:
         assert rem.health.stats() == before
 
 
-def test_importing_what_is_already_there_adds_nothing(full: Remembrancer, exported: Path) -> None:
+def test_importing_existing_rows_adds_nothing(full: Remembrancer, exported: Path) -> None:
     assert full.import_(exported, dry_run=False).new == 0
 
 
-def test_a_dry_run_says_what_it_would_add_and_adds_nothing(exported: Path) -> None:
+def test_a_dry_run_reports_the_new_rows_and_adds_nothing(exported: Path) -> None:
     with another() as rem:
         told = rem.import_(exported)
         assert (told.new, told.rows, told.dry_run) == (len(lines(exported)) - 2, len(lines(exported)) - 2, True)

@@ -14,7 +14,7 @@ def test_work_is_done_in_another_thread() -> None:
     assert Executor().begin(threading.get_ident)() != threading.get_ident()
 
 
-def test_work_has_begun_before_the_caller_goes_on() -> None:
+def test_work_has_begun_before_the_caller_continues() -> None:
     begun, on = threading.Event(), threading.Event()
 
     def work() -> bool:
@@ -27,7 +27,7 @@ def test_work_has_begun_before_the_caller_goes_on() -> None:
     assert result()
 
 
-def test_what_work_raises_is_raised_where_it_is_waited_for() -> None:
+def test_an_exception_of_the_work_is_raised_where_it_is_awaited() -> None:
     def failing() -> int:
         raise ValueError("no such sum")
 

@@ -69,7 +69,7 @@ def test_none_is_worked_out_while_nobody_looks(worked_out: list[int]) -> None:
     assert worked_out == []
 
 
-def test_whoever_looks_at_one_has_all_worked_out_once(worked_out: list[int]) -> None:
+def test_reading_one_explanation_computes_all_of_them_once(worked_out: list[int]) -> None:
     answer = an_answer()
     for hit in (*answer, *answer):
         assert hit.explanation.score.value == hit.score
@@ -121,7 +121,7 @@ def test_it_cannot_be_changed() -> None:
         an_answer()[0].explanation.score = Part("mine", 1.0, 1.0)  # type: ignore[misc]
 
 
-def test_what_an_explanation_does_not_have_is_missing_by_name(worked_out: list[int]) -> None:
+def test_an_unknown_attribute_of_an_explanation_is_reported_by_name(worked_out: list[int]) -> None:
     with pytest.raises(AttributeError, match="reason"):
         _ = an_answer()[0].explanation.reason  # type: ignore[attr-defined]
     assert worked_out == []

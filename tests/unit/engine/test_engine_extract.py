@@ -136,7 +136,7 @@ def test_each_of_the_ten_scopes_is_asked_about_once(make: Callable[[], Store]) -
     assert session(make, lambda _: NOTHING, steps) == [f"extract {scope.value}" for scope in TEN]
 
 
-def test_a_learning_becomes_a_memory_with_what_its_header_would_say(make: Callable[[], Store]) -> None:
+def test_a_learning_becomes_a_memory_with_the_fields_of_its_header(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[ExtractReport, Memory]:
         report = await life.extract()
         [memory] = await life.memories()
@@ -195,9 +195,7 @@ def test_a_learning_is_trusted_no_more_than_the_least_trusted_turn_it_comes_from
         (ExtractionScope.CORRECTIVE, Scope(workspace="acme", project="checkout", crew="platform")),
     ],
 )
-def test_a_learning_belongs_where_its_scope_says(
-    make: Callable[[], Store], scope: ExtractionScope, owner: Scope
-) -> None:
+def test_a_learning_belongs_to_its_scope(make: Callable[[], Store], scope: ExtractionScope, owner: Scope) -> None:
     async def steps(life: Session) -> Scope:
         await life.extract()
         [memory] = await life.memories()
@@ -222,7 +220,7 @@ def test_nothing_to_learn_is_a_fine_answer(make: Callable[[], Store]) -> None:
     assert report == ExtractReport(session="monday", scopes=dict.fromkeys(TEN, 0), asked=10)
 
 
-def test_the_journal_tells_how_far_each_scope_was_read(make: Callable[[], Store]) -> None:
+def test_the_journal_records_how_far_each_scope_was_read(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> list[Event]:
         await life.extract()
         return await life.marks()
@@ -240,7 +238,7 @@ def test_only_the_scope_of_the_moment_is_asked_about_before_the_end(make: Callab
     assert session(make, lambda _: NOTHING, steps) == ["extract in-flight"]
 
 
-def test_what_was_read_along_the_way_is_not_read_again_at_the_end(make: Callable[[], Store]) -> None:
+def test_turns_read_during_a_session_are_not_read_again_at_its_end(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[int, int]:
         await life.extract(moment=SessionPhase.IN_FLIGHT)
         report = await life.extract()
@@ -290,7 +288,7 @@ def test_a_session_of_nothing_but_recalled_blocks_has_nothing_to_read(make: Call
     assert (report.asked, report.reason, marks) == (0, "there is nothing in it to read", [])
 
 
-def test_what_was_recalled_in_the_session_is_not_learned_as_new(make: Callable[[], Store]) -> None:
+def test_memories_recalled_in_the_session_are_not_learned_as_new(make: Callable[[], Store]) -> None:
     known = a_memory("Run the dry run  before a DEPLOY.", scope=STREAM.narrowed(session="sunday"))
 
     async def steps(life: Session) -> ExtractReport:
@@ -306,7 +304,7 @@ def test_what_was_recalled_in_the_session_is_not_learned_as_new(make: Callable[[
     ("scope", "file"),
     [(ExtractionScope.PROSPECTIVE, ".premortem.md"), (ExtractionScope.IN_FLIGHT, ".assumptions.jsonl")],
 )
-def test_the_file_a_scope_is_about_stands_before_every_window_of_it(
+def test_the_file_of_a_scope_precedes_every_window_of_it(
     make: Callable[[], Store], scope: ExtractionScope, file: str
 ) -> None:
     async def steps(life: Session) -> list[bool]:
@@ -343,7 +341,7 @@ def test_a_second_time_changes_nothing_and_asks_nobody(make: Callable[[], Store]
     assert again.reason == "there is nothing in it to read"
 
 
-def test_what_came_after_the_end_is_learned_from_when_it_ends_again(make: Callable[[], Store]) -> None:
+def test_turns_after_the_end_are_read_when_the_session_ends_again(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[list[str], str]:
         await life.extract()
         await life.say("One more thing: the ledger has a lock.")
@@ -449,7 +447,7 @@ def test_a_model_that_is_down_is_not_asked_ten_times(make: Callable[[], Store]) 
     assert (report.asked, report.left, report.reason) == (2, 8, "no answer within 60 s")
 
 
-def test_what_was_deferred_is_learned_when_its_time_has_come(make: Callable[[], Store]) -> None:
+def test_deferred_learnings_are_extracted_when_they_are_due(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[int, int, int, int]:
         await life.extract()
         too_early = await extract_deferred(life.ctx, Scope(workspace="acme"))
@@ -477,7 +475,7 @@ def test_a_session_of_which_nothing_is_left_to_read_waits_no_longer(make: Callab
     assert session(make, answers, steps, preset=ONLY_TEAM) == expected
 
 
-def test_what_is_learned_along_the_way_does_not_end_the_wait_for_the_rest(make: Callable[[], Store]) -> None:
+def test_extraction_during_a_session_does_not_end_the_wait_for_the_rest(make: Callable[[], Store]) -> None:
     scopes = {ExtractionScope.TEAM: Level.CREW, ExtractionScope.IN_FLIGHT: Level.CREW}
 
     async def steps(life: Session) -> int:
@@ -490,7 +488,7 @@ def test_what_is_learned_along_the_way_does_not_end_the_wait_for_the_rest(make: 
     assert session(make, answers, steps, preset=asking(scopes)) == 1
 
 
-def test_where_nothing_is_asked_about_at_a_moment_it_says_so(make: Callable[[], Store]) -> None:
+def test_a_moment_without_extraction_is_reported(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[str, int]:
         return (await life.extract(moment=SessionPhase.IN_FLIGHT)).reason, life.model.asked
 
@@ -510,7 +508,7 @@ def test_a_model_that_is_down_is_left_alone_after_two_sessions(make: Callable[[]
     assert session(make, lambda _: ModelUnavailable("down"), steps) == 2
 
 
-def test_what_was_forgotten_is_not_learned_from(make: Callable[[], Store]) -> None:
+def test_forgotten_turns_are_not_learned_from(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[bool, bool]:
         said = await observe(life.ctx, STREAM, [EventDraft(text="The PIN is xyzzy"), EventDraft(text="Use tabs")])
         forgotten = memory_id_of(said[0].event.id)
@@ -575,7 +573,7 @@ def test_wherever_the_store_fails_nothing_is_learned_twice_or_lost(make: Callabl
         assert over(make, partial(attempt, faults)) == ["Learned of corrective.", "Learned of team."]
 
 
-def test_another_answer_after_a_crash_adds_nothing_to_what_was_kept(make: Callable[[], Store]) -> None:
+def test_another_answer_after_a_crash_adds_nothing_to_the_stored_learnings(make: Callable[[], Store]) -> None:
     async def attempt(faults: Faults, store: Store) -> set[int]:
         await say(store, *SAID, scope=STREAM)
         model = ScriptedModel(lesson(f"Learned in try {number}.") for number in range(1, 99))
@@ -610,7 +608,7 @@ def learned_twice(preset: Preset, make: Callable[[], Store]) -> tuple[list[str],
     return session(make, answers, steps, preset=replace(asking(), compaction=preset.compaction))
 
 
-def test_under_teaparty_a_learning_that_says_the_same_is_merged_when_it_is_written(make: Callable[[], Store]) -> None:
+def test_under_teaparty_an_equivalent_learning_is_merged_when_it_is_written(make: Callable[[], Store]) -> None:
     left, report = learned_twice(TEAPARTY, make)
     assert len(left) == 1
     assert report.compacted is not None

@@ -193,7 +193,7 @@ def test_a_flashbulb_is_drawn_from_at_once(make: Callable[[], Store], surprise: 
     assert sweep(make, lambda _: answer(), steps) == episodes
 
 
-def test_episodes_that_tell_nothing_are_drawn_from_once(make: Callable[[], Store]) -> None:
+def test_episodes_without_facts_are_read_once(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> tuple[FactsReport, FactsReport, int]:
         await life.live(*THREE)
         return await life.draw(), await life.draw(), life.model.asked
@@ -224,7 +224,7 @@ def test_episodes_stay_as_they_are_and_are_found(make: Callable[[], Store]) -> N
     sweep(make, [answer(told("new", "Ana drinks tea", "e1"))], steps)
 
 
-def test_a_model_sees_the_episodes_with_their_turns_and_what_is_known(make: Callable[[], Store]) -> None:
+def test_a_model_sees_the_episodes_with_their_turns_and_the_known_facts(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> Task:
         await life.live(*THREE)
         await life.draw()

@@ -44,7 +44,7 @@ def said(*texts: str, **given: Any) -> list[EventDraft]:
 
 
 class TestAPage:
-    def test_tells_where_the_next_one_begins(self, make: Make) -> None:
+    def test_names_the_cursor_of_the_next_page(self, make: Make) -> None:
         async def read(store: Store) -> list[list[str]]:
             ctx = a_context(store, DEFAULT)
             await observe(ctx, SCOPE, said("one", "two", "three"))
@@ -116,7 +116,7 @@ async def until_interrupted(entries: AsyncGenerator[Recorded, None]) -> list[str
 
 
 class TestATail:
-    def test_tells_what_is_recorded_from_now_on(self, make: Make) -> None:
+    def test_yields_entries_recorded_from_now_on(self, make: Make) -> None:
         async def follow(store: Store) -> tuple[list[str], int]:
             ctx = a_context(store, DEFAULT)
             await observe(ctx, SCOPE, said("before"))
@@ -129,7 +129,7 @@ class TestATail:
 
         assert over(make, follow) == (["one", "two", "long ago"], 4)
 
-    def test_goes_on_from_a_position(self, make: Make) -> None:
+    def test_continues_from_a_position(self, make: Make) -> None:
         async def follow(store: Store) -> list[str]:
             ctx = a_context(store, DEFAULT)
             await observe(ctx, SCOPE, said("one", "two", "three"))
@@ -148,7 +148,7 @@ class TestATail:
 
         assert over(make, follow) == (many, 1)
 
-    def test_tells_only_what_is_chosen(self, make: Make) -> None:
+    def test_yields_only_matching_entries(self, make: Make) -> None:
         async def follow(store: Store) -> list[str]:
             ctx = a_context(store, DEFAULT)
             where = filter_of({"severities": ["error"]})
@@ -185,7 +185,7 @@ class TestAMark:
 
         assert over(make, mark)
 
-    def test_says_who_set_it_when_and_why(self, make: Make) -> None:
+    def test_records_who_set_it_when_and_why(self, make: Make) -> None:
         async def mark(store: Store) -> list[tuple[str, str, bool]]:
             ctx = a_context(store, CREWSHIP)
             (one,) = await observe(ctx, SCOPE, said("all is well"))
@@ -221,7 +221,7 @@ class TestAMark:
 
 
 class TestWhatIsChosen:
-    def test_is_checked_and_told_to_the_store(self) -> None:
+    def test_is_validated_and_passed_to_the_store(self) -> None:
         chosen: EventFilters = {
             "project": "web",
             "crew": "platform",
@@ -259,7 +259,7 @@ class TestWhatIsChosen:
             archived=True,
         )
 
-    def test_is_anything_where_nothing_is_said(self) -> None:
+    def test_defaults_to_every_entry(self) -> None:
         assert filter_of({}) == EventFilter()
 
     @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_a_forgotten_memory_does_not_come_back_as_its_entry(rem: Remembrancer) -
     assert texts(hybrid(rem, "OOMKilled")) == []
 
 
-def test_a_revised_memory_is_not_found_by_what_its_entry_said(rem: Remembrancer) -> None:
+def test_a_revised_memory_is_not_found_by_the_text_of_its_entry(rem: Remembrancer) -> None:
     rem.observe("the deploy was denied", type="approval.denied", payload=SAID)
     (hit,) = hybrid(rem, "OOMKilled")
     rem.update(hit.id, text="the deploy was allowed")

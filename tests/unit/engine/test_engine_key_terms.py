@@ -78,14 +78,14 @@ def test_how_long_it_took_to_find_them_is_reported(make: Callable[[], Store]) ->
         ({"terms": ["ledger"]}, "no usable answer: terms: 1 different ones, 5 to 8 are expected"),
     ],
 )
-def test_without_an_answer_the_beginning_is_searched_and_the_recall_says_so(
+def test_without_an_answer_the_beginning_is_searched_and_the_recall_reports_it(
     make: Callable[[], Store], given: Scripted, reason: str
 ) -> None:
     answer, _ = asked(make, [given])
     assert (answer.degraded["key_terms"], answer.trace.searched) == (reason, TASK[:500])
 
 
-def test_without_a_model_it_says_so_too(make: Callable[[], Store]) -> None:
+def test_without_a_model_the_recall_reports_it_too(make: Callable[[], Store]) -> None:
     answer, _ = asked(make, [], change=lambda ctx: replace(ctx, llm=None))
     assert (answer.degraded["key_terms"], answer.trace.searched) == ("no language model is set (llm)", TASK[:500])
 
@@ -102,7 +102,7 @@ def test_no_other_preset_asks_a_model(make: Callable[[], Store], name: str) -> N
     assert (model.asked, "key_terms" in answer.degraded) == (0, False)
 
 
-def test_what_a_model_was_asked_stands_in_the_ledger(make: Callable[[], Store]) -> None:
+def test_model_calls_are_in_the_ledger(make: Callable[[], Store]) -> None:
     async def steps(store: Store) -> list[tuple[str, int]]:
         ctx = a_context(store, TEAPARTY, llm=ScriptedModel([TERMS]))
         await recall(ctx, READER, Question(text=TASK, where=Filter(current_at=NOW)))

@@ -99,7 +99,7 @@ def test_a_key_lasts_as_long_as_asked_for(wordy: Remembrancer, clock: FixedClock
     assert (before, wordy.keys.find(new.token), wordy.keys.exist()) == ((new.key, True), None, False)
 
 
-def test_a_key_opens_its_own_workspace_whoever_asks(wordy: Remembrancer) -> None:
+def test_a_key_opens_its_own_workspace_for_every_caller(wordy: Remembrancer) -> None:
     elsewhere = wordy.of_workspace("rival")
     new = elsewhere.keys.create("ci")
     assert wordy.keys.find(new.token) == new.key

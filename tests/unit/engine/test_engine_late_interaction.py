@@ -115,7 +115,7 @@ def test_words_change_the_order() -> None:
     assert texts(answered(embedder=HashEmbedder())) == NEWEST_FIRST
 
 
-def test_a_hit_says_how_close_its_words_come() -> None:
+def test_a_hit_has_its_late_interaction_score() -> None:
     answer = answered("kestrel", embedder=WordHashEmbedder())
 
     async def by_hand() -> float:
@@ -173,7 +173,7 @@ class FailingProducts(WordHashEmbedder):
         return replace(super().question_now(text), sum_of_bits=failing)
 
 
-def test_where_words_cannot_be_compared_the_answer_says_so_and_is_as_before_they_are() -> None:
+def test_without_token_embeddings_the_answer_reports_it_and_has_the_first_stage_order() -> None:
     answer = answered(embedder=FailingProducts())
     assert texts(answer) == NEWEST_FIRST
     assert answer.degraded == {"late_interaction": "words not compared: no room for 8 words and 2"}
@@ -271,7 +271,7 @@ def test_the_words_of_a_session_count_for_each_of_its_turns() -> None:
     assert together["owl"] == close(answer)["owl"]
 
 
-def test_words_that_stand_together_count_more_than_words_far_apart() -> None:
+def test_adjacent_words_count_more_than_words_far_apart() -> None:
     score = Weighted(((CLOSE, 0.5), (Signal("passage_words"), 0.5)))
     far = " ".join(["kestrel", *(f"heron{number}" for number in range(40)), "barn"])
 

@@ -68,12 +68,12 @@ def test_every_preset_has_its_own_number(under_preset: Remembrancer, preset: str
 
 
 @pytest.mark.parametrize("others", [{"agent": "bob"}, {"agent": None}])
-def test_what_others_did_does_not_count(ana: Remembrancer, others: dict[str, str | None]) -> None:
+def test_entries_of_other_agents_do_not_count(ana: Remembrancer, others: dict[str, str | None]) -> None:
     happened(ana.scoped(**others), ENOUGH)
     assert ana.learnings.nudge() is None
 
 
-def test_what_the_agent_of_that_name_did_in_another_workspace_does_not_count(tmp_path: Path) -> None:
+def test_entries_of_an_agent_of_that_name_in_another_workspace_do_not_count(tmp_path: Path) -> None:
     settings = replace(QUIET, db=str(tmp_path / "a.db"))
     with (
         Remembrancer.open(settings=settings, workspace="rival", agent="ana", session="monday") as rival,
@@ -83,12 +83,12 @@ def test_what_the_agent_of_that_name_did_in_another_workspace_does_not_count(tmp
         assert acme.learnings.nudge() is None
 
 
-def test_what_the_agent_did_in_other_sessions_counts(ana: Remembrancer) -> None:
+def test_entries_of_the_agent_in_other_sessions_count(ana: Remembrancer) -> None:
     happened(ana.scoped(session="sunday"), ENOUGH)
     assert ana.learnings.nudge() is not None
 
 
-def test_what_nothing_admits_to_memory_is_an_entry_all_the_same(ana: Remembrancer) -> None:
+def test_entries_without_a_memory_count_too(ana: Remembrancer) -> None:
     happened(ana, ENOUGH, type="exec.output_chunk")
     assert ana.learnings.nudge() is not None
 
@@ -110,7 +110,9 @@ def test_an_update_begins_the_count_anew(ana: Remembrancer, clock: FixedClock, c
     assert (ana.learnings.nudge() is not None) == reminded
 
 
-def test_who_has_updated_before_is_told_since_when_the_entries_are(ana: Remembrancer, clock: FixedClock) -> None:
+def test_an_agent_that_updated_before_gets_the_time_since_when_entries_count(
+    ana: Remembrancer, clock: FixedClock
+) -> None:
     updated(ana, clock)
     happened(ana, 60)
     assert "60 new journal entries since your last memory update." in (ana.learnings.nudge() or "")
@@ -122,7 +124,7 @@ def test_an_update_of_another_agent_changes_nothing(ana: Remembrancer, clock: Fi
     assert ana.learnings.nudge() is not None
 
 
-def test_what_was_recorded_since_counts_however_long_ago_it_happened(ana: Remembrancer, clock: FixedClock) -> None:
+def test_entries_recorded_since_count_however_long_ago_they_happened(ana: Remembrancer, clock: FixedClock) -> None:
     updated(ana, clock)
     ana.observe_many({"text": f"old {n}", "occurred_at": NOW - timedelta(days=365)} for n in range(ENOUGH))
     assert ana.learnings.nudge() is not None
@@ -208,7 +210,7 @@ def test_the_words_of_a_reminder_are_kept_nowhere(ana: Remembrancer, tmp_path: P
     assert [words for words in told.split(". ") if words in kept] == []
 
 
-def test_the_journal_says_how_many_entries_there_were(ana: Remembrancer) -> None:
+def test_the_journal_records_how_many_entries_there_were(ana: Remembrancer) -> None:
     happened(ana, ENOUGH)
     ana.learnings.nudge()
     [event] = ana.journal.list(types=["memory.nudged"])

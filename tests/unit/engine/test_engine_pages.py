@@ -42,13 +42,13 @@ def test_a_last_page_that_is_full_has_none_behind_it(rem: Remembrancer) -> None:
     assert pages(rem, kinds=["fact"]) == [["1", "3"]]
 
 
-def test_a_page_goes_on_where_its_last_memory_has_been_forgotten(rem: Remembrancer) -> None:
+def test_a_page_continues_after_its_last_memory_was_forgotten(rem: Remembrancer) -> None:
     first = rem.memories(limit=2)
     rem.forget(first.memories[-1].id)
     assert [memory.text for memory in rem.memories(limit=2, after=first.next).memories] == ["2", "3"]
 
 
-def test_episodes_stand_aside_unless_they_are_asked_for(rem: Remembrancer) -> None:
+def test_episodes_are_left_out_unless_requested(rem: Remembrancer) -> None:
     rem.observe("it broke", session="monday", occurred_at=NOW - timedelta(days=9))
     rem.end_session("monday")
     told = [[memory.kind for memory in rem.memories(kinds=kinds).memories] for kinds in (None, ["episode"])]
@@ -58,7 +58,7 @@ def test_episodes_stand_aside_unless_they_are_asked_for(rem: Remembrancer) -> No
 @pytest.mark.parametrize(
     ("chosen", "argument"), [({"limit": 0}, "limit"), ({"limit": 10_001}, "limit"), ({"after": "x"}, "after")]
 )
-def test_what_is_not_allowed_is_refused_by_name(rem: Remembrancer, chosen: dict[str, Any], argument: str) -> None:
+def test_invalid_values_are_refused_by_argument(rem: Remembrancer, chosen: dict[str, Any], argument: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         rem.memories(**chosen)
     assert refused.value.argument == argument

@@ -35,7 +35,7 @@ def test_a_pinned_memory_has_a_budget_of_its_own(rem: Remembrancer) -> None:
     ]
 
 
-def test_a_retired_pinned_memory_stands_no_more(rem: Remembrancer) -> None:
+def test_a_retired_pinned_memory_is_left_out(rem: Remembrancer) -> None:
     rem.forget(rem.recall("deploy").pinned[0].id)
     assert rem.recall("deploy").pinned == ()
 

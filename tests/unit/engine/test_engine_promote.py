@@ -125,11 +125,11 @@ def test_a_learning_that_did_not_come_up_in_three_jobs_is_not_promoted(
         (replace(a_memory("x", scope=ACME), source="shop/MEMORY.md", metadata={"session_id": 7}), None),
     ],
 )
-def test_a_job_is_the_folder_the_session_or_what_the_header_says(memory: Memory, expected: str | None) -> None:
+def test_a_task_is_the_folder_the_session_or_the_value_of_the_header(memory: Memory, expected: str | None) -> None:
     assert job_of(memory) == expected
 
 
-def test_it_is_worth_what_they_were_worth_and_used_afresh(make: Callable[[], Store]) -> None:
+def test_it_has_their_importance_and_no_use(make: Callable[[], Store]) -> None:
     strong = replace(
         LEARNED[0], strength=Strength(importance=0.9, usage=Usage(retrieved=7)), source="a/jobs/x/MEMORY.md"
     )
@@ -153,7 +153,7 @@ def test_promoting_twice_changes_nothing(make: Callable[[], Store]) -> None:
     assert living(make, TEAPARTY, LEARNED, steps) == (True, "the projects know what came up")
 
 
-def test_a_further_job_supports_what_the_project_knows(make: Callable[[], Store]) -> None:
+def test_another_task_supports_the_learning_of_the_project(make: Callable[[], Store]) -> None:
     fourth = a_note(f"{TEXTS[0]}.", scope=job("job-3"), at=NOW + 5 * HOUR)
 
     async def steps(life: Life) -> tuple[PromotionReport, Memory, bool]:
@@ -228,7 +228,7 @@ def test_with_vectors_likeness_is_theirs(make: Callable[[], Store], texts: tuple
     assert living(make, TEAPARTY, learned(*texts), steps, embedder=Angles()) == told
 
 
-def test_a_dry_run_says_what_would_be_and_writes_nothing(make: Callable[[], Store]) -> None:
+def test_a_dry_run_reports_its_result_and_writes_nothing(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[PromotionReport, PromotionReport, bool]:
         before = await exported(life.store)
         planned = await promote_recurring(life.ctx, ACME, dry_run=True)
@@ -276,7 +276,7 @@ def test_of_two_workers_at_once_one_promotes(make: Callable[[], Store]) -> None:
     assert living(make, TEAPARTY, LEARNED, steps) == (1, 4)
 
 
-def test_whatever_call_fails_a_learning_is_promoted_once(make: Callable[[], Store]) -> None:
+def test_a_learning_is_promoted_once_after_the_failure_of_any_call(make: Callable[[], Store]) -> None:
     async def attempt(faults: Faults, store: Store) -> int:
         for memory in LEARNED:
             await store.insert(memory.scope, indexed(memory))
@@ -301,7 +301,7 @@ def test_nothing_is_promoted_to_the_whole_workspace_without_approval(make: Calla
     assert living(make, TEAPARTY, learned(*TEXTS, project=None), steps).promoted == ()
 
 
-def test_what_came_up_in_jobs_of_no_project_is_a_candidate(make: Callable[[], Store]) -> None:
+def test_a_learning_that_recurred_in_tasks_of_no_project_is_a_candidate(make: Callable[[], Store]) -> None:
     learnings = learned(*TEXTS, project=None)
 
     async def steps(life: Life) -> list[tuple[Memory, int, int]]:
@@ -363,7 +363,7 @@ def test_a_memory_that_cannot_be_promoted_is_refused(
     assert caught.value.argument == argument
 
 
-def test_what_the_one_who_approves_does_not_see_is_not_found(make: Callable[[], Store]) -> None:
+def test_a_learning_that_the_approver_does_not_see_is_not_found(make: Callable[[], Store]) -> None:
     hidden = replace(a_note("x", scope=job("a")), visibility=Visibility.OWN)
 
     async def steps(life: Life) -> None:

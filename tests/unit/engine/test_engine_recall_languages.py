@@ -66,9 +66,7 @@ TEXTS = (
         ("full width", 18),
     ],
 )
-def test_a_text_is_found_by_its_words_in_whatever_they_are_written(
-    wordy: Remembrancer, asked: str, expected: int
-) -> None:
+def test_a_text_is_found_by_its_words_in_any_script(wordy: Remembrancer, asked: str, expected: int) -> None:
     wordy.observe_many({"text": text} for text in TEXTS)
     assert [hit.memory.text for hit in wordy.recall(asked)][:1] == [TEXTS[expected]]
 

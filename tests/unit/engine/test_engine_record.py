@@ -103,7 +103,7 @@ def test_each_session_counts_its_own_events(rem: Remembrancer) -> None:
     ]
 
 
-def test_a_drafts_session_goes_before_the_callers(rem: Remembrancer) -> None:
+def test_a_drafts_session_overrides_the_callers(rem: Remembrancer) -> None:
     monday = rem.scoped(session="monday")
     events = monday.observe_many([EventDraft(text="one"), EventDraft(text="two", session="tuesday")])
     assert [event.scope.session for event in events] == ["monday", "tuesday"]
@@ -119,7 +119,7 @@ def test_no_events_are_recorded_where_there_are_none(rem: Remembrancer) -> None:
 
 
 @pytest.mark.parametrize("kind", ["exec.output_chunk", "container.metrics", "network.request"])
-def test_what_is_never_remembered_is_recorded_all_the_same(rem: Remembrancer, kind: str) -> None:
+def test_an_event_that_is_never_remembered_is_still_recorded(rem: Remembrancer, kind: str) -> None:
     event = rem.observe("GET /health 200", type=kind)
     assert (rem.journal.list(), rem.recent()) == ((event,), ())
 
@@ -245,7 +245,7 @@ def nested(levels: int) -> dict[str, Any]:
         ({"text": "a", "refs": {"a": {1, 2}}}, r"^refs\.a: "),
     ],
 )
-def test_an_event_that_is_not_allowed_is_refused_by_argument_value_and_what_is(
+def test_an_invalid_event_is_refused_with_argument_value_and_allowed_values(
     rem: Remembrancer, given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
@@ -315,13 +315,13 @@ def test_a_known_key_of_another_memory_is_a_conflict_with_a_new_topic_too(rem: R
     assert kept(rem) == (0, 1)
 
 
-def test_two_memories_without_a_key_may_say_the_same(rem: Remembrancer) -> None:
+def test_two_memories_without_a_key_may_have_equal_texts(rem: Remembrancer) -> None:
     rem.remember("2 GiB")
     rem.remember("2 GiB")
     assert kept(rem) == (0, 2)
 
 
-def test_a_topic_told_the_same_again_changes_nothing(rem: Remembrancer, clock: FixedClock) -> None:
+def test_a_topic_repeated_with_the_same_text_changes_nothing(rem: Remembrancer, clock: FixedClock) -> None:
     first = rem.remember("2 GiB", title="Memory", topic_key="checkout-memory")
     clock.advance(timedelta(hours=1))
     assert rem.remember("2 GiB", title="Memory", topic_key="checkout-memory") == first
@@ -341,7 +341,7 @@ def test_a_new_title_alone_is_a_revision(rem: Remembrancer) -> None:
     assert rem.remember("2 GiB", title="RAM", topic_key="checkout-memory").revision == 2
 
 
-def test_what_a_topic_said_before_is_kept_as_revisions(rem: Remembrancer, clock: FixedClock) -> None:
+def test_earlier_texts_of_a_topic_are_kept_as_revisions(rem: Remembrancer, clock: FixedClock) -> None:
     memory = rem.remember("2 GiB", title="Memory", topic_key="checkout-memory")
     for text in ("4 GiB", "8 GiB"):
         clock.advance(timedelta(hours=1))
@@ -376,7 +376,7 @@ def given_of(memory: Memory) -> dict[str, Any]:
     return strength | {name: getattr(memory, name) for name in ("kind", "tags", "metadata")}
 
 
-def test_what_is_not_given_again_stays_when_a_topic_is_updated(rem: Remembrancer) -> None:
+def test_fields_that_are_not_given_again_stay_when_a_topic_is_updated(rem: Remembrancer) -> None:
     rem.remember("2 GiB", topic_key="checkout-memory", **GIVEN)
     assert given_of(rem.remember("4 GiB", topic_key="checkout-memory")) == GIVEN
 
@@ -384,12 +384,12 @@ def test_what_is_not_given_again_stays_when_a_topic_is_updated(rem: Remembrancer
 @pytest.mark.parametrize(
     "anew", [{"kind": "fact"}, {"importance": 0.1}, {"priority": 1}, {"tags": ()}, {"tags": ("ops",)}, {"metadata": {}}]
 )
-def test_what_is_given_again_is_as_given_and_the_rest_stays(rem: Remembrancer, anew: dict[str, Any]) -> None:
+def test_fields_that_are_given_again_change_and_the_rest_stays(rem: Remembrancer, anew: dict[str, Any]) -> None:
     rem.remember("2 GiB", topic_key="checkout-memory", **GIVEN)
     assert given_of(rem.remember("4 GiB", topic_key="checkout-memory", **anew)) == GIVEN | anew
 
 
-def test_the_same_text_without_what_stays_changes_nothing(rem: Remembrancer) -> None:
+def test_the_same_text_without_the_other_fields_changes_nothing(rem: Remembrancer) -> None:
     first = rem.remember("2 GiB", topic_key="checkout-memory", **GIVEN)
     assert rem.remember("2 GiB", topic_key="checkout-memory") == first
 
@@ -421,7 +421,7 @@ def test_a_topic_that_was_forgotten_begins_anew(rem: Remembrancer) -> None:
     assert (second.id != first.id, second.revision) == (True, 1)
 
 
-def test_a_forgotten_topic_cannot_come_back_beside_its_successor(rem: Remembrancer) -> None:
+def test_a_forgotten_topic_cannot_be_restored_while_its_successor_exists(rem: Remembrancer) -> None:
     first = rem.remember("2 GiB", topic_key="checkout-memory")
     rem.forget(first.id)
     rem.remember("4 GiB", topic_key="checkout-memory")
@@ -472,7 +472,7 @@ def test_concurrent_writers_of_a_topic_end_in_one_memory_with_all_texts() -> Non
         ({"text": "a", "valid_from": NOW, "valid_until": NOW}, r"^valid_until: .*after valid_from"),
     ],
 )
-def test_a_memory_that_is_not_allowed_is_refused_by_argument_value_and_what_is(
+def test_an_invalid_memory_is_refused_with_argument_value_and_allowed_values(
     rem: Remembrancer, given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
@@ -480,7 +480,7 @@ def test_a_memory_that_is_not_allowed_is_refused_by_argument_value_and_what_is(
     assert kept(rem) == (0, 0)
 
 
-def test_a_topic_told_to_few_is_shown_to_few_though_it_was_open_before(rem: Remembrancer) -> None:
+def test_a_topic_updated_with_a_narrower_visibility_is_shown_to_fewer_readers(rem: Remembrancer) -> None:
     rem.remember("Deploys are on Fridays", topic_key="day")
     told = rem.scoped(session="monday").remember("Deploys are on Mondays", topic_key="day", visibility="session")
     assert (told.visibility, told.scope.session) == (Visibility.SESSION, "monday")

@@ -26,7 +26,7 @@ def test_feedback_is_kept(rem: Remembrancer, memory: Memory, said: str, confiden
     assert rem.get(memory.id).strength == strength
 
 
-def test_what_was_helpful_comes_before_its_equal(rem: Remembrancer) -> None:
+def test_a_memory_rated_helpful_ranks_before_an_equal_one(rem: Remembrancer) -> None:
     first = rem.remember("The deploy failed on Monday")
     second = rem.remember("The deploy failed on Friday")
     last = rem.recall("the deploy failed")[1].id
@@ -79,7 +79,7 @@ def test_nothing_is_marked_where_one_is_out_of_reach(rem: Remembrancer) -> None:
     assert rem.get(mine.id) == mine
 
 
-def test_unknown_feedback_is_refused_with_what_there_is(rem: Remembrancer, memory: Memory) -> None:
+def test_unknown_feedback_is_refused_with_the_allowed_values(rem: Remembrancer, memory: Memory) -> None:
     with pytest.raises(InvalidInput, match=r"^feedback: 'meh' .*helpful, unhelpful, harmful"):
         rem.feedback(memory.id, "meh")
 
@@ -89,12 +89,12 @@ def test_an_unknown_exposure_is_refused_with_the_allowed_ones(rem: Remembrancer,
         rem.mark([memory.id], "seen")
 
 
-def test_feedback_on_what_is_not_there_is_not_found(rem: Remembrancer) -> None:
+def test_feedback_on_an_unknown_memory_is_not_found(rem: Remembrancer) -> None:
     with pytest.raises(NotFound):
         rem.feedback(uuid4(), "helpful")
 
 
-def test_what_was_forgotten_is_kept_and_not_recalled(rem: Remembrancer, memory: Memory, clock: FixedClock) -> None:
+def test_a_forgotten_memory_is_kept_and_not_recalled(rem: Remembrancer, memory: Memory, clock: FixedClock) -> None:
     clock.advance(timedelta(hours=1))
     forgotten = rem.forget(memory.id)
     assert (forgotten.status, forgotten.retired_at) == (Status.RETIRED, NOW + timedelta(hours=1))
@@ -107,11 +107,11 @@ def test_forgetting_twice_changes_nothing(rem: Remembrancer, memory: Memory, clo
     assert rem.forget(memory.id) == forgotten
 
 
-def test_what_was_restored_is_as_it_was(rem: Remembrancer, memory: Memory) -> None:
+def test_a_restored_memory_is_as_before(rem: Remembrancer, memory: Memory) -> None:
     rem.forget(memory.id)
     assert rem.restore(memory.id) == memory
     assert [hit.memory for hit in rem.recall("deploy")] == [memory]
 
 
-def test_restoring_what_was_not_forgotten_changes_nothing(rem: Remembrancer, memory: Memory) -> None:
+def test_restoring_a_current_memory_changes_nothing(rem: Remembrancer, memory: Memory) -> None:
     assert rem.restore(memory.id) == memory

@@ -89,7 +89,7 @@ def test_memories_indexed_together_are_joined_later_to_earlier(rem: Remembrancer
     assert (set(edges(rem, second)), edges(rem, first)) == ({first}, {})
 
 
-def test_a_preset_that_says_nothing_of_links_draws_none() -> None:
+def test_a_preset_without_links_adds_no_edges() -> None:
     with opened("default") as rem:
         kept(rem, "deploy", "release")
         assert rem.health.stats().relations == 0
@@ -112,7 +112,7 @@ def test_no_edge_leaves_the_workspace(tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_what_few_may_see_takes_no_edge_from_what_all_may(rem: Remembrancer, together: bool) -> None:
+def test_a_private_memory_takes_no_edge_from_a_public_one(rem: Remembrancer, together: bool) -> None:
     ben = rem.scoped(agent="ben")
     shared = ben.remember("rollout").id
     for text in ("deploy", "release", "ship"):
@@ -129,7 +129,7 @@ def test_a_walk_leads_to_nothing_that_holds_no_more(rem: Remembrancer) -> None:
     assert [hit.id for hit in rem.recall("deploy", limit=5, walk_depth=1)] == [deploy]
 
 
-def test_a_walk_does_not_bring_back_what_says_the_same_as_a_hit() -> None:
+def test_a_walk_does_not_return_a_duplicate_of_a_hit() -> None:
     with opened("default") as rem:
         first, second, far = kept(rem, "deploy", "deploy", "lunch")
         rem.link(first, second, "similar")
@@ -138,7 +138,7 @@ def test_a_walk_does_not_bring_back_what_says_the_same_as_a_hit() -> None:
         assert [hit.memory.text for hit in rem.recall("deploy", walk_depth=1)] == ["deploy", "lunch"]
 
 
-def test_what_a_walk_leads_to_is_described_as_returned() -> None:
+def test_a_memory_reached_by_a_walk_is_traced_as_returned() -> None:
     with opened("default") as rem:
         near, far = kept(rem, "deploy", "lunch")
         rem.link(near, far, "similar", 0.5)
@@ -154,7 +154,7 @@ def test_a_hit_whose_place_a_walk_took_is_described_as_left_out() -> None:
         assert (told.returned, told.stage) == (False, Stage.LIMIT)
 
 
-def test_what_a_walk_leads_to_scores_the_hit_times_the_edge() -> None:
+def test_a_memory_reached_by_a_walk_scores_the_hits_score_times_the_edge() -> None:
     with opened("default") as rem:
         near, far = kept(rem, "deploy", "lunch")
         rem.link(near, far, "similar", 0.5)
@@ -162,7 +162,7 @@ def test_what_a_walk_leads_to_scores_the_hit_times_the_edge() -> None:
         assert walked[far].score == pytest.approx(walked[near].score / 2)
 
 
-def test_what_a_walk_leads_to_says_by_which_hit() -> None:
+def test_a_memory_reached_by_a_walk_names_the_hit() -> None:
     with opened("default") as rem:
         near, far = kept(rem, "deploy", "lunch")
         rem.link(far, near, "similar", 0.5)
@@ -170,7 +170,7 @@ def test_what_a_walk_leads_to_says_by_which_hit() -> None:
 
 
 @pytest.mark.parametrize(("agent", "depth", "walks"), [("ana", None, True), ("ben", None, False), ("ana", 0, False)])
-def test_an_agent_may_be_set_to_walk_unless_a_question_says_otherwise(
+def test_a_default_walk_depth_of_an_agent_can_be_overridden_by_a_question(
     agent: str, depth: int | None, walks: bool
 ) -> None:
     with opened("default", walk_agents=frozenset({"ana", "eve"})) as rem:
@@ -219,7 +219,7 @@ def test_scores_fall_with_rank_after_a_walk(rem: Remembrancer) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_an_edge_said_again_takes_the_new_weight(rem: Remembrancer) -> None:
+def test_an_edge_given_again_gets_the_new_weight(rem: Remembrancer) -> None:
     first, second = kept(rem, "deploy", "lunch")
     rem.link(first, second, "contradicts", 0.2)
     rem.link(first, second, "contradicts", 0.9)
@@ -296,7 +296,7 @@ def test_an_invalidated_memory_with_a_replacement_is_superseded(rem: Remembrance
     assert rem.invalidate(old, new).superseded_by == new
 
 
-def test_invalidating_what_was_to_hold_only_later_means_it_never_does(rem: Remembrancer) -> None:
+def test_invalidating_a_memory_valid_from_later_means_that_it_never_becomes_valid(rem: Remembrancer) -> None:
     later = NOW + timedelta(days=7)
     one = rem.remember("deploy", valid_from=later)
     ended = rem.invalidate(one.id)
@@ -305,7 +305,7 @@ def test_invalidating_what_was_to_hold_only_later_means_it_never_does(rem: Remem
 
 
 @pytest.mark.parametrize("end", ["retired", "expired", "superseded"])
-def test_what_holds_no_more_itself_takes_nothings_place(rem: Remembrancer, end: str) -> None:
+def test_a_memory_that_is_no_longer_valid_cannot_supersede_another(rem: Remembrancer, end: str) -> None:
     old, new, newest = kept(rem, "deploy on Fridays", "deploy on Mondays", "deploy on Tuesdays")
     match end:
         case "retired":

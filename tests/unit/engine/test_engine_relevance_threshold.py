@@ -37,13 +37,13 @@ def test_where_too_little_speaks_for_any_memory_nothing_comes_back() -> None:
     assert told(threshold, Match(similarity=0.5, coverage=0.25), Match(similarity=0.25)) == []
 
 
-def test_where_enough_speaks_for_one_what_is_near_it_comes_too() -> None:
+def test_if_one_memory_has_enough_evidence_others_close_to_it_are_returned_too() -> None:
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     matches = [Match(similarity=0.75, coverage=0.5), Match(similarity=0.5), Match(similarity=0.25)]
     assert told(threshold, *matches) == ["0", "1"]
 
 
-def test_a_memory_without_a_vector_answers_by_its_words_whatever_speaks_for_it() -> None:
+def test_a_memory_without_a_vector_is_judged_by_its_words_alone() -> None:
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     assert told(threshold, Match(similarity=0.25), Match(coverage=0.25, bm25=1.0)) == ["1"]
 
@@ -72,13 +72,13 @@ def test_where_no_words_are_compared_the_share_of_the_first_stage_is_asked_for(
     assert [hit.memory.text for hit in answer] == expected
 
 
-def test_what_happened_when_it_is_asked_about_comes_back_where_nothing_else_is_asked() -> None:
+def test_a_question_of_a_time_alone_returns_memories_of_that_time() -> None:
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     unlike = [Match(similarity=0.125)] * 3
     assert told(threshold, *unlike, text="What happened yesterday?") == ["1"]
 
 
-def test_what_begins_when_the_time_asked_about_ends_is_not_of_then() -> None:
+def test_a_memory_that_begins_at_the_end_of_the_asked_time_is_not_of_that_time() -> None:
     midnight = NOW.replace(hour=0, minute=0, second=0, microsecond=0)
     memories = [a_memory("today", at=midnight), a_memory("yesterday", at=midnight - timedelta(days=1))]
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
@@ -88,7 +88,7 @@ def test_what_begins_when_the_time_asked_about_ends_is_not_of_then() -> None:
     assert [hit.memory.text for hit in answer] == ["yesterday"]
 
 
-def test_what_happened_when_it_is_asked_about_is_not_enough_where_more_is_asked() -> None:
+def test_a_matching_time_is_not_enough_if_more_is_asked() -> None:
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     unlike = [Match(similarity=0.125)] * 3
     assert told(threshold, *unlike, text="What broke yesterday?") == []

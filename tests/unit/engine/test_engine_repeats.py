@@ -47,7 +47,7 @@ def texts(rem: Remembrancer) -> list[str]:
     return [memory.text for memory in rem.recent()]
 
 
-def test_the_same_text_told_twice_is_one_memory_that_counts_it(rem: Remembrancer, clock: FixedClock) -> None:
+def test_the_same_text_given_twice_is_one_memory_with_a_count(rem: Remembrancer, clock: FixedClock) -> None:
     first = rem.remember(TEXT)
     clock.advance(DAY)
     again = rem.remember(TEXT)
@@ -61,7 +61,7 @@ def test_it_is_counted_each_time(rem: Remembrancer) -> None:
     assert [rem.remember(TEXT).strength.usage.retrieved for _ in range(4)] == [0, 1, 2, 3]
 
 
-def test_what_is_given_the_second_time_is_not_lost(rem: Remembrancer) -> None:
+def test_fields_given_the_second_time_are_not_lost(rem: Remembrancer) -> None:
     rem.remember(TEXT, kind="decision", tags=["checkout"])
     again = rem.remember(TEXT, priority=9, tags=["checkout", "memory"])
     assert (again.kind, again.strength.priority, again.tags) == ("decision", 9, ("checkout", "memory"))
@@ -96,16 +96,14 @@ def test_another_scope_has_its_own(rem: Remembrancer) -> None:
     assert rem.scoped(session="monday").remember(TEXT).id == rem.remember(TEXT).id
 
 
-def test_what_is_kept_to_a_session_is_of_that_session(rem: Remembrancer) -> None:
+def test_a_session_scoped_memory_is_recognised_in_its_session_only(rem: Remembrancer) -> None:
     monday, tuesday = (rem.scoped(session=session) for session in ("monday", "tuesday"))
     first = monday.remember(TEXT, visibility="session")
     assert tuesday.remember(TEXT, visibility="session").id != first.id
     assert monday.remember(TEXT, visibility="session").id == first.id
 
 
-def test_what_was_forgotten_ended_or_says_something_else_by_now_is_stored_anew(
-    rem: Remembrancer, clock: FixedClock
-) -> None:
+def test_a_forgotten_ended_or_changed_memory_is_stored_again(rem: Remembrancer, clock: FixedClock) -> None:
     forgotten = rem.remember("forgotten")
     rem.forget(forgotten.id)
     edited = rem.remember("edited")
@@ -122,7 +120,7 @@ def test_a_preset_without_the_setting_stores_it_again(open_memory: Opener) -> No
     assert rem.remember(TEXT).id != rem.remember(TEXT).id
 
 
-def test_a_preset_says_what_it_counts_as(open_memory: Opener) -> None:
+def test_a_preset_chooses_how_a_repeat_is_counted(open_memory: Opener) -> None:
     engram = PRESETS["engram"]
     used = replace(engram, name="using", formation=replace(engram.formation, repeats=Exposure.USED))
     rem = open_memory(used)
@@ -130,7 +128,7 @@ def test_a_preset_says_what_it_counts_as(open_memory: Opener) -> None:
     assert rem.remember(TEXT).strength.usage.used == 1
 
 
-def test_an_import_keeps_what_is_recognised(open_memory: Opener, tmp_path: Path) -> None:
+def test_recognition_of_repeats_survives_an_import(open_memory: Opener, tmp_path: Path) -> None:
     before, after = open_memory(), open_memory()
     memory = before.remember(TEXT)
     before.export(tmp_path / "a.jsonl")
@@ -138,7 +136,7 @@ def test_an_import_keeps_what_is_recognised(open_memory: Opener, tmp_path: Path)
     assert after.remember(TEXT).id == memory.id
 
 
-def test_told_by_many_at_once_it_is_one_memory(tmp_path: Path) -> None:
+def test_a_text_given_by_many_at_once_is_one_memory(tmp_path: Path) -> None:
     async def tell() -> tuple[int, int]:
         settings = Settings(db=str(tmp_path / "a.db"), workspace="acme", background_index=False)
         async with await AsyncRemembrancer.open(preset="engram", embedder="none", settings=settings) as rem:

@@ -108,7 +108,7 @@ def test_a_judgement_changes_the_order() -> None:
     assert texts(answered(judge(kestrel=1.0, owl=0.9))) == ["kestrel barn", "owl roof", "wall gate", "heron nest"]
 
 
-def test_without_a_reranker_the_order_stands_and_nothing_is_missing() -> None:
+def test_without_a_reranker_the_order_is_unchanged_and_nothing_is_missing() -> None:
     answer = answered(None)
     assert texts(answer) == NEWEST_FIRST
     assert set(judgements(answer).values()) == {None}
@@ -130,7 +130,7 @@ def test_the_question_is_asked_once_with_each_text_under_its_heading() -> None:
     assert [text.rpartition("\n")[2] for text in given] == NEWEST_FIRST
 
 
-def test_a_text_without_a_heading_stands_alone() -> None:
+def test_a_text_without_a_heading_is_passed_alone() -> None:
     async def steps(ctx: Context) -> Recall:
         await ctx.store.insert(SCOPE, indexed(a_memory("the whole of it"), "heron nest", "kestrel barn", "owl roof"))
         return await recall(ctx, READER, Question(text="kestrel", where=Filter(current_at=NOW)))
@@ -171,14 +171,14 @@ def test_an_explanation_adds_up_with_the_judgement_in_it(score: Weighted | Produ
         assert told.contribution == pytest.approx(0.4 * (hit.explanation.signals["rerank"] or 0.0))
 
 
-def test_the_terms_of_a_sum_stand_beside_the_judgement() -> None:
+def test_the_explanation_has_the_terms_of_the_sum_and_the_rerankers_judgement() -> None:
     ranking = Ranking(score=Weighted(((NEW, 0.3), (Signal("coverage"), 0.6))), rerank=32)
     hit = answered(judge(), ranking)[0]
     assert [part.label for part in hit.explanation.score.parts] == ["retention", "coverage", "rerank"]
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
-def test_what_it_was_not_asked_about_comes_after_what_it_thinks_nothing_of(weight: float) -> None:
+def test_memories_that_were_not_reranked_come_after_those_that_were(weight: float) -> None:
     answer = answered(judge(), by_age(rerank=2, rerank_weight=weight))
     assert texts(answer) == NEWEST_FIRST
     assert list(judgements(answer).values()) == [0.0, 0.0, None, None]
@@ -223,7 +223,7 @@ def test_the_least_score_asked_for_is_that_of_the_judged() -> None:
     assert {outcome.stage for outcome in answer.trace.outcomes.values()} == {Stage.RETURNED, Stage.MIN_SCORE}
 
 
-def test_when_it_does_not_answer_the_order_stands_and_the_answer_says_why() -> None:
+def test_when_it_does_not_answer_the_order_is_unchanged_and_the_answer_has_the_reason() -> None:
     answer = answered(SilentJudge(lambda _: 1.0))
     assert texts(answer) == NEWEST_FIRST
     assert answer.degraded["rerank"] == "reranker down: the judge is out"
@@ -252,7 +252,7 @@ def test_scores_of_some_of_the_texts_are_none() -> None:
     assert answer.degraded["rerank"] == "reranker down: judge gave scores of shape (3,) for 4 texts"
 
 
-def test_what_has_gone_since_the_search_is_not_judged() -> None:
+def test_a_memory_erased_since_the_search_is_not_reranked() -> None:
     class Lost(ReferenceView):
         def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
             found = super().cues(reader, ids)

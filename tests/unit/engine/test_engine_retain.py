@@ -54,7 +54,7 @@ def retained(
     return over(make, run)
 
 
-def test_aged_telemetry_goes_into_the_archive_and_nothing_else(make: Callable[[], Store]) -> None:
+def test_only_old_telemetry_is_archived(make: Callable[[], Store]) -> None:
     events = [
         telemetry("output"),
         telemetry("a port", kind="network.port_opened"),
@@ -68,7 +68,7 @@ def test_aged_telemetry_goes_into_the_archive_and_nothing_else(make: Callable[[]
     assert len(all_of_them) == 6
 
 
-def test_what_a_memory_was_formed_from_stays(make: Callable[[], Store]) -> None:
+def test_an_event_that_formed_a_memory_stays(make: Callable[[], Store]) -> None:
     async def run(store: Store) -> tuple[int, list[str]]:
         event = telemetry("output")
         await store.append(SCOPE, [Entry(event, memory_of_event(event, CREWSHIP.formation))])
@@ -89,7 +89,7 @@ def test_more_than_one_batch_is_moved(make: Callable[[], Store]) -> None:
     assert (report.archived, report.more, left) == (1_100, False, [])
 
 
-def test_nothing_that_is_old_enough_is_said(make: Callable[[], Store]) -> None:
+def test_an_empty_run_is_reported(make: Callable[[], Store]) -> None:
     report, _, _ = retained(make, [replace(telemetry("young"), occurred_at=NEW)])
     assert report == RetentionReport(reason="no telemetry is older than 30 days")
 
@@ -104,7 +104,7 @@ def test_a_limit_out_of_range_is_refused(make: Callable[[], Store]) -> None:
         retained(make, [], limit=0)
 
 
-def test_whatever_call_fails_nothing_is_lost_and_the_next_run_goes_on(make: Callable[[], Store]) -> None:
+def test_after_the_failure_of_any_call_nothing_is_lost_and_the_next_run_continues(make: Callable[[], Store]) -> None:
     async def attempt(faults: Faults, store: Store) -> tuple[list[str], int]:
         await store.append(SCOPE, [Entry(telemetry(f"output {n}")) for n in range(700)])
         ctx = a_context(store, CREWSHIP, clock=FixedClock(NOW))

@@ -181,7 +181,7 @@ def test_the_owners_of_entries_are_read_apart(make: Callable[[], Store]) -> None
     ]
 
 
-def test_no_rule_is_seen_more_widely_than_what_it_comes_from(make: Callable[[], Store]) -> None:
+def test_no_rule_is_visible_to_more_readers_than_its_sources(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> list[Visibility]:
         for number in range(10):
             private = replace(a_memory(f"Note {number}", scope=CREW), visibility=Visibility.OWN)
@@ -305,7 +305,7 @@ def test_a_pattern_is_not_learned_again_within_seven_days(make: Callable[[], Sto
     assert journal(make, answers, steps) == (0, 1, 1)
 
 
-def test_a_pattern_that_shows_again_later_takes_the_place_of_the_old_rule(make: Callable[[], Store]) -> None:
+def test_a_pattern_that_recurs_later_replaces_the_old_rule(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> tuple[bool, list[UUID], list[UUID]]:
         first = await ten(life)
         life.clock.advance(8 * DAY)
@@ -358,7 +358,7 @@ def test_the_result_of_a_run_is_recorded_as_summary_generated(make: Callable[[],
     assert told.payload == {**expected, "owner": told.payload["owner"]}
 
 
-def test_without_a_model_the_report_and_the_journal_say_so(make: Callable[[], Store]) -> None:
+def test_without_a_model_the_report_and_the_journal_record_it(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> tuple[str, list[str], int]:
         silent = replace(life, ctx=replace(life.ctx, llm=None))
         report = await ten(silent)
@@ -371,7 +371,7 @@ def test_without_a_model_the_report_and_the_journal_say_so(make: Callable[[], St
     assert rules == 0
 
 
-def test_what_was_told_without_a_model_is_looked_into_once_there_is_one(make: Callable[[], Store]) -> None:
+def test_failures_recorded_without_a_model_are_read_once_there_is_one(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> int:
         await ten(replace(life, ctx=replace(life.ctx, llm=None)))
         return len((await life.learn()).learned)
@@ -419,7 +419,7 @@ def test_an_answer_that_will_not_do_writes_no_rule_and_waits(make: Callable[[], 
     assert journal(make, [answer], steps) == (1, 0, ["failed"], 1)
 
 
-def test_what_failed_waits_and_is_tried_again_when_its_time_has_come(make: Callable[[], Store]) -> None:
+def test_a_failed_item_is_pending_and_tried_again_when_it_is_due(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> tuple[RulesReport, RulesReport, int]:
         await ten(life)
         early = await life.learn()
@@ -431,7 +431,7 @@ def test_what_failed_waits_and_is_tried_again_when_its_time_has_come(make: Calla
     assert (early, len(late.learned), waiting) == (RulesReport(left=1), 1, 0)
 
 
-def test_what_failed_is_read_however_many_days_the_model_was_down(make: Callable[[], Store]) -> None:
+def test_failed_items_are_read_however_many_days_the_model_was_down(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> tuple[list[int], int]:
         await life.happened(10)
         read: list[int] = []
@@ -445,7 +445,7 @@ def test_what_failed_is_read_however_many_days_the_model_was_down(make: Callable
     assert journal(make, [*down, NO_RULE], steps, preset=LOOKS_BACK_THREE_DAYS) == ([0, 0, 10, 0], 0)
 
 
-def test_what_happened_while_the_job_did_not_run_is_read(make: Callable[[], Store]) -> None:
+def test_entries_recorded_while_the_job_did_not_run_are_read(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> int:
         await life.ctx.store.put_run(CREW, Run(job=JOB, started_at=life.clock(), ended_at=life.clock()))
         await life.happened(10)
@@ -455,7 +455,7 @@ def test_what_happened_while_the_job_did_not_run_is_read(make: Callable[[], Stor
     assert journal(make, [NO_RULE], steps) == 10
 
 
-def test_what_failed_and_is_gone_waits_no_longer(make: Callable[[], Store]) -> None:
+def test_a_failed_item_that_no_longer_exists_is_not_pending(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> int:
         entries = await life.happened(10)
         await life.learn()
@@ -496,7 +496,7 @@ def test_evidence_that_was_retired_meanwhile_makes_no_rule(make: Callable[[], St
     assert journal(make, [], steps) == (0, 1, 0)
 
 
-def test_of_two_that_look_at_once_one_learns_and_one_tells(make: Callable[[], Store]) -> None:
+def test_of_two_concurrent_runs_one_writes_the_rule_and_one_finds_it_known(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> tuple[int, int, int, int]:
         await life.happened(10)
 

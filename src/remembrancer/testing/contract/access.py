@@ -47,7 +47,7 @@ class AccessContract(StoreSuite):
         await keep(store, key)
         assert await store.keys(SCOPE) == (key,)
 
-    async def test_what_a_key_is_bound_to_is_kept(self, store: Store) -> None:
+    async def test_the_scope_that_a_key_is_bound_to_is_stored(self, store: Store) -> None:
         key = replace(a_key(), project="shop", crew="ops", agent="coder", session="monday é", role="LEAD")
         await keep(store, key)
         assert await store.keys(SCOPE) == (key,)
@@ -67,7 +67,7 @@ class AccessContract(StoreSuite):
         await keep(store, *made)
         assert [key.id.int for key in await store.keys(SCOPE)] == [2, 4, 3, 1]
 
-    async def test_keys_are_the_workspace_s_whoever_made_them(self, store: Store) -> None:
+    async def test_keys_belong_to_the_workspace_and_not_to_their_creator(self, store: Store) -> None:
         await store.put_key(SCOPE, a_key())
         assert await store.keys(Scope(workspace="acme", agent="bob")) == (a_key(),)
 
@@ -88,7 +88,7 @@ class AccessContract(StoreSuite):
             await keep(store, replace(a_key(workspace="rival"), digest=a_key().digest))
         assert await store.keys(ELSEWHERE) == ()
 
-    async def test_a_key_is_found_by_its_digest_whatever_its_workspace(self, store: Store) -> None:
+    async def test_a_key_is_found_by_its_digest_in_every_workspace(self, store: Store) -> None:
         await keep(store, a_key(), a_key(workspace="rival"))
         digests = [a_key().digest, a_key(workspace="rival").digest, bytes(32)]
         assert [await store.key_of(digest) for digest in digests] == [a_key(), a_key(workspace="rival"), None]
@@ -189,7 +189,7 @@ class AccessContract(StoreSuite):
         await claimed.answer(SCOPE, other, REPLY)
         assert await claimed.claim(SCOPE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
 
-    async def test_what_was_not_claimed_has_no_use_for_an_answer(self, store: Store) -> None:
+    async def test_an_answer_without_a_claim_is_ignored(self, store: Store) -> None:
         await store.answer(SCOPE, a_claim(), REPLY)
         await store.release(SCOPE, a_claim())
         assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == Claimed(a_claim())
@@ -221,7 +221,7 @@ class AccessContract(StoreSuite):
         [winner] = [outcome.claim for outcome in outcomes if isinstance(outcome, Claimed)]
         assert [outcome for outcome in outcomes if outcome != Claimed(winner)] == [UnderWay(winner)] * 19
 
-    async def test_claims_are_the_workspace_s_whoever_makes_them(self, claimed: Store) -> None:
+    async def test_claims_belong_to_the_workspace_and_not_to_their_creator(self, claimed: Store) -> None:
         assert await claimed.claim(Scope(workspace="acme"), a_claim(), forget_before=NOW) == UnderWay(a_claim())
 
     async def test_one_workspace_s_claims_are_not_another_s(self, store: Store) -> None:

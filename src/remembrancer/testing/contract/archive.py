@@ -51,12 +51,12 @@ async def texts(store: Store, where: EventFilter | None = None, *, reader: Reade
 
 
 class ArchiveContract(StoreSuite):
-    async def test_what_is_archived_leaves_the_journal(self, store: Store) -> None:
+    async def test_archived_events_leave_the_journal(self, store: Store) -> None:
         await record(store, a_probe(), an_event("said", at=LONG_AGO))
         assert await archive(store) == 1
         assert (await texts(store), await store.count_events(READER, EventFilter())) == (["said"], 1)
 
-    async def test_what_is_archived_can_be_asked_for_as_it_is_cut(self, store: Store) -> None:
+    async def test_archived_events_can_be_listed_in_their_shortened_form(self, store: Store) -> None:
         await record(store, LONG)
         await archive(store)
         (kept,) = await store.events(READER, ALL, limit=9)
@@ -104,19 +104,19 @@ class ArchiveContract(StoreSuite):
         left = [event.priority for event in await store.events(READER, EventFilter(), limit=9)]
         assert set(left) == {Priority.PIN, Priority.PERMANENT}
 
-    async def test_what_happened_at_that_time_or_later_stays(self, store: Store) -> None:
+    async def test_events_at_that_time_or_later_stay(self, store: Store) -> None:
         instant = timedelta(microseconds=1)
         await record(store, *(a_probe(number, at=NOW + (number - 2) * instant) for number in (1, 2, 3)))
         assert await archive(store) == 1
         assert await texts(store) == ["probe 2", "probe 3"]
 
-    async def test_what_a_memory_was_formed_from_stays(self, store: Store) -> None:
+    async def test_events_that_formed_a_memory_stay(self, store: Store) -> None:
         await record(store, a_probe(1), a_probe(2))
         await store.insert(SCOPE, indexed(a_memory(), event_ids=[a_probe(1).id]))
         assert await archive(store) == 1
         assert await texts(store) == ["probe 1"]
 
-    async def test_what_a_cue_names_stays(self, store: Store) -> None:
+    async def test_events_that_a_cue_names_stay(self, store: Store) -> None:
         await record(store, a_probe(1), a_probe(2))
         cue = Cue(memory_id=a_memory().id, ordinal=0, text="probe 1", event_id=a_probe(1).id)
         await store.insert(SCOPE, MemoryWrite(a_memory(), (analysed(cue),)))
@@ -204,7 +204,7 @@ class ArchiveContract(StoreSuite):
         assert await store.count_events(READER, where) == 2
         assert await texts(store, replace(ALL, ids=frozenset({a_probe(3).id}))) == ["probe 3"]
 
-    async def test_a_reader_sees_of_the_archive_what_it_would_of_the_journal(self, store: Store) -> None:
+    async def test_a_reader_sees_the_same_events_of_the_archive_as_of_the_journal(self, store: Store) -> None:
         theirs = Scope(workspace="acme", crew="data", agent="bob")
         await record(store, a_probe(1))
         await store.append(theirs, [Entry(replace(a_probe(2), scope=theirs))])
@@ -214,7 +214,7 @@ class ArchiveContract(StoreSuite):
 
 
 class ArchiveTransferContract(WorldSuite):
-    async def test_the_archive_goes_out_and_comes_back_the_same(self, store: Store) -> None:
+    async def test_the_archive_is_equal_after_an_export_and_an_import(self, store: Store) -> None:
         await record(store, LONG, a_probe(key="k"), an_event("said"))
         await archive(store)
         rows = await exported(store)
@@ -224,7 +224,7 @@ class ArchiveTransferContract(WorldSuite):
             (again,) = await other.append(SCOPE, [Entry(a_probe(key="k"))])
             assert not again.created
 
-    async def test_what_is_here_whole_is_not_cut_by_an_import(self, store: Store) -> None:
+    async def test_a_whole_event_is_not_shortened_by_an_import(self, store: Store) -> None:
         await record(store, LONG)
         async with self.another_store() as other:
             await record(other, LONG)
@@ -233,7 +233,7 @@ class ArchiveTransferContract(WorldSuite):
         async with unchanged(store):
             assert await store.import_rows(SCOPE, rows) == 0
 
-    async def test_what_is_here_cut_comes_back_whole(self, store: Store) -> None:
+    async def test_a_shortened_event_is_completed_by_an_import(self, store: Store) -> None:
         await record(store, LONG)
         rows = await exported(store)
         await archive(store)
@@ -270,7 +270,7 @@ class ArchiveTransferContract(WorldSuite):
         async with refused(store, Conflict):
             await store.import_rows(SCOPE, rows)
 
-    async def test_an_archived_event_whose_place_is_taken_goes_to_the_end(self, store: Store) -> None:
+    async def test_an_archived_event_whose_position_is_taken_moves_to_the_end(self, store: Store) -> None:
         async with self.another_store() as other:
             await record(other, a_probe(1))
             await archive(other)

@@ -38,7 +38,7 @@ async def the_pending(store: Store, before: int) -> PendingCue:
 
 
 class PendingTurnContract(StoreSuite):
-    async def test_a_turn_comes_with_who_says_it(self, store: Store) -> None:
+    async def test_a_turn_has_its_speaker(self, store: Store) -> None:
         await keep(store, *speaker_match(("Ana", "one")))
         assert (await the_pending(store, 3)).speaker == "Ana"
 
@@ -50,7 +50,7 @@ class PendingTurnContract(StoreSuite):
         await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two")))
         assert (await the_pending(store, 10)).before == (PrecedingTurn("Ana", "one"),)
 
-    async def test_what_is_said_after_it_is_not_among_them(self, store: Store) -> None:
+    async def test_later_turns_are_left_out(self, store: Store) -> None:
         await keep(store, *speaker_match(("Ana", "one")))
         await store.append(SCOPE, [Entry(event) for event in speaker_match(("Ben", "two"))])
         assert (await the_pending(store, 9)).before == ()
@@ -74,13 +74,13 @@ class PendingTurnContract(StoreSuite):
         await keep(store, zero, first, *later)
         assert (await the_pending(store, 9)).before == (PrecedingTurn("Ben", "two"),)
 
-    async def test_they_stand_in_the_order_of_their_stream_whenever_they_were_said(self, store: Store) -> None:
+    async def test_they_have_the_order_of_their_stream_and_not_of_their_times(self, store: Store) -> None:
         first, second, last = speaker_match(("Ana", "one"), ("Ben", "two"), ("Ana", "three"))
         await keep(store, replace(first, occurred_at=NOW + 9 * MINUTE), second, last)
         assert (await the_pending(store, 9)).before == (PrecedingTurn("Ana", "one"), PrecedingTurn("Ben", "two"))
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
-    async def test_what_is_not_a_person_or_an_agent_is_passed_over(self, store: Store, role: Role) -> None:
+    async def test_turns_of_tools_and_of_the_system_are_left_out(self, store: Store, role: Role) -> None:
         first, passed, last = speaker_match(("Ana", "one"), ("deploy", "done"), ("Ben", "two"))
         await keep(store, first, replace(passed, role=role), replace(last, role=Role.ASSISTANT))
         assert (await the_pending(store, 1)).before == (PrecedingTurn("Ana", "one"),)

@@ -18,7 +18,7 @@ CAPABILITIES: Final = ("dense", "lexical", "phrases", "context", "token_embeddin
 
 class CapabilitiesContract(IndexSuite):
     @pytest.mark.parametrize("capability", CAPABILITIES)
-    async def test_what_is_declared_is_there_and_nothing_else_is(self, finder: Finder, capability: str) -> None:
+    async def test_exactly_the_declared_capabilities_are_present(self, finder: Finder, capability: str) -> None:
         declared = bool(getattr(finder.index.capabilities, capability))
         assert await self._is_there(finder, capability) is declared
 

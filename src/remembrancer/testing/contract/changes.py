@@ -172,7 +172,7 @@ class ChangesContract(StoreSuite):
         await store.set_status(READER, KESTREL.id, Status.RETIRED, at=LATER)
         assert [one.id for one in await changes(store)] == [OWL.id, KESTREL.id]
 
-    async def test_a_memory_comes_with_what_filters_and_scores_need(self, store: Store) -> None:
+    async def test_a_memory_has_the_fields_that_filters_and_scores_need(self, store: Store) -> None:
         memory = replace(
             KESTREL,
             source="mail",
@@ -302,7 +302,7 @@ class ChangesContract(StoreSuite):
         assert found == expected[0]
         assert_same_states(states, expected[1])
 
-    async def test_what_a_function_raises_is_raised(self, store: Store) -> None:
+    async def test_an_exception_of_the_function_is_raised(self, store: Store) -> None:
         def fail(_view: object) -> Event:
             raise LookupError("no such thing")
 

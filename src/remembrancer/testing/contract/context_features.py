@@ -73,7 +73,7 @@ class ContextContract(IndexSuite):
         assert answer.context_features is not None
         np.testing.assert_array_equal(answer.context_features.session, answer.bm25)
 
-    async def test_what_the_reader_may_not_see_is_not_the_best(self, finder: Finder) -> None:
+    async def test_a_memory_that_the_reader_may_not_see_is_not_the_best(self, finder: Finder) -> None:
         (hidden,) = turns("kestrel and kestrel")
         write = memory_of(hidden)
         await finder.store.append(
@@ -94,7 +94,7 @@ class ContextContract(IndexSuite):
         assert stream["kestrel three"] == stream["kestrel four"] >= 0
         assert stream["kestrel one"] != stream["kestrel three"]
 
-    async def test_what_is_in_no_session_has_none(self, finder: Finder) -> None:
+    async def test_a_memory_without_a_session_has_none(self, finder: Finder) -> None:
         await finder.store.insert(SCOPE, indexed(a_memory("kestrel note")))
         await say(finder, "kestrel turn", scope=ELSEWHERE["no session"])
         assert set((await ask(finder, "stream", about("kestrel"))).values()) == {-1}
@@ -204,7 +204,7 @@ class ContextContract(IndexSuite):
         assert answer.bm25[0] == answer.coverage[0] == 0
         assert answer.similarity.tolist() == pytest.approx([0.6, 0.8], abs=COSINE_TOLERANCE)
 
-    async def test_a_turn_beside_one_that_does_not_match_is_no_candidate(self, finder: Finder) -> None:
+    async def test_a_neighbour_of_a_turn_that_does_not_match_is_no_candidate(self, finder: Finder) -> None:
         await say(finder, "heron", "owl", "barn")
         assert await ask(finder, "rank", about("kestrel")) == {}
 
@@ -298,7 +298,7 @@ class ParticipantsContract(IndexSuite):
         assert await speaking(finder) == {"Ana", "Ben Ito"}
 
     @pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
-    async def test_what_is_not_a_person_or_an_agent_does_not_speak(self, finder: Finder, role: Role) -> None:
+    async def test_turns_of_tools_and_of_the_system_have_no_speaker(self, finder: Finder, role: Role) -> None:
         await said_by(finder, "deploy", "finished", role=role)
         await said_by(finder, "Sorrel", "noted", role=Role.ASSISTANT)
         assert await speaking(finder) == {"Sorrel"}

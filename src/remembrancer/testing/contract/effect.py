@@ -135,7 +135,7 @@ class EffectContract(StoreSuite):
         async with unchanged(birds):
             await birds.commit(SCOPE, Effect(), at=LATER)
 
-    async def test_what_is_as_expected_stays_as_it_is(self, birds: Store) -> None:
+    async def test_an_expected_memory_is_unchanged(self, birds: Store) -> None:
         async with unchanged(birds):
             await birds.commit(SCOPE, Effect(expected={KESTREL.id: 1, OWL.id: 1}), at=LATER)
 
@@ -230,7 +230,7 @@ class EffectContract(StoreSuite):
         await birds.commit(SCOPE, Effect(inserted=(indexed(a_memory("another kestrel")),)), at=LATER)
         assert await found(birds, "kestrel") == {KESTREL.text, "another kestrel"}
 
-    async def test_a_memory_of_that_key_refuses_the_effect_though_it_says_the_same(self, birds: Store) -> None:
+    async def test_a_memory_with_that_key_refuses_the_effect_even_with_equal_text(self, birds: Store) -> None:
         await remember(birds, replace(a_memory("keyed"), key="k"))
         again = replace(a_memory("keyed", memory_id=UUID(int=7)), key="k")
         await refused(birds, Effect(inserted=(indexed(again),)), Conflict)
@@ -239,7 +239,7 @@ class EffectContract(StoreSuite):
         await remember(birds, replace(a_memory("an eagle"), topic_key="bird"))
         await refused(birds, Effect(inserted=(indexed(replace(a_memory("a crow"), topic_key="bird")),)), Conflict)
 
-    async def test_what_follows_may_name_what_is_new(self, birds: Store) -> None:
+    async def test_later_parts_of_an_effect_may_name_its_new_memories(self, birds: Store) -> None:
         episode = indexed(a_memory("birds of the morning"))
         edges = tuple(
             Relation(episode.memory.id, source.id, RelationKind.DERIVED_FROM, 1.0, LATER) for source in (KESTREL, OWL)
@@ -256,7 +256,7 @@ class EffectContract(StoreSuite):
         assert set(await birds.relations(READER, [episode.memory.id])) == set(expected)
         assert await found(birds, "kestrel", "owl", "birds") == {episode.memory.text}
 
-    async def test_a_revised_memory_keeps_what_use_made_of_it(self, store: Store) -> None:
+    async def test_a_revised_memory_keeps_its_counts_of_use(self, store: Store) -> None:
         lived = Strength(importance=0.25, confidence=0.75, stability=9.0, difficulty=3.0, last_reviewed_at=NOW)
         await remember(store, replace(OWL, strength=lived))
         revised = replace(OWL, text="an eagle owl", strength=Strength(importance=0.875))
@@ -264,13 +264,13 @@ class EffectContract(StoreSuite):
         expected = replace(revised, revision=2, strength=replace(lived, importance=0.875))
         assert await one(store, OWL.id) == expected
 
-    async def test_what_it_said_before_is_a_revision(self, birds: Store) -> None:
+    async def test_its_earlier_text_is_a_revision(self, birds: Store) -> None:
         revised = indexed(replace(OWL, text="an eagle owl"))
         await birds.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
         (revision,) = await birds.revisions(READER, OWL.id)
         assert (revision.number, revision.text, revision.replaced_at) == (1, OWL.text, LATER)
 
-    async def test_a_revised_memory_is_found_by_what_it_says_now(self, birds: Store) -> None:
+    async def test_a_revised_memory_is_found_by_its_new_text(self, birds: Store) -> None:
         assert await found(birds, "eagle") == set()
         revised = indexed(replace(OWL, text="an eagle"))
         await birds.commit(SCOPE, Effect(expected={OWL.id: 1}, revised=(revised,)), at=LATER)
@@ -284,7 +284,7 @@ class EffectContract(StoreSuite):
         assert [event.text for event in await store.provenance(READER, OWL.id)] == ["one", "two"]
 
     @pytest.mark.parametrize("status", [Status.RETIRED, Status.COMPACTED, Status.ARCHIVED])
-    async def test_a_memory_moved_out_is_found_no_more_and_the_audit_says_why(
+    async def test_a_retired_memory_is_not_found_and_the_audit_has_the_reason(
         self, birds: Store, status: Status
     ) -> None:
         assert await found(birds, "owl") == {OWL.text}
@@ -299,7 +299,7 @@ class EffectContract(StoreSuite):
         assert await found(birds, "owl") == {OWL.text}
         assert (await birds.audit(READER, OWL.id))[-1] == Audited(OWL.id, "restored", "undone", LATER)
 
-    async def test_what_is_there_already_leaves_no_line_in_the_audit(self, birds: Store) -> None:
+    async def test_an_existing_row_adds_no_line_to_the_audit(self, birds: Store) -> None:
         await birds.set_status(READER, OWL.id, Status.COMPACTED, at=NOW)
         await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
         assert await birds.audit(READER, OWL.id) == ()
@@ -347,7 +347,7 @@ class EffectContract(StoreSuite):
         )
         assert await birds.audit(READER, HERON.id) == (Audited(HERON.id, "retired", "faded", LATER),)
 
-    async def test_a_review_is_logged_and_its_memory_takes_what_came_of_it(self, birds: Store) -> None:
+    async def test_a_review_is_logged_and_changes_its_memory(self, birds: Store) -> None:
         review = a_review(OWL.id)
         await birds.commit(SCOPE, Effect(reviewed=(review,)), at=LATER)
         assert await birds.reviews(READER, OWL.id) == (review,)
@@ -365,13 +365,13 @@ class EffectContract(StoreSuite):
         assert await birds.reviews(READER, OWL.id) == (first, second)
 
     @pytest.mark.parametrize("part", REACHING)
-    async def test_an_effect_reaches_what_only_its_owner_sees(self, store: Store, part: str) -> None:
+    async def test_an_effect_can_change_memories_that_only_their_owner_sees(self, store: Store, part: str) -> None:
         await remember(store, OWL, HIDDEN)
         before = await exported(store)
         await store.commit(SCOPE, REACHING[part](HIDDEN), at=LATER)
         assert (await exported(store) == before) is (part == "expected")
 
-    async def test_what_was_believed_before_an_effect_still_was(self, birds: Store) -> None:
+    async def test_recall_as_of_a_time_before_the_effect_is_unchanged(self, birds: Store) -> None:
         await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
         before = Filter(current_at=LATER - timedelta(microseconds=1))
         assert await found(birds, "owl", where=before) == {OWL.text}

@@ -99,13 +99,13 @@ class ErasedWholeContract(WorldSuite):
         ],
         ids=["no such memory", "no such event", "formed from it", "formed from it too"],
     )
-    async def test_what_does_not_fit_what_is_there_changes_nothing(self, world: Store, removal: Removal) -> None:
+    async def test_an_erasure_based_on_an_outdated_state_changes_nothing(self, world: Store, removal: Removal) -> None:
         before = await exported(world)
         with pytest.raises(Conflict):
             await erase(world, removal)
         assert (await exported(world), await world.erasures(SCOPE, limit=9)) == (before, ())
 
-    async def test_what_something_else_was_derived_from_does_not_go_alone(self, store: Store) -> None:
+    async def test_a_source_is_not_erased_without_its_derived_memories(self, store: Store) -> None:
         source, drawn = a_memory("a source"), a_memory("drawn from it")
         await remember(store, source)
         await derive(store, drawn, source)
@@ -121,7 +121,7 @@ class ErasedWholeContract(WorldSuite):
 
 
 class ReceiptContract(WorldSuite):
-    async def test_a_receipt_is_kept_with_what_was_counted(self, world: Store) -> None:
+    async def test_a_receipt_is_stored_with_its_counts(self, world: Store) -> None:
         removed = await erase(world, OF_DEPLOY)
         assert await world.erasures(SCOPE, limit=9) == (completed(a_receipt(), removed),)
 
@@ -133,7 +133,7 @@ class ReceiptContract(WorldSuite):
         assert [(one.id, one.asked) for one in kept] == [(UUID(int=702), choice), (UUID(int=701), a_receipt().asked)]
         assert len(await world.erasures(SCOPE, limit=1)) == 1
 
-    async def test_a_receipt_says_since_when_the_files_are_rid_of_it(self, world: Store) -> None:
+    async def test_a_receipt_has_the_time_at_which_the_files_were_purged(self, world: Store) -> None:
         await erase(world, OF_DEPLOY)
         assert await world.purge(SCOPE, at=LATER) == ""
         assert [one.purged_at for one in await world.erasures(SCOPE, limit=9)] == [LATER]
@@ -160,7 +160,7 @@ class ErasingContract(WorldSuite):
         assert str(OLD) not in told
         assert "script" not in told
 
-    async def test_what_was_there_when_a_search_was_made_is_not_found_by_the_next(self, store: Store) -> None:
+    async def test_an_erased_memory_found_by_one_search_is_not_found_by_the_next(self, store: Store) -> None:
         kept, gone = a_memory("a wombat"), a_memory("another wombat")
         await remember(store, kept, gone)
         await give_vectors(store, {gone.text: a_vector(1, 0), kept.text: a_vector(1, 1)})
@@ -168,7 +168,7 @@ class ErasingContract(WorldSuite):
         await erase(store, memories(gone.id))
         assert await found(store, "wombat") == {kept.text}
 
-    async def test_with_memories_and_events_goes_all_that_belongs_to_them_and_is_counted(self, world: Store) -> None:
+    async def test_all_rows_of_erased_memories_and_events_are_erased_and_counted(self, world: Store) -> None:
         removed = await erase(world, replace(OF_DEPLOY, events=frozenset({*TURNS, PROBE, MARKED})))
         assert removed.counts == {
             "memories": 2,
@@ -206,7 +206,7 @@ class ErasingContract(WorldSuite):
         await store.insert(SCOPE, indexed(memory))
         assert await found(store, "first") == {"the first"}
 
-    async def test_what_it_superseded_ended_then_and_stays_so(self, store: Store) -> None:
+    async def test_a_memory_that_it_superseded_stays_ended(self, store: Store) -> None:
         old, new = replace(a_memory("old"), topic_key="t"), a_memory("new")
         await remember(store, old, new)
         await store.supersede(READER, old.id, new.id, at=NOW + timedelta(hours=1))
@@ -219,7 +219,7 @@ class ErasingContract(WorldSuite):
             None,
         )
 
-    async def test_what_it_had_taken_the_place_of_comes_back_where_that_is_asked_for(self, store: Store) -> None:
+    async def test_memories_that_it_replaced_are_restored_on_request(self, store: Store) -> None:
         first, second = a_memory("a first wombat"), a_memory("a second wombat")
         summary = a_memory("two wombats")
         await remember(store, first, second)
@@ -229,7 +229,7 @@ class ErasingContract(WorldSuite):
         assert (left.status, left.retired_at) == (Status.ACTIVE, None)
         assert await found(store, "wombat") == {second.text}
 
-    async def test_what_is_restored_lets_go_of_a_topic_that_another_has_by_now(self, store: Store) -> None:
+    async def test_a_restored_memory_loses_its_topic_if_another_has_it(self, store: Store) -> None:
         first = replace(a_memory("a first wombat"), topic_key="wombat")
         summary, later = a_memory("wombats"), replace(a_memory("a later wombat"), topic_key="wombat")
         await remember(store, first)
@@ -239,7 +239,7 @@ class ErasingContract(WorldSuite):
         left = (await store.get(READER, [first.id]))[first.id]
         assert (left.status, left.topic_key) == (Status.ACTIVE, None)
 
-    async def test_what_is_to_be_redrawn_waits_for_it(self, store: Store) -> None:
+    async def test_sources_to_be_processed_again_are_pending(self, store: Store) -> None:
         source, fact = a_memory("a source"), a_memory("a fact")
         await remember(store, source)
         await derive(store, fact, source)
@@ -295,7 +295,7 @@ class ErasingContract(WorldSuite):
         tail = await the_tail(store, SCOPE)
         assert (appended.event.seq, tail.cursor) == (1, 0)
 
-    async def test_the_tail_of_a_stream_goes_on_behind_the_gap(self, store: Store) -> None:
+    async def test_the_tail_of_a_stream_continues_after_the_gap(self, store: Store) -> None:
         last = an_event("and on")
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED), Entry(last)])
         await erase(store, Removal(events=frozenset(BOTH)))
@@ -322,7 +322,7 @@ class ErasingContract(WorldSuite):
         )
         assert (await found(store, "wombat"), await found(store, "alone")) == (set(), {"it is left alone"})
 
-    async def test_nothing_is_kept_of_what_it_said(self, store: Store) -> None:
+    async def test_none_of_its_text_is_kept(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await give_vectors(store, {f"{self.EPISODE.title} {self.EPISODE.text}": a_vector(1, 0)})
         removed = await erase(store, self.removal())
@@ -331,7 +331,7 @@ class ErasingContract(WorldSuite):
         assert "wombat" not in str(await exported(store))
         assert (removed.counts["cues"], removed.counts["vectors"]) == (1, 1)
 
-    async def test_it_is_formed_of_what_is_left(self, store: Store) -> None:
+    async def test_it_is_formed_from_the_remaining_turns(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await erase(store, self.removal())
         provenance = await store.provenance(READER, self.EPISODE.id)
@@ -393,7 +393,7 @@ class ErasingContract(WorldSuite):
         assert [line.reason for line in await store.audit(READER, other.id)] == [ERASED]
         assert [one.error for one in await store.deferrals(SCOPE)] == [ERASED]
 
-    async def test_work_on_what_is_gone_waits_no_more(self, store: Store) -> None:
+    async def test_work_on_erased_rows_is_no_longer_pending(self, store: Store) -> None:
         await remember(store, self.SECRET)
         await store.defer(SCOPE, "facts", str(self.SECRET.id), error="no answer", now=NOW)
         await erase(store, memories(self.SECRET.id))
@@ -416,7 +416,7 @@ class ErasingContract(WorldSuite):
         await erase(world, memories(OLD))
         assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == Unkept(200)
 
-    async def test_what_holds_the_text_and_stays_is_named(self, store: Store) -> None:
+    async def test_rows_that_contain_the_text_and_stay_are_named(self, store: Store) -> None:
         note = a_memory(f"He said: {self.SECRET.text}, no more.")
         event = an_event(f"I was told\n{self.SECRET.text}")
         await remember(store, self.SECRET, note, a_memory("seven gates"))
@@ -424,7 +424,7 @@ class ErasingContract(WorldSuite):
         removed = await erase(store, memories(self.SECRET.id))
         assert removed.repeated == tuple(sorted([note.id, event.id]))
 
-    async def test_ids_are_chosen_whatever_their_visibility_and_status(self, store: Store) -> None:
+    async def test_ids_select_memories_of_every_visibility_and_status(self, store: Store) -> None:
         elsewhere = Scope(workspace=SCOPE.workspace, crew="another", agent="eve")
         hidden = replace(a_memory("hidden", scope=elsewhere), visibility=Visibility.OWN, status=Status.RETIRED)
         await remember(store, replace(indexed(hidden)))
@@ -442,7 +442,7 @@ class ErasingContract(WorldSuite):
         with pytest.raises(NotFound):
             await world.lying_in(SCOPE, choice)
 
-    async def test_parts_of_a_scope_choose_what_belongs_to_each(self, store: Store) -> None:
+    async def test_each_part_of_a_scope_selects_its_own_rows(self, store: Store) -> None:
         ana = Scope(workspace=SCOPE.workspace, agent="ana", session="monday")
         others = [replace(ana, agent="bo"), replace(ana, session="tuesday"), replace(ana, session=None)]
         mine = a_memory("mine", scope=ana)
@@ -454,7 +454,7 @@ class ErasingContract(WorldSuite):
         choice = ErasureSelection(agent="ana", session="monday")
         assert await store.lying_in(SCOPE, choice) == (frozenset({mine.id}), frozenset({SAID.id}))
 
-    async def test_only_what_happened_before_is_chosen_where_that_is_asked_for(self, store: Store) -> None:
+    async def test_a_time_limit_selects_only_earlier_rows(self, store: Store) -> None:
         old, new = (a_memory(name, at=at) for name, at in (("old", NOW - timedelta(days=1)), ("new", NOW)))
         await remember(store, old, new)
         await store.append(SCOPE, [Entry(SAID), Entry(an_event("earlier", at=NOW - timedelta(microseconds=1)))])
@@ -474,6 +474,6 @@ class ErasingContract(WorldSuite):
         assert set(traces.memories) == {DEPLOY, CONVERSATION, drawn.id}
         assert traces.events[TURNS[0]].memories == {DEPLOY, CONVERSATION}
 
-    async def test_a_trace_of_the_archive_has_what_is_left_of_the_event(self, world: Store) -> None:
+    async def test_a_trace_of_the_archive_has_the_shortened_event(self, world: Store) -> None:
         traces = await world.traces(SCOPE, memories=[], events=[PROBE])
         assert (traces.events[PROBE].event.id, traces.events[PROBE].memories) == (PROBE, frozenset())

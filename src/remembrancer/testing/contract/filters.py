@@ -174,7 +174,7 @@ class FilterContract(StoreSuite):
         )
         assert await self.kept(store, metadata=(("colour", "blue"), ("run", 7))) == {"both"}
 
-    async def test_a_revised_memory_is_kept_by_what_it_holds_now(self, store: Store) -> None:
+    async def test_a_revised_memory_is_filtered_by_its_new_values(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory(f"{WORD} one"), metadata={"colour": "blue"}))
         assert await self.kept(store, metadata=(("colour", "blue"),)) == {"one"}
         after = indexed(replace(memory, metadata={"colour": "red"}))

@@ -56,7 +56,7 @@ class HealthContract(StoreSuite):
         assert found.ids == (ONE.id, TWO.id, THREE.id)
         assert found.occurred == (NOW - timedelta(days=9), NOW + timedelta(hours=3), NOW)
 
-    async def test_what_the_filter_leaves_out_does_not_count(self, store: Store) -> None:
+    async def test_memories_excluded_by_the_filter_do_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE, replace(TWO, kind="noise"))
         await store.relate(READER, [EDGE])
         await show(store, shown(ONE, 0.5), shown(TWO, 0.25))
@@ -64,12 +64,12 @@ class HealthContract(StoreSuite):
         # The neighbour of a memory counts even if the filter excludes it.
         assert found == HealthInputs(ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=1, shown=(0.5,))
 
-    async def test_what_is_retired_does_not_count(self, store: Store) -> None:
+    async def test_retired_memories_do_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE, TWO)
         await store.set_status(READER, TWO.id, Status.RETIRED, at=NOW)
         assert (await health_inputs(store)).ids == (ONE.id,)
 
-    async def test_what_the_reader_cannot_see_does_not_count(self, store: Store) -> None:
+    async def test_memories_that_the_reader_cannot_see_do_not_count(self, store: Store) -> None:
         await with_vectors(store, ONE)
         await remember(store, HIDDEN)
         await give_vectors(store, {"hidden": a_vector(1, 0)})
@@ -78,7 +78,7 @@ class HealthContract(StoreSuite):
             ids=(ONE.id,), occurred=(NOW,), with_vector=1, related=0, shown=()
         )
 
-    async def test_what_a_crew_does_not_share_does_not_count(self, store: Store) -> None:
+    async def test_memories_that_a_crew_does_not_share_do_not_count(self, store: Store) -> None:
         await remember(store, ONE, replace(TWO, scope=MATE))
         reader = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
         assert (await health_inputs(store, reader=reader)).ids == (ONE.id,)
@@ -125,23 +125,23 @@ class HealthContract(StoreSuite):
         assert (await health_inputs(store)).related == 0
         assert (await health_inputs(store, reader=Reader(MATE))).related == 1
 
-    async def test_similarities_of_what_was_shown_come_in_the_order_of_the_log(self, store: Store) -> None:
+    async def test_similarities_of_shown_memories_come_in_the_order_of_the_log(self, store: Store) -> None:
         await remember(store, ONE, TWO)
         await show(store, shown(ONE, 0.5, seconds=2), shown(TWO, -0.25, seconds=1))
         await show(store, shown(TWO, 0.75), shown(ONE, 0.125))
         assert (await health_inputs(store)).shown == (0.125, 0.75, -0.25, 0.5)
 
-    async def test_what_was_shown_earlier_does_not_count(self, single: Store) -> None:
+    async def test_earlier_exposures_do_not_count(self, single: Store) -> None:
         before = replace(shown(ONE, 0.25), at=NOW - timedelta(microseconds=1))
         await show(single, before, shown(ONE, 0.5))
         assert (await health_inputs(single)).shown == (0.5,)
 
-    async def test_what_was_shown_without_a_similarity_does_not_count(self, single: Store) -> None:
+    async def test_exposures_without_a_similarity_do_not_count(self, single: Store) -> None:
         await show(single, shown(ONE, None), shown(ONE, 0.0, seconds=1))
         assert (await health_inputs(single)).shown == (0.0,)
 
     @pytest.mark.parametrize("kind", [Exposure.RETRIEVED, Exposure.USED])
-    async def test_only_what_was_shown_counts_as_shown(self, single: Store, kind: Exposure) -> None:
+    async def test_only_shown_memories_count_as_shown(self, single: Store, kind: Exposure) -> None:
         await show(single, replace(shown(ONE, 0.5), exposure=kind))
         assert (await health_inputs(single)).shown == ()
 
@@ -160,7 +160,7 @@ class HealthContract(StoreSuite):
         await store.put_snapshot(SCOPE, snapshot)
         assert await store.snapshots(SCOPE, "platform", limit=9) == (snapshot,)
 
-    async def test_what_could_not_be_measured_stays_unknown(self, store: Store) -> None:
+    async def test_a_metric_that_could_not_be_measured_stays_unknown(self, store: Store) -> None:
         nothing = Metrics(freshness=None, coverage=None, coherence=None, efficiency=None, reachability=None)
         snapshot = replace(a_snapshot(None, score=None), metrics=nothing)
         await store.put_snapshot(SCOPE, snapshot)
@@ -188,7 +188,7 @@ class HealthContract(StoreSuite):
         for snapshot in kept:
             assert await store.snapshots(SCOPE, snapshot.crew, limit=9) == (snapshot,)
 
-    async def test_a_snapshot_is_the_workspace_s_whoever_takes_it(self, store: Store) -> None:
+    async def test_a_snapshot_belongs_to_the_workspace_and_not_to_its_creator(self, store: Store) -> None:
         await store.put_snapshot(SCOPE, a_snapshot("data"))
         assert await store.snapshots(Scope(workspace="acme"), "data", limit=9) == (a_snapshot("data"),)
 

@@ -32,7 +32,7 @@ class JobsContract(StoreSuite):
         await store.put_run(SCOPE, RUN)
         assert await store.runs(SCOPE) == {"segment": RUN}
 
-    async def test_a_run_takes_the_place_of_the_one_before(self, store: Store) -> None:
+    async def test_a_run_replaces_the_previous_one(self, store: Store) -> None:
         await store.put_run(SCOPE, RUN)
         again = Run(job="segment", started_at=NOW + timedelta(days=1), ended_at=NOW + timedelta(days=1))
         await store.put_run(SCOPE, again)
@@ -43,7 +43,7 @@ class JobsContract(StoreSuite):
             await store.put_run(SCOPE, replace(RUN, job=job))
         assert list(await store.runs(SCOPE)) == ["review", "segment", "sleep"]
 
-    async def test_runs_are_the_workspace_s_whoever_keeps_them(self, store: Store) -> None:
+    async def test_runs_belong_to_the_workspace_and_not_to_their_creator(self, store: Store) -> None:
         await store.put_run(SCOPE, RUN)
         assert await store.runs(Scope(workspace="acme")) == {"segment": RUN}
 
@@ -51,14 +51,14 @@ class JobsContract(StoreSuite):
         await store.put_run(SCOPE, RUN)
         assert await exported(store) == []
 
-    async def test_what_fails_waits_half_a_minute(self, store: Store) -> None:
+    async def test_a_failed_item_waits_half_a_minute(self, store: Store) -> None:
         deferral = await store.defer(SCOPE, "segment", "monday", error="no answer", now=NOW)
         assert deferral == Deferral(
             job="segment", item="monday", attempts=1, retry_at=NOW + timedelta(seconds=30), error="no answer"
         )
         assert await store.deferrals(SCOPE) == (deferral,)
 
-    async def test_what_fails_again_waits_twice_as_long_and_at_most_a_day(self, store: Store) -> None:
+    async def test_an_item_that_fails_again_waits_twice_as_long_and_at_most_a_day(self, store: Store) -> None:
         waits: list[timedelta] = []
         for attempt in range(1, 101):
             deferral = await store.defer(SCOPE, "segment", "monday", error=f"no answer {attempt}", now=NOW)
@@ -74,13 +74,13 @@ class JobsContract(StoreSuite):
         assert len(deferral.error) == MAX_ERROR_CHARS
         assert await store.deferrals(SCOPE) == (deferral,)
 
-    async def test_what_is_settled_waits_no_more(self, store: Store) -> None:
+    async def test_a_settled_item_is_no_longer_pending(self, store: Store) -> None:
         for item in ("monday", "tuesday", "friday"):
             await store.defer(SCOPE, "segment", item, error="", now=NOW)
         await store.settle(SCOPE, "segment", ["monday", "friday", "sunday"])
         assert [deferral.item for deferral in await store.deferrals(SCOPE)] == ["tuesday"]
 
-    async def test_what_was_settled_begins_anew(self, store: Store) -> None:
+    async def test_a_settled_item_that_fails_again_starts_with_the_first_wait(self, store: Store) -> None:
         for _ in range(3):
             await store.defer(SCOPE, "segment", "monday", error="", now=NOW)
         await store.settle(SCOPE, "segment", ["monday"])
@@ -94,13 +94,13 @@ class JobsContract(StoreSuite):
         assert await store.deferrals(SCOPE, "segment") == ()
         assert len(await store.deferrals(SCOPE, "facts")) == 1
 
-    async def test_what_is_due_first_comes_first_then_by_job_and_item(self, store: Store) -> None:
+    async def test_items_are_ordered_by_due_time_then_by_job_and_item(self, store: Store) -> None:
         for job, item, minutes in (("b", "x", 0), ("a", "y", 0), ("a", "x", 0), ("a", "z", -1)):
             await store.defer(SCOPE, job, item, error="", now=NOW + timedelta(minutes=minutes))
         found = [(deferral.job, deferral.item) for deferral in await store.deferrals(SCOPE)]
         assert found == [("a", "z"), ("a", "x"), ("a", "y"), ("b", "x")]
 
-    async def test_what_waits_is_of_this_machine_and_in_no_export(self, store: Store) -> None:
+    async def test_pending_work_is_local_and_not_exported(self, store: Store) -> None:
         await store.defer(SCOPE, "segment", "monday", error="", now=NOW)
         assert await exported(store) == []
 
@@ -132,7 +132,7 @@ class SpendingContract(StoreSuite):
             ),
         )
 
-    async def test_what_has_no_price_costs_nothing_and_is_counted(self, store: Store) -> None:
+    async def test_a_call_without_a_price_costs_nothing_and_is_counted(self, store: Store) -> None:
         await store.log_call(SCOPE, replace(a_call(), cost=None))
         (spent,) = await store.spending(SCOPE)
         assert (spent.cost, spent.unpriced) == (0.0, 1)
@@ -143,7 +143,7 @@ class SpendingContract(StoreSuite):
         found = [(spent.purpose, spent.model) for spent in await store.spending(SCOPE)]
         assert found == [("facts", "large"), ("facts", "small"), ("titles", "large"), ("titles", "small")]
 
-    async def test_what_was_asked_before_a_time_does_not_count(self, store: Store) -> None:
+    async def test_calls_before_the_given_time_do_not_count(self, store: Store) -> None:
         instant = timedelta(microseconds=1)
         for at in (NOW - instant, NOW, NOW + instant):
             await store.log_call(SCOPE, replace(a_call(), at=at))
@@ -153,7 +153,7 @@ class SpendingContract(StoreSuite):
         ]
         assert counted == [3, 2, 1, 0]
 
-    async def test_spending_is_the_workspace_s_whoever_asked(self, store: Store) -> None:
+    async def test_spending_belongs_to_the_workspace_and_not_to_the_caller(self, store: Store) -> None:
         await store.log_call(SCOPE, a_call())
         await store.log_call(Scope(workspace="acme"), a_call())
         (spent,) = await store.spending(MATE)

@@ -254,7 +254,7 @@ class MemoryContract(StoreSuite):
         told = await store.by_topic(replace(mine, session="tuesday"), "t", topics)
         assert {memory.text for memory in told} == found
 
-    async def test_of_other_scopes_only_what_everybody_may_see_has_a_topic(self, store: Store) -> None:
+    async def test_of_other_scopes_only_memories_visible_to_everybody_are_found_by_topic(self, store: Store) -> None:
         private = replace(a_memory("private"), visibility=Visibility.OWN, topic_key="t")
         await remember(store, private)
         assert await store.by_topic(SCOPE, "t", Level.WORKSPACE) == (private,)
@@ -334,14 +334,14 @@ class MemoryContract(StoreSuite):
         await remember(store, replace(a_memory(), topic_key="t"))
         assert await store.by_topic(SCOPE, "u") == ()
 
-    async def test_revising_replaces_what_a_memory_says(self, store: Store) -> None:
+    async def test_revising_replaces_the_text_of_a_memory(self, store: Store) -> None:
         memory = await stored(store, a_memory("one"))
         after = replace(memory, text="two", title="Two", kind="decision", tags=("t",), topic_key="topic")
         revised = await store.revise(SCOPE, indexed(after), expected_revision=1, at=LATER)
         assert revised == replace(after, revision=2)
         assert await one(store, memory.id) == revised
 
-    async def test_revising_keeps_what_the_memory_said(self, store: Store) -> None:
+    async def test_revising_keeps_the_earlier_text(self, store: Store) -> None:
         memory = await stored(store, replace(a_memory("one"), title="First"))
         await store.revise(SCOPE, saying(replace(memory, title=None), "two"), expected_revision=1, at=LATER)
         await store.revise(SCOPE, saying(memory, "three"), expected_revision=2, at=LATER + timedelta(days=1))
@@ -364,7 +364,7 @@ class MemoryContract(StoreSuite):
                 with pytest.raises(Conflict):
                     await store.revise(SCOPE, saying(memory, "lost"), expected_revision=expected, at=LATER)
 
-    async def test_revising_what_is_not_there_is_not_found(self, store: Store) -> None:
+    async def test_revising_an_unknown_memory_is_not_found(self, store: Store) -> None:
         with pytest.raises(NotFound):
             await store.revise(SCOPE, indexed(a_memory()), expected_revision=1, at=LATER)
 
@@ -376,7 +376,7 @@ class MemoryContract(StoreSuite):
         assert revised.strength == Strength(importance=0.9, usage=Usage(used=1))
         assert await one(store, memory.id) == revised
 
-    async def test_revising_keeps_what_reviews_made_of_a_memory(self, store: Store) -> None:
+    async def test_revising_keeps_the_effects_of_reviews(self, store: Store) -> None:
         memory = await stored(store, a_memory("one"))
         reviewed = Strength(stability=9.5, difficulty=3.25, last_reviewed_at=LATER)
         await store.adjust(READER, [memory.id], lambda _: Adjustment(reviewed), at=LATER)
@@ -384,7 +384,7 @@ class MemoryContract(StoreSuite):
         assert revised.strength == reviewed
         assert await one(store, memory.id) == revised
 
-    async def test_revising_keeps_what_feedback_made_of_a_memory(self, store: Store) -> None:
+    async def test_revising_keeps_the_effects_of_feedback(self, store: Store) -> None:
         memory = await stored(store, a_memory())
         await store.adjust(READER, [memory.id], lambda held: Adjustment(replace(held, confidence=0.9)), at=LATER)
         revised = await store.revise(SCOPE, indexed(replace(memory, text="later")), expected_revision=1, at=LATER)
@@ -425,7 +425,7 @@ class MemoryContract(StoreSuite):
         assert await remembered.revisions(READER, a_memory().id) == ()
         assert await remembered.revisions(READER, NOWHERE) == ()
 
-    async def test_retiring_says_since_when(self, remembered: Store) -> None:
+    async def test_retiring_stores_its_time(self, remembered: Store) -> None:
         expected = replace(a_memory(), status=Status.RETIRED, retired_at=LATER)
         assert await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=LATER) == expected
         assert await one(remembered, a_memory().id) == expected
@@ -492,14 +492,14 @@ class MemoryContract(StoreSuite):
             for size in (1, 2, 3):
                 assert await paged(store, size, oldest_first) == await listed(store, oldest_first=oldest_first)
 
-    async def test_what_is_remembered_between_pages_moves_none_of_them(self, store: Store) -> None:
+    async def test_memories_added_between_pages_do_not_shift_them(self, store: Store) -> None:
         await remember(store, *spread([a_memory("old"), a_memory("new")]))
         (newest,) = await store.memories(READER, EVERYTHING, limit=1)
         await remember(store, moved(a_memory("newer"), LATER))
         rest = await store.memories(READER, EVERYTHING, limit=9, after=MemoryPlace.of(newest))
         assert [memory.text for memory in rest] == ["old"]
 
-    async def test_a_page_goes_on_behind_a_memory_that_has_gone(self, store: Store) -> None:
+    async def test_a_page_continues_after_a_memory_that_no_longer_exists(self, store: Store) -> None:
         several = spread([a_memory("old"), a_memory("middle"), a_memory("new")])
         await remember(store, *several)
         await store.set_status(READER, several[1].id, Status.RETIRED, at=LATER)

@@ -122,7 +122,7 @@ class NeighbourCoverageContract(IndexSuite):
             "kestrel again": 0,
         })  # fmt: skip
 
-    async def test_a_word_that_nobody_said_lowers_the_share(self, finder: Finder) -> None:
+    async def test_a_word_that_occurs_nowhere_lowers_the_share(self, finder: Finder) -> None:
         await say(finder, "kestrel", "owl")
         neighbour_coverage = await ask(finder, "neighbour_coverage", about("kestrel", "walrus"))
         assert neighbour_coverage["owl"] == pytest.approx(
@@ -146,7 +146,7 @@ class NeighbourCoverageContract(IndexSuite):
         await say(finder, "roof", start=MINUTE)
         assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "roof": 1})
 
-    async def test_turns_stand_in_the_order_of_their_stream_whenever_they_were_said(self, finder: Finder) -> None:
+    async def test_turns_have_the_order_of_their_stream_and_not_of_their_times(self, finder: Finder) -> None:
         for text, minute in (("kestrel", 2), ("owl", 0), ("barn", 1)):
             await say(finder, text, start=minute * MINUTE)
         assert await ask(finder, "neighbour_coverage", about("kestrel")) == close(
@@ -173,7 +173,7 @@ class NeighbourCoverageContract(IndexSuite):
         await say(finder, "owl", start=MINUTE)
         assert await ask(finder, "neighbour_coverage", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
-    async def test_what_other_memories_of_an_event_say_is_said_in_the_same_turn(self, finder: Finder) -> None:
+    async def test_other_memories_of_an_event_belong_to_the_same_turn(self, finder: Finder) -> None:
         event, after = turns("seen at noon", "roof")
         await finder.store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
         for write in held_by(event, "kestrel owl", "kestrel barn"):

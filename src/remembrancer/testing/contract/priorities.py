@@ -73,7 +73,7 @@ class PriorityContract(StoreSuite):
         async with unchanged(store):
             assert (await mark(store, OTHER, Priority.HIGH)).previous is Priority.HIGH
 
-    async def test_what_never_changed_has_no_changes(self, recorded: Store) -> None:
+    async def test_an_entry_whose_priority_never_changed_has_no_changes(self, recorded: Store) -> None:
         assert await recorded.priority_changes(READER, EVENT.id) == ()
 
     async def test_a_changed_priority_takes_no_new_position(self, recorded: Store) -> None:
@@ -93,14 +93,14 @@ class PriorityContract(StoreSuite):
         await mark(recorded)
         assert await recorded.priority_changes(other, EVENT.id) == ()
 
-    async def test_what_is_in_the_archive_keeps_its_priority(self, recorded: Store) -> None:
+    async def test_an_archived_entry_keeps_its_priority(self, recorded: Store) -> None:
         await mark(recorded, at=NOW)
         await recorded.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
         with pytest.raises(Conflict, match="archive"):
             await mark(recorded, priority=Priority.NORMAL)
         assert [one.priority for one in await recorded.priority_changes(READER, EVENT.id)] == [Priority.PIN]
 
-    async def test_what_became_permanent_is_not_archived(self, recorded: Store) -> None:
+    async def test_a_permanent_entry_is_not_archived(self, recorded: Store) -> None:
         await mark(recorded, priority=Priority.PERMANENT)
         assert await recorded.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9) == 0
 
@@ -118,7 +118,7 @@ class PriorityContract(StoreSuite):
         kept = (await store.get(READER, [memory.id]))[memory.id].strength
         assert kept == Strength(importance=0.25, importance_floor=0.125)
 
-    async def test_every_memory_formed_from_it_changes_whatever_its_status_and_visibility(self, store: Store) -> None:
+    async def test_every_memory_formed_from_it_changes_with_any_status_and_visibility(self, store: Store) -> None:
         hidden = HIDDEN
         retired = a_memory("retired")
         await store.append(SCOPE, [Entry(EVENT, indexed(retired, event_ids=[EVENT.id]))])

@@ -106,7 +106,7 @@ class ReadingContract(StoreSuite):
         await append(store, an_event())
         assert await texts(store, EventFilter(severities=frozenset())) == []
 
-    async def test_what_is_chosen_stays_within_reach(self, store: Store) -> None:
+    async def test_a_filter_does_not_extend_the_readers_reach(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=MATE))
         assert await texts(store, EventFilter(agent="bob"), Reader(SCOPE, Reach.OWN)) == []
 
@@ -122,13 +122,13 @@ class ReadingContract(StoreSuite):
         await append(store, an_event(at=midnight), an_event(event_id=UUID(int=9), at=midnight + timedelta(hours=23)))
         assert await store.events_by_day(READER, ANY) == {date(1969, 12, 31): 2}
 
-    async def test_what_is_archived_counts_for_its_day_where_it_is_asked_for(self, store: Store) -> None:
+    async def test_archived_events_count_for_their_day_on_request(self, store: Store) -> None:
         await append(store, an_event())
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
         assert await store.events_by_day(READER, ANY) == {}
         assert await store.events_by_day(READER, EventFilter(archived=True)) == {NOW.date(): 1}
 
-    async def test_days_count_what_is_chosen_and_within_reach(self, store: Store) -> None:
+    async def test_days_count_events_that_match_the_filter_and_are_within_reach(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=MATE))
         assert await store.events_by_day(Reader(SCOPE, Reach.OWN), ANY) == {NOW.date(): 1}
         assert await store.events_by_day(READER, EventFilter(agent="nobody")) == {}
@@ -177,13 +177,13 @@ class ReadingContract(StoreSuite):
             await append(store, an_event("an owl again"), an_event("x", scope=replace(SCOPE, workspace="rival")))
         assert await texts(store, about("owl")) == ["an owl"]
 
-    async def test_what_is_archived_is_found_by_what_is_left_of_it(self, store: Store) -> None:
+    async def test_archived_events_are_found_by_their_shortened_text(self, store: Store) -> None:
         await append(store, an_event(f"an owl {'x ' * 400} a kestrel"))
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
         asked = [about("owl"), about("owl", archived=True), about("kestrel", archived=True)]
         assert [await store.count_events(READER, where) for where in asked] == [0, 1, 0]
 
-    async def test_what_comes_back_from_the_archive_is_found_whole(self, store: Store) -> None:
+    async def test_events_restored_from_the_archive_are_found_by_their_whole_text(self, store: Store) -> None:
         await append(store, an_event(f"an owl {'x ' * 400} a kestrel"))
         rows = await exported(store)
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
@@ -215,7 +215,7 @@ class ReadingContract(StoreSuite):
         assert [text for page in pages for text in page] == [event.text for event in whole]
         assert all(len(page) == size for page in pages[:-1])
 
-    async def test_what_is_recorded_meanwhile_moves_no_page(self, store: Store) -> None:
+    async def test_events_recorded_between_pages_do_not_shift_them(self, store: Store) -> None:
         await append(store, *turns(4))
         first = await store.events(READER, ANY, limit=2)
         await append(store, an_event("the newest", at=NOW + timedelta(days=1)))
@@ -237,7 +237,7 @@ class ReadingContract(StoreSuite):
         pages = await self.pages(store, EventFilter(archived=True), size=2, oldest_first=False)
         assert pages == [["turn 4", "turn 3"], ["turn 2", "turn 1"], ["turn 0"]]
 
-    async def test_a_page_holds_only_what_is_chosen_and_is_full(self, store: Store) -> None:
+    async def test_a_page_has_only_matching_events_and_is_full(self, store: Store) -> None:
         await append(store, *(replace(event, type=f"type-{n % 2}") for n, event in enumerate(turns(8))))
         pages = await self.pages(store, EventFilter(types=frozenset({"type-1"})), size=2, oldest_first=True)
         assert pages == [["turn 1", "turn 3"], ["turn 5", "turn 7"]]
@@ -250,7 +250,7 @@ class ReadingContract(StoreSuite):
         for after in (None, 0):
             assert await store.recorded(READER, ANY, after=after, limit=9) == Stretch((), 0)
 
-    async def test_positions_count_what_was_recorded(self, store: Store) -> None:
+    async def test_positions_follow_the_order_of_recording(self, store: Store) -> None:
         events = turns(3)
         await append(store, *events)
         stretch = await store.recorded(READER, ANY, after=0, limit=9)
@@ -268,7 +268,7 @@ class ReadingContract(StoreSuite):
         assert [one.event.text for one in (*first.entries, *second.entries)] == [f"turn {n}" for n in range(4)]
         assert (first.position, second.position) == (2, 4)
 
-    async def test_what_was_recorded_last_comes_in_its_order_too(self, store: Store) -> None:
+    async def test_the_latest_events_come_in_their_order_too(self, store: Store) -> None:
         await append(store, *turns(5))
         assert await self.since(store, None, limit=2) == ["turn 3", "turn 4"]
 
@@ -286,7 +286,7 @@ class ReadingContract(StoreSuite):
         await append(store, an_event("an owl"), an_event("a kestrel"), an_event("two owls"))
         assert await self.since(store, 0, about("owl")) == ["an owl", "two owls"]
 
-    async def test_what_is_out_of_reach_is_not_among_them(self, store: Store) -> None:
+    async def test_events_out_of_reach_are_left_out(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=MATE))
         stretch = await store.recorded(Reader(SCOPE, Reach.OWN), ANY, after=0, limit=9)
         assert [one.event.text for one in stretch.entries] == ["mine"]
@@ -309,7 +309,7 @@ class ReadingContract(StoreSuite):
         stretch = await store.recorded(READER, ANY, after=3, limit=9)
         assert [(one.position, one.event.text) for one in stretch.entries] == [(4, "next")]
 
-    async def test_what_has_been_archived_is_not_among_them(self, store: Store) -> None:
+    async def test_archived_events_are_left_out(self, store: Store) -> None:
         await append(store, *turns(3))
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=2)
         assert await self.since(store, 0, EventFilter(archived=True)) == ["turn 2"]

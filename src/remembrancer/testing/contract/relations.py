@@ -62,7 +62,7 @@ class RelationContract(LinkedSuite):
         await linked.relate(READER, [edge(), edge(HUB, RIGHT)])
         assert await linked.hubs(READER, EVERYTHING, limit=1) == {HUB.id: 2}
 
-    async def test_edges_to_what_the_filter_leaves_out_make_no_hub(self, linked: Store) -> None:
+    async def test_edges_to_memories_excluded_by_the_filter_make_no_hub(self, linked: Store) -> None:
         await linked.relate(READER, [edge(), edge(HUB, RIGHT)])
         await linked.set_status(READER, LEFT.id, Status.RETIRED, at=NOW)
         where = Filter(current_at=LATER)
@@ -96,7 +96,7 @@ class RelationContract(LinkedSuite):
         assert await linked.relate(READER, [replace(edge(weight=0.25), created_at=LATER)]) == 0
         assert await linked.relations(READER, [HUB.id]) == (edge(weight=0.25),)
 
-    async def test_an_edge_said_twice_at_once_is_one_with_the_last_weight(self, linked: Store) -> None:
+    async def test_an_edge_given_twice_at_once_is_stored_once_with_the_last_weight(self, linked: Store) -> None:
         assert await linked.relate(READER, [edge(weight=0.25), edge(weight=1.0)]) == 1
         assert await linked.relations(READER, [HUB.id]) == (edge(weight=1.0),)
 

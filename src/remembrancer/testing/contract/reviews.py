@@ -64,7 +64,7 @@ class ReviewContract(StoreSuite):
             Evidence(memory_id=ONE.id, at=(after(3),), queries=("",)),
         )
 
-    async def test_what_was_never_exposed_does_not_wait(self, known: Store) -> None:
+    async def test_a_memory_without_exposures_is_not_pending(self, known: Store) -> None:
         assert await waiting(known) == []
 
     async def test_only_exposures_of_that_kind_count(self, store: Store) -> None:
@@ -75,12 +75,12 @@ class ReviewContract(StoreSuite):
         assert await waiting(store, Exposure.USED) == [TWO.id]
         assert await waiting(store, Exposure.SHOWN) == []
 
-    async def test_what_a_review_has_answered_waits_no_more(self, known: Store) -> None:
+    async def test_exposures_covered_by_a_review_are_no_longer_pending(self, known: Store) -> None:
         await retrieve(known, ONE, 3)
         await review(known, ONE, until=3)
         assert await waiting(known) == []
 
-    async def test_what_came_after_the_evidence_of_a_review_waits_for_the_next(self, known: Store) -> None:
+    async def test_exposures_after_the_evidence_of_a_review_are_pending_for_the_next(self, known: Store) -> None:
         for minutes in (3, 4, 5):
             await retrieve(known, ONE, minutes, f"question {minutes}")
         await review(known, ONE, until=4, minutes=9)
@@ -101,7 +101,7 @@ class ReviewContract(StoreSuite):
         await review(store, ONE, until=9)
         assert await waiting(store) == [TWO.id]
 
-    async def test_who_waits_longest_comes_first_then_by_id(self, store: Store) -> None:
+    async def test_memories_are_ordered_by_waiting_time_then_by_id(self, store: Store) -> None:
         await remember(store, ONE, TWO, THREE)
         await retrieve(store, THREE, 1)
         await retrieve(store, THREE, 9)
@@ -110,7 +110,7 @@ class ReviewContract(StoreSuite):
         assert await waiting(store) == [THREE.id, ONE.id, TWO.id]
         assert await waiting(store, limit=2) == [THREE.id, ONE.id]
 
-    async def test_what_is_out_of_recall_does_not_wait(self, store: Store) -> None:
+    async def test_a_memory_that_is_not_current_is_not_pending(self, store: Store) -> None:
         await remember(store, ONE, TWO, THREE)
         for memory in (ONE, TWO, THREE):
             await retrieve(store, memory, 3)
@@ -118,7 +118,7 @@ class ReviewContract(StoreSuite):
         await store.supersede(READER, TWO.id, THREE.id, at=NOW)
         assert await waiting(store) == [THREE.id]
 
-    async def test_what_only_its_owner_sees_waits_too(self, store: Store) -> None:
+    async def test_a_memory_that_only_its_owner_sees_is_pending_too(self, store: Store) -> None:
         await remember(store, HIDDEN)
         await retrieve(store, HIDDEN, 3)
         assert await waiting(store) == [HIDDEN.id]
@@ -135,10 +135,10 @@ class ReviewContract(StoreSuite):
         await review(store, ONE, until=3)
         assert await store.reviews(READER, TWO.id) == ()
 
-    async def test_what_is_not_there_has_none(self, store: Store) -> None:
+    async def test_an_unknown_memory_has_none(self, store: Store) -> None:
         assert await store.reviews(READER, NOWHERE) == ()
 
-    async def test_a_reader_sees_no_reviews_of_what_it_does_not_see(self, store: Store) -> None:
+    async def test_a_reader_sees_no_reviews_of_memories_that_it_cannot_see(self, store: Store) -> None:
         await remember(store, HIDDEN)
         await review(store, HIDDEN, until=3)
         assert await store.reviews(READER, HIDDEN.id) == ()
@@ -167,7 +167,7 @@ class ReviewContract(StoreSuite):
         await retrieve(store, THREE, 1, session="tuesday")
         assert await store.exposed_in(SCOPE, "monday", Exposure.RETRIEVED) == (ONE.id, TWO.id)
 
-    async def test_what_was_exposed_otherwise_does_not_count(self, store: Store) -> None:
+    async def test_exposures_of_other_kinds_do_not_count(self, store: Store) -> None:
         await remember(store, ONE, TWO)
         await retrieve(store, ONE, 1, session="monday", kind=Exposure.SHOWN)
         await retrieve(store, TWO, 1)

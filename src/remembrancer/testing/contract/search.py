@@ -326,7 +326,7 @@ class UnionContract(IndexSuite):
         answer = await finder.search(READER, request())
         assert (answer.ids, answer.visible, answer.bm25_bound) == ((), 1, 0.0)
 
-    async def test_a_memory_of_a_requested_time_is_returned_whatever_its_text(self, finder: Finder) -> None:
+    async def test_a_memory_of_a_requested_time_is_returned_with_any_text(self, finder: Finder) -> None:
         hour = timedelta(hours=1)
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - n * 24 * hour) for n in range(1, 6)]
         lasting = replace(a_memory("lasting", memory_id=UUID(int=6), at=NOW), occurred_from=days[4].occurred_from)
@@ -408,7 +408,7 @@ class UnionContract(IndexSuite):
         answer = await finder.search(READER, request("memory"))
         assert [memory_id.int for memory_id in answer.ids] == [3, 1, 2, 4]
 
-    async def test_candidates_carry_what_the_signals_need(self, finder: Finder) -> None:
+    async def test_candidates_have_the_fields_that_the_signals_need(self, finder: Finder) -> None:
         memory = replace(moved(a_memory("kestrel"), NOW + timedelta(microseconds=5)), occurred_from=NOW)
         strength = replace(memory.strength, importance=0.75, confidence=0.25, priority=9)
         await remember(finder.store, replace(memory, strength=strength))

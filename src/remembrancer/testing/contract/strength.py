@@ -95,7 +95,7 @@ class StrengthContract(StoreSuite):
         await remembered.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
         assert set(await remembered.adjust(READER, [a_memory().id], used_once, at=LATER)) == {a_memory().id}
 
-    async def test_an_adjustment_that_says_so_retires_the_memory(self, remembered: Store) -> None:
+    async def test_an_adjustment_can_retire_the_memory(self, remembered: Store) -> None:
         await remembered.adjust(READER, [a_memory().id], wearing, at=LATER)
         expected = replace(
             a_memory(),
@@ -105,7 +105,7 @@ class StrengthContract(StoreSuite):
         )
         assert await one(remembered, a_memory().id) == expected
 
-    async def test_the_audit_says_why_an_adjustment_retired_a_memory(self, remembered: Store) -> None:
+    async def test_the_audit_has_the_reason_why_an_adjustment_retired_a_memory(self, remembered: Store) -> None:
         await remembered.adjust(READER, [a_memory().id], wearing, at=LATER)
         assert await remembered.audit(READER, a_memory().id) == (Audited(a_memory().id, "retired", WEARY, LATER),)
 
@@ -113,7 +113,7 @@ class StrengthContract(StoreSuite):
         await remembered.adjust(READER, [a_memory().id], used_once, at=LATER)
         assert await remembered.audit(READER, a_memory().id) == ()
 
-    async def test_what_is_retired_already_is_retired_since_then(self, remembered: Store) -> None:
+    async def test_a_memory_retired_before_keeps_that_time(self, remembered: Store) -> None:
         await remembered.set_status(READER, a_memory().id, Status.ARCHIVED, at=NOW)
         await remembered.adjust(READER, [a_memory().id], wearing, at=LATER)
         memory = await one(remembered, a_memory().id)
@@ -143,7 +143,7 @@ class StrengthContract(StoreSuite):
             await store.adjust(READER, both, retires_the_first, at=LATER, exposed=[shown(one) for one in both])
         assert await exported(store) == before
 
-    async def test_the_audit_of_what_is_not_there_is_empty(self, store: Store) -> None:
+    async def test_the_audit_of_an_unknown_memory_is_empty(self, store: Store) -> None:
         assert await store.audit(READER, NOWHERE) == ()
 
     async def test_the_audit_comes_oldest_first(self, remembered: Store) -> None:
@@ -199,7 +199,7 @@ class StrengthContract(StoreSuite):
             with pytest.raises(NotFound):
                 await remembered.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=exposed)
 
-    async def test_the_log_stays_when_what_a_memory_says_is_revised(self, remembered: Store) -> None:
+    async def test_the_log_stays_when_the_text_of_a_memory_is_revised(self, remembered: Store) -> None:
         await remembered.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)])
         before = await logged(remembered)
         await remembered.revise(SCOPE, indexed(a_memory()), expected_revision=1, at=LATER)
@@ -230,7 +230,7 @@ class FoundStatesContract(IndexSuite):
         answer = await finder.search(READER, request("kestrel"))
         assert_same_states(answer.states, states_of([]))
 
-    async def test_what_an_adjustment_changed_is_brought_at_once(self, finder: Finder) -> None:
+    async def test_a_changed_state_is_reported_at_once(self, finder: Finder) -> None:
         memory = await stored(finder.store, a_memory("kestrel"))
         await finder.search(READER, request("kestrel"))
         await finder.store.adjust(READER, [memory.id], lambda _: Adjustment(FULL.strength), at=LATER)
@@ -289,18 +289,18 @@ class StatesContract(StoreSuite):
         assert ids == ()
         assert_same_states(states, states_of([]))
 
-    async def test_only_what_is_current_has_a_state(self, store: Store) -> None:
+    async def test_only_current_memories_have_a_state(self, store: Store) -> None:
         kept, retired, expired = a_memory("kept"), a_memory("retired"), a_memory("expired")
         await remember(store, kept, retired, replace(expired, valid_until=NOW))
         await store.set_status(READER, retired.id, Status.RETIRED, at=NOW)
         assert (await store.states(READER, EVERYTHING))[0] == (kept.id,)
 
-    async def test_states_are_those_of_what_the_filter_keeps(self, store: Store) -> None:
+    async def test_states_are_those_of_memories_that_match_the_filter(self, store: Store) -> None:
         await remember(store, a_memory("note"), replace(a_memory("fact"), kind="fact"))
         where = Filter(current_at=EVERYTHING.current_at, kinds=frozenset({"fact"}))
         assert (await store.states(READER, where))[0] == (a_memory("fact").id,)
 
-    async def test_states_are_those_of_what_the_reader_sees(self, store: Store) -> None:
+    async def test_states_are_those_of_memories_that_the_reader_sees(self, store: Store) -> None:
         await remember(store, a_memory("mine"), a_memory("theirs", scope=MATE))
         assert (await store.states(Reader(SCOPE, Reach.OWN), EVERYTHING))[0] == (a_memory("mine").id,)
 

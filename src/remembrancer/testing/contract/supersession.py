@@ -55,7 +55,7 @@ class SupersessionContract(StoreSuite):
         edge = Relation(NEW.id, OLD.id, RelationKind.SUPERSEDES, 1.0, LATER)
         assert await places.relations(READER, [OLD.id]) == (edge,)
 
-    async def test_an_edge_that_said_so_before_stays(self, places: Store) -> None:
+    async def test_an_existing_edge_stays(self, places: Store) -> None:
         edge = Relation(NEW.id, OLD.id, RelationKind.SUPERSEDES, 0.5, NOW)
         await places.relate(READER, [edge])
         await places.supersede(READER, OLD.id, NEW.id, at=LATER)
@@ -109,7 +109,9 @@ class SupersessionContract(StoreSuite):
         ],
         ids=["no such old", "no such new", "an unseen old", "an unseen new", "none to end", "an unseen one to end"],
     )
-    async def test_what_the_reader_cannot_see_is_not_found(self, places: Store, old: UUID, new: UUID | None) -> None:
+    async def test_a_memory_that_the_reader_cannot_see_is_not_found(
+        self, places: Store, old: UUID, new: UUID | None
+    ) -> None:
         await remember(places, HIDDEN)
         async with refused(places, NotFound):
             await places.supersede(READER, old, new, at=LATER)
@@ -122,7 +124,7 @@ class SupersessionContract(StoreSuite):
         with pytest.raises(Conflict):
             await places.supersede(READER, OLD.id, NEW.id, at=LATER)
 
-    async def test_what_is_superseded_is_revised_no_more(self, places: Store) -> None:
+    async def test_a_superseded_memory_cannot_be_revised(self, places: Store) -> None:
         await places.supersede(READER, OLD.id, NEW.id, at=LATER)
         async with refused(places, Conflict):
             await places.revise(SCOPE, saying(OLD, "testing"), expected_revision=1, at=LATER)
@@ -151,7 +153,7 @@ class SupersessionContract(StoreSuite):
         revised = await store.revise(SCOPE, indexed(after), expected_revision=1, at=LATER)
         assert await store.by_topic(SCOPE, "target") == (revised,)
 
-    async def test_a_superseded_memory_may_become_active_beside_the_one_that_has_its_topic(self, store: Store) -> None:
+    async def test_a_superseded_memory_may_become_active_while_another_has_its_topic(self, store: Store) -> None:
         await self._superseded(store)
         await self._told_anew(store)
         await store.set_status(READER, ABOUT.id, Status.RETIRED, at=LATER)
@@ -168,12 +170,12 @@ class SupersessionContract(StoreSuite):
         assert await places.supersede(READER, OLD.id, None, at=LATER) == expected
         assert await one(places, OLD.id) == expected
 
-    async def test_what_has_ended_is_believed_until_then(self, places: Store) -> None:
+    async def test_an_ended_memory_is_valid_until_its_end(self, places: Store) -> None:
         await places.supersede(READER, OLD.id, None, at=LATER)
         assert await found(places, "staging", where=Filter(current_at=LATER - INSTANT)) == {OLD.text}
         assert await found(places, "staging", where=Filter(current_at=LATER)) == set()
 
-    async def test_the_audit_says_when_a_memory_was_ended(self, places: Store) -> None:
+    async def test_the_audit_has_the_time_at_which_a_memory_was_ended(self, places: Store) -> None:
         await places.supersede(READER, OLD.id, None, at=LATER)
         assert await places.audit(READER, OLD.id) == (Audited(OLD.id, "invalidated", "", LATER),)
 
@@ -181,30 +183,30 @@ class SupersessionContract(StoreSuite):
         await places.supersede(READER, OLD.id, None, at=LATER)
         assert await places.relations(READER, [OLD.id]) == ()
 
-    async def test_what_was_to_hold_longer_ends_now(self, store: Store) -> None:
+    async def test_a_memory_valid_until_later_ends_now(self, store: Store) -> None:
         await remember(store, replace(OLD, valid_until=LATER + INSTANT))
         assert (await store.supersede(READER, OLD.id, None, at=LATER)).valid_until == LATER
 
     @pytest.mark.parametrize("ended", [LATER, LATER - timedelta(days=1)])
-    async def test_what_has_ended_already_stays_as_it_is(self, store: Store, ended: object) -> None:
+    async def test_an_ended_memory_is_unchanged(self, store: Store, ended: object) -> None:
         await remember(store, replace(OLD, valid_until=ended))
         async with unchanged(store):
             await store.supersede(READER, OLD.id, None, at=LATER)
 
-    async def test_what_is_superseded_already_stays_as_it_is(self, places: Store) -> None:
+    async def test_a_superseded_memory_is_unchanged(self, places: Store) -> None:
         await places.supersede(READER, OLD.id, NEW.id, at=LATER)
         async with unchanged(places):
             await places.supersede(READER, OLD.id, None, at=LATER)
 
     @pytest.mark.parametrize("begins", [LATER, LATER + timedelta(days=9)])
-    async def test_what_was_to_hold_from_later_on_ends_as_it_begins(self, store: Store, begins: object) -> None:
+    async def test_a_memory_valid_from_later_ends_when_it_begins(self, store: Store, begins: object) -> None:
         await remember(store, replace(OLD, valid_from=begins))
         memory = await store.supersede(READER, OLD.id, None, at=LATER)
         assert memory.valid_from is not None
         assert memory.valid_until == memory.valid_from + INSTANT
         assert OLD.text not in await found(store, "staging", where=EVERYTHING)
 
-    async def test_what_has_ended_may_be_superseded(self, places: Store) -> None:
+    async def test_an_ended_memory_may_be_superseded(self, places: Store) -> None:
         await places.supersede(READER, OLD.id, None, at=LATER)
         memory = await places.supersede(READER, OLD.id, NEW.id, at=LATER + INSTANT)
         assert (memory.valid_until, memory.superseded_by) == (LATER, NEW.id)

@@ -50,26 +50,26 @@ class SweepContract(StoreSuite):
             await store.insert(theirs, indexed(memory))
         assert await swept(store) == ["1", "2", "3", "4"]
 
-    async def test_what_the_filter_leaves_out_is_not_swept(self, store: Store) -> None:
+    async def test_memories_excluded_by_the_filter_are_not_swept(self, store: Store) -> None:
         await remember(store, replace(numbered(1), kind="decision"), replace(numbered(2), kind="episode"), numbered(3))
         assert await swept(store, replace(EVERYTHING, without_kinds=frozenset({"episode"}))) == ["1", "3"]
         assert await swept(store, replace(EVERYTHING, kinds=frozenset({"episode"}))) == ["2"]
 
-    async def test_what_holds_no_more_is_not_swept(self, store: Store) -> None:
+    async def test_memories_that_are_no_longer_valid_are_not_swept(self, store: Store) -> None:
         await remember(store, *(indexed(numbered(number)) for number in (1, 2, 3, 4)))
         await store.set_status(READER, UUID(int=1), Status.RETIRED, at=NOW)
         await store.supersede(READER, UUID(int=2), UUID(int=4), at=NOW)
         await store.supersede(READER, UUID(int=3), None, at=NOW)
         assert await swept(store, Filter(current_at=NOW)) == ["4"]
 
-    async def test_what_facts_were_drawn_from_is_left_out_when_asked(self, store: Store) -> None:
+    async def test_episodes_with_extracted_facts_are_left_out_on_request(self, store: Store) -> None:
         await remember(store, numbered(1), numbered(2))
         await store.commit(SCOPE, Effect(consolidated=frozenset({UUID(int=1)})), at=LATER)
         assert await swept(store, unconsolidated=True) == ["2"]
         assert await swept(store) == ["1", "2"]
 
     @pytest.mark.parametrize("size", [1, 2, 3])
-    async def test_a_sweep_goes_on_behind_the_last_it_had(self, store: Store, size: int) -> None:
+    async def test_a_sweep_continues_after_its_last_memory(self, store: Store, size: int) -> None:
         memories = [numbered(number, hours=number // 3) for number in range(1, 8)]
         await remember(store, *(indexed(memory) for memory in reversed(memories)))
         found: list[Memory] = []
@@ -78,7 +78,7 @@ class SweepContract(StoreSuite):
             found += more
         assert found == memories
 
-    async def test_a_sweep_goes_on_behind_what_is_gone_by_now(self, store: Store) -> None:
+    async def test_a_sweep_continues_after_a_memory_that_no_longer_exists(self, store: Store) -> None:
         await remember(store, *(indexed(numbered(number)) for number in (1, 2, 3)))
         await store.set_status(READER, UUID(int=2), Status.COMPACTED, at=NOW)
         found = await store.workspace_memories(ACME, EVERYTHING, limit=9, after=numbered(2))

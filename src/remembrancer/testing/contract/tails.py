@@ -70,7 +70,7 @@ class TailContract(StoreSuite):
             recorded_at=NOW + timedelta(minutes=9, seconds=30),
         )
 
-    async def test_what_was_read_is_no_tail(self, store: Store) -> None:
+    async def test_turns_before_the_cursor_are_no_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5, 9)
         await read(store, MONDAY, 2)
         assert await store.tail(MONDAY) == Tail(
@@ -88,7 +88,7 @@ class TailContract(StoreSuite):
         await read(store, MONDAY, 2)
         assert (await store.tail(MONDAY), await due(store)) == (None, [])
 
-    async def test_a_stream_that_goes_on_has_a_tail_again(self, store: Store) -> None:
+    async def test_a_stream_that_continues_has_a_tail_again(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await read(store, MONDAY, 1)
         await say(store, MONDAY, 5)
@@ -125,7 +125,7 @@ class TailContract(StoreSuite):
         assert await due(store, at_least=99, silent_since=last - timedelta(microseconds=1)) == []
         assert await due(store, at_least=99, silent_since=last) == [MONDAY]
 
-    async def test_what_counts_is_when_it_was_recorded_and_not_when_it_happened(self, store: Store) -> None:
+    async def test_the_time_of_recording_counts_and_not_the_time_of_the_event(self, store: Store) -> None:
         told_late = replace(an_event("long ago", scope=MONDAY, at=NEVER), recorded_at=NOW)
         await store.append(MONDAY, [Entry(told_late)])
         assert await due(store, at_least=99, silent_since=NOW - timedelta(seconds=1)) == []
@@ -151,7 +151,7 @@ class TailContract(StoreSuite):
         assert await due(store) == streams
 
     @pytest.mark.parametrize("size", [1, 2, 3])
-    async def test_a_list_goes_on_behind_the_last_of_the_one_before(self, store: Store, size: int) -> None:
+    async def test_a_list_continues_after_the_last_stream_of_the_previous_one(self, store: Store, size: int) -> None:
         streams = [replace(SCOPE, session=f"s{number}") for number in range(5)]
         for stream in streams:
             await say(store, stream, 0)
@@ -161,13 +161,13 @@ class TailContract(StoreSuite):
             found += pages
         assert found == streams
 
-    async def test_a_list_goes_on_behind_a_stream_that_is_read_by_now(self, store: Store) -> None:
+    async def test_a_list_continues_after_a_stream_that_has_been_read_since(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await say(store, TUESDAY, 0)
         await read(store, MONDAY, 1)
         assert await due(store, after=MONDAY) == [TUESDAY]
 
-    async def test_what_is_archived_counts_no_more(self, store: Store) -> None:
+    async def test_archived_events_do_not_count(self, store: Store) -> None:
         await say(store, MONDAY, 0, 1)
         await say(store, MONDAY, 2, 3, 4, kind="network.probe")
         assert await archive(store, "network.*") == 3
@@ -187,7 +187,7 @@ class TailContract(StoreSuite):
         await archive(store, "message")
         assert (await store.tail(MONDAY), await due(store, silent_since=NOW + timedelta(days=9))) == (None, [])
 
-    async def test_the_cursor_passes_over_what_is_archived(self, store: Store) -> None:
+    async def test_the_cursor_skips_archived_events(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await say(store, MONDAY, 1, kind="network.probe")
         await archive(store, "network.*")
@@ -215,7 +215,7 @@ class TailContract(StoreSuite):
             await say(store, stream, 1)
         assert [event.scope for event in await store.stream_events(MONDAY, after=0, limit=9)] == [MONDAY]
 
-    async def test_what_is_archived_is_left_out(self, store: Store) -> None:
+    async def test_archived_events_are_left_out(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await say(store, MONDAY, 1, kind="network.probe")
         await say(store, MONDAY, 2)

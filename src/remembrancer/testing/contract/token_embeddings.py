@@ -71,7 +71,7 @@ class TokenEmbeddingsContract(StoreSuite):
         (words,) = (await stored_token_embeddings(worded, {a_memory().id: 0})).values()
         np.testing.assert_array_equal(words, given, strict=True)
 
-    async def test_words_are_found_by_the_digest_of_what_was_embedded(self, worded: Store) -> None:
+    async def test_token_embeddings_are_found_by_the_digest_of_the_embedded_text(self, worded: Store) -> None:
         (cue,) = await worded.pending(SCOPE, MODEL, limit=10, now=NOW)
         given = signs(0x1230, 0xFFF0)
         vector = CueVector(cue.ref, A_VECTOR, False, given, b"digest")

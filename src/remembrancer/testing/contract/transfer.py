@@ -166,7 +166,7 @@ class ImportContract(WorldSuite):
         """The export of a store that has a row of every kind."""
         return self.runner.run(self.exported_by(lambda source: populate(source, SCOPE)))
 
-    async def test_what_went_out_comes_back_in_the_same(self, store: Store, rows: list[ExportRow]) -> None:
+    async def test_an_exported_workspace_is_equal_after_an_import(self, store: Store, rows: list[ExportRow]) -> None:
         assert await store.import_rows(SCOPE, rows) == len(rows)
         assert await exported(store) == rows
 
@@ -196,7 +196,7 @@ class ImportContract(WorldSuite):
         assert await exported(store) == []
         assert await found(store, "deploy") == set()
 
-    async def test_a_dry_run_refuses_what_an_import_would(self, store: Store) -> None:
+    async def test_a_dry_run_refuses_the_same_rows_as_an_import(self, store: Store) -> None:
         with pytest.raises(InvalidInput):
             await store.import_rows(SCOPE, [{"record": "poem"}], dry_run=True)
 
@@ -221,12 +221,12 @@ class ImportContract(WorldSuite):
         memory = (await store.get(Reader(elsewhere), [DEPLOY]))[DEPLOY]
         assert memory.scope == elsewhere
 
-    async def test_an_imported_stream_goes_on_where_it_ended(self, store: Store, rows: list[ExportRow]) -> None:
+    async def test_an_imported_stream_continues_at_its_end(self, store: Store, rows: list[ExportRow]) -> None:
         await store.import_rows(SCOPE, rows)
         (appended,) = await store.append(SCOPE, [Entry(an_event("next"))])
         assert appended.event.seq == 3
 
-    async def test_an_event_whose_place_is_taken_goes_to_the_end_of_its_stream(self, store: Store) -> None:
+    async def test_an_event_whose_position_is_taken_moves_to_the_end_of_its_stream(self, store: Store) -> None:
         rows = await self.exported_by(lambda source: source.append(SCOPE, [Entry(an_event("from elsewhere"))]))
         await store.append(SCOPE, [Entry(an_event("first")), Entry(an_event("second"))])
         assert await store.import_rows(SCOPE, rows) == 1
@@ -273,7 +273,7 @@ class ImportContract(WorldSuite):
         await remember(store, replace(a_memory("the edge"), topic_key="target"))
         assert await store.import_rows(SCOPE, rows) == len(rows)
 
-    async def test_rows_of_the_first_version_take_what_a_new_row_has(self, store: Store) -> None:
+    async def test_rows_of_the_first_version_get_the_defaults_of_a_new_row(self, store: Store) -> None:
         async with self.another_store() as source:
             await source.append(SCOPE, [Entry(an_event(), indexed(a_memory(), event_ids=[an_event().id]))])
             await give_vectors(source, {a_memory().text: a_vector(1, 0)})
@@ -284,7 +284,7 @@ class ImportContract(WorldSuite):
         expected = [{**row, "indexed_at": None} if row["record"] == "vector" else row for row in rows]
         assert await exported(store) == expected
 
-    async def test_what_an_exposure_was_asked_for_comes_with_it(self, store: Store) -> None:
+    async def test_the_question_of_an_exposure_is_transferred_with_it(self, store: Store) -> None:
         exposed = Exposed(a_memory().id, Exposure.RETRIEVED, NOW, 0.5, "what failed?", "monday")
         async with self.another_store() as source:
             await remember(source, a_memory())
@@ -328,7 +328,7 @@ class ImportContract(WorldSuite):
         async with unchanged(store):
             assert await store.import_rows(SCOPE, rows) == 0
 
-    async def test_another_stream_of_the_same_name_says_nothing_of_what_is_read_here(self, store: Store) -> None:
+    async def test_a_stream_of_the_same_name_elsewhere_does_not_move_the_cursor_here(self, store: Store) -> None:
         rows = await self.exported_by(lambda source: _read(source, 3))
         await store.append(SCOPE, [Entry(an_event("of this place"))])
         assert (
@@ -374,7 +374,7 @@ class ImportContract(WorldSuite):
             await store.import_rows(SCOPE, [record_to_row(vector)])
 
     @pytest.mark.parametrize(("record", "key", "value"), BROKEN, ids=[f"{one}.{key}" for one, key, _ in BROKEN])
-    async def test_a_bad_row_refuses_the_import_and_says_where(
+    async def test_a_bad_row_refuses_the_import_with_its_line(
         self, store: Store, rows: list[ExportRow], record: str, key: str, value: JsonValue
     ) -> None:
         broken = of_record(rows, record)[-1]

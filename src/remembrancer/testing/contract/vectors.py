@@ -161,7 +161,7 @@ class VectorContract(StoreSuite):
         times = [row["indexed_at"] for row in await exported(cued) if row["record"] == "vector"]
         assert times == [at.isoformat(timespec="microseconds")]
 
-    async def test_a_vector_is_found_by_the_digest_of_what_was_embedded(self, store: Store) -> None:
+    async def test_a_vector_is_found_by_the_digest_of_the_embedded_text(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two", "three"))
         one, two, three = await refs(store)
         vectors = [
@@ -186,7 +186,7 @@ class VectorContract(StoreSuite):
         await store.put_vectors(SCOPE, MODEL, vectors, at=NOW)
         assert list(await store.embedded(SCOPE, MODEL, [ONE])) == [ONE]
 
-    async def test_what_is_erased_is_found_by_no_digest(self, cued: Store) -> None:
+    async def test_an_erased_vector_is_found_by_no_digest(self, cued: Store) -> None:
         (ref,) = await refs(cued)
         await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False, digest=ONE)], at=NOW)
         await cued.erase(SCOPE, Removal(memories=frozenset({a_memory().id})), a_receipt())
@@ -221,7 +221,7 @@ class VectorContract(StoreSuite):
         asked = [a_memory().id, a_memory("other").id, NOWHERE]
         assert set(await self._read(store, *asked)) == {a_memory().id}
 
-    async def test_vectors_of_what_the_reader_cannot_see_are_left_out(self, store: Store) -> None:
+    async def test_vectors_of_memories_that_the_reader_cannot_see_are_left_out(self, store: Store) -> None:
         await remember(store, indexed(HIDDEN, "one"))
         await give_vectors(store, {"one": a_vector(1, 0)})
         assert await self._read(store, HIDDEN.id) == {}

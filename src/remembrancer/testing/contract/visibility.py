@@ -106,7 +106,7 @@ async def listed(store: Store, reader: Reader) -> set[UUID]:
 class KeptContract(StoreSuite):
     """Any filter keeps the memories that `domain.selection` names: in lists, and for an index in what it finds."""
 
-    def test_filters_keep_what_the_policy_keeps(self) -> None:
+    def test_filters_select_the_same_memories_as_the_policy(self) -> None:
         # The generated part is a separate function, created anew for each store under test.
         @given(st.lists(_memories(), max_size=6), st.lists(_filters(), min_size=1, max_size=4))
         @settings(max_examples=60, deadline=None)
@@ -135,13 +135,13 @@ class KeptContract(StoreSuite):
 
 class VisibilityContract(KeptContract):
     @pytest.mark.parametrize("way", SEEN)
-    async def test_each_way_shows_a_reader_what_the_policy_lets_it_see(self, store: Store, way: str) -> None:
+    async def test_each_method_shows_a_reader_the_memories_that_the_policy_allows(self, store: Store, way: str) -> None:
         await _fill(store)
         for reader in READERS:
             seen = set(await SEEN[way](store, reader))
             assert seen == {memory.id for memory in _visible_to(reader)}, reader
 
-    async def test_counts_are_of_what_the_reader_may_see(self, store: Store) -> None:
+    async def test_counts_include_only_memories_that_the_reader_may_see(self, store: Store) -> None:
         await _fill(store)
         for reader in READERS:
             visible = len(_visible_to(reader))
@@ -158,7 +158,7 @@ class VisibilityContract(KeptContract):
             assert {event.id for event in listed} == expected, reader
             assert (await store.stats(reader)).events == len(expected), reader
 
-    async def test_what_a_reader_cannot_see_it_cannot_change(self, store: Store) -> None:
+    async def test_a_reader_cannot_change_memories_that_it_cannot_see(self, store: Store) -> None:
         memory = await stored(store, HIDDEN)
         reader = Reader(SCOPE)
         with pytest.raises(NotFound):
@@ -169,7 +169,7 @@ class VisibilityContract(KeptContract):
             await store.set_status(reader, memory.id, Status.RETIRED, at=NOW)
         assert await store.get(Reader(memory.scope), [memory.id]) == {memory.id: memory}
 
-    async def test_revisions_of_what_a_reader_cannot_see_are_hidden(self, store: Store) -> None:
+    async def test_revisions_of_memories_that_a_reader_cannot_see_are_hidden(self, store: Store) -> None:
         memory = await stored(store, HIDDEN)
         await store.revise(memory.scope, indexed(memory), expected_revision=1, at=NOW)
         assert await store.revisions(Reader(SCOPE), memory.id) == ()
@@ -184,7 +184,7 @@ class VisibilityContract(KeptContract):
             assert await store.relations(Reader(SCOPE), [end.id]) == ()
         assert (await store.stats(Reader(SCOPE))).relations == 0
 
-    async def test_provenance_of_what_a_reader_cannot_see_is_hidden(self, store: Store) -> None:
+    async def test_provenance_of_memories_that_a_reader_cannot_see_is_hidden(self, store: Store) -> None:
         event = an_event()
         await store.append(SCOPE, [Entry(event, indexed(HIDDEN, event_ids=[event.id]))])
         assert await store.provenance(Reader(SCOPE), HIDDEN.id) == ()
@@ -211,14 +211,16 @@ class SharingContract(StoreSuite):
     """A reader sees memories of crew mates from an importance on (`Reader.shared_from`)."""
 
     @pytest.mark.parametrize("way", SEEN)
-    async def test_each_way_shows_what_the_policy_lets_a_sharing_reader_see(self, store: Store, way: str) -> None:
+    async def test_each_method_shows_a_sharing_reader_the_memories_that_the_policy_allows(
+        self, store: Store, way: str
+    ) -> None:
         await _fill(store)
         for reader in READERS:
             sharing = replace(reader, shared_from=0.65)
             assert set(await SEEN[way](store, sharing)) == {memory.id for memory in _visible_to(sharing)}, reader
 
     @pytest.mark.parametrize("reach", Reach)
-    async def test_counts_are_of_what_a_sharing_reader_may_see(self, store: Store, reach: Reach) -> None:
+    async def test_counts_include_only_memories_that_a_sharing_reader_may_see(self, store: Store, reach: Reach) -> None:
         await _fill(store)
         reader = Reader(replace(SCOPE, project="p1", crew="c1", agent="a1", session="s1"), reach, shared_from=0.65)
         visible = len(_visible_to(reader))
@@ -231,22 +233,22 @@ class SharingContract(StoreSuite):
         await remember(store, *(indexed(weighing(importance, MATE)) for importance in (0.5, below, 0.65, 0.9)))
         assert await listed(store, SHARING) == {weighing(importance, MATE).id for importance in (0.65, 0.9)}
 
-    async def test_one_s_own_memory_is_seen_whatever_its_importance(self, store: Store) -> None:
+    async def test_a_reader_sees_its_own_memory_with_any_importance(self, store: Store) -> None:
         own = [weighing(0.0, SCOPE), weighing(0.0, replace(SCOPE, crew=None, agent=None))]
         await remember(store, *own)
         assert await listed(store, SHARING) == {memory.id for memory in own}
 
-    async def test_another_crew_s_memory_is_not_seen_whatever_its_importance(self, store: Store) -> None:
+    async def test_a_memory_of_another_crew_is_not_seen_with_any_importance(self, store: Store) -> None:
         await remember(store, weighing(1.0, STRANGER))
         assert await listed(store, SHARING) == set()
 
-    async def test_events_are_shared_whatever_the_importance_of_their_memories(self, store: Store) -> None:
+    async def test_events_are_shared_with_any_importance_of_their_memories(self, store: Store) -> None:
         event = an_event(scope=MATE)
         await store.append(MATE, [Entry(event, indexed(weighing(0.0, MATE), event_ids=[event.id]))])
         assert await store.events(SHARING, EventFilter(), limit=9) == (event,)
         assert await store.count_events(SHARING, EventFilter()) == 1
 
-    async def test_what_is_not_shared_cannot_be_changed(self, store: Store) -> None:
+    async def test_memories_that_are_not_shared_cannot_be_changed(self, store: Store) -> None:
         memory, own = weighing(0.5, MATE), weighing(0.5, SCOPE)
         await remember(store, memory, own)
         async with unchanged(store):
@@ -262,7 +264,7 @@ class SharingContract(StoreSuite):
                 with pytest.raises(NotFound):
                     await attempt()
 
-    async def test_edges_and_audit_of_what_is_not_shared_are_hidden(self, store: Store) -> None:
+    async def test_edges_and_audit_of_memories_that_are_not_shared_are_hidden(self, store: Store) -> None:
         memory, own = weighing(0.5, MATE), weighing(0.5, SCOPE)
         await remember(store, memory, own)
         await store.supersede(Reader(MATE), memory.id, own.id, at=NOW)
@@ -270,7 +272,7 @@ class SharingContract(StoreSuite):
         assert await store.audit(SHARING, memory.id) == ()
         assert len(await store.audit(Reader(MATE), memory.id)) == 1
 
-    async def test_what_is_not_shared_is_not_counted(self, store: Store) -> None:
+    async def test_memories_that_are_not_shared_are_not_counted(self, store: Store) -> None:
         shared, unseen = [weighing(0.9, MATE), weighing(0.1, SCOPE)], [weighing(0.6, MATE), weighing(0.2, MATE)]
         async with self.another_store() as alone:
             await remember(alone, *shared)
@@ -295,7 +297,7 @@ class FoundVisibilityContract(KeptContract, IndexSuite):
 
     @pytest.mark.parametrize("shared_from", [0.0, 0.65])
     @pytest.mark.parametrize("leg", FOUND)
-    async def test_each_search_finds_what_the_policy_lets_a_reader_see(
+    async def test_each_search_finds_the_memories_that_the_policy_allows_the_reader(
         self, finder: Finder, leg: str, shared_from: float
     ) -> None:
         if not getattr(finder.index.capabilities, leg):
@@ -317,12 +319,12 @@ class FoundSharingContract(IndexSuite):
         answer = await finder.search(SHARING, request(WORD))
         assert set(answer.ids) == {weighing(importance, MATE).id for importance in (0.65, 0.9)}
 
-    async def test_one_s_own_memory_is_found_whatever_its_importance(self, finder: Finder) -> None:
+    async def test_a_search_finds_the_readers_own_memory_with_any_importance(self, finder: Finder) -> None:
         own = [weighing(0.0, SCOPE), weighing(0.0, replace(SCOPE, crew=None, agent=None))]
         await remember(finder.store, *own)
         assert set((await finder.search(SHARING, request(WORD))).ids) == {memory.id for memory in own}
 
-    async def test_another_crew_s_memory_is_not_found_whatever_its_importance(self, finder: Finder) -> None:
+    async def test_a_search_does_not_find_a_memory_of_another_crew_with_any_importance(self, finder: Finder) -> None:
         await remember(finder.store, weighing(1.0, STRANGER))
         assert (await finder.search(SHARING, request(WORD))).ids == ()
 
@@ -333,7 +335,7 @@ class FoundSharingContract(IndexSuite):
         assert (await finder.search(SHARING, request(WORD))).ids == (memory.id,)
 
     @needs("dense")
-    async def test_what_is_not_shared_changes_no_score(self, finder: Finder) -> None:
+    async def test_memories_that_are_not_shared_change_no_score(self, finder: Finder) -> None:
         shared = [weighing(0.9, MATE), weighing(0.1, SCOPE)]
         unseen = [weighing(0.6, MATE, f"{WORD} {WORD} roof nest"), weighing(0.2, MATE, "nest")]
         asked = request(WORD, "nest", vector=a_vector(1, 1), depth=3)

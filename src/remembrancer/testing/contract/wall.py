@@ -394,7 +394,7 @@ class WallContract(WorldSuite):
         assert (await exported(sibling, SIBLING), await _access(sibling)) == before
 
     @pytest.mark.parametrize("call", ACROSS)
-    async def test_what_only_a_sibling_has_is_not_found(self, sibling: Store, call: str) -> None:
+    async def test_a_memory_of_another_workspace_is_not_found(self, sibling: Store, call: str) -> None:
         before = await exported(sibling, SIBLING)
         with pytest.raises(NotFound):
             await ACROSS[call](sibling)
