@@ -62,7 +62,7 @@ def test_a_command_and_all_its_options_are_documented(name: str) -> None:
         ("observe", "by_role", Role),
         ("observe", "severity", Severity),
         ("observe", "priority", Priority),
-        ("feedback", "said", Feedback),
+        ("feedback", "verdict", Feedback),
         ("ingest", "format", Format),
     ],
 )

@@ -23,7 +23,7 @@ from remembrancer.adapters.relational.sqlite import file as sqlite_file
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.event import Priority
 from remembrancer.domain.memory import Memory, MemoryDraft, Status
 from remembrancer.domain.relation import Relation, RelationKind
@@ -176,7 +176,10 @@ async def _commit(store: Store) -> object:
         cursor=Cursor(stream=SCOPE, expected=1, to=2, note={"topic": "the end"}),
         inserted=(indexed(formed, "one", "two", event_ids=TURNS),),
         revised=(indexed(a_memory("said anew", memory_id=DEPLOY), "three", event_ids=TURNS),),
-        moved=(Moved(OOM, Status.COMPACTED, "condensed"), Moved(CONVERSATION, Status.ACTIVE, "undone")),
+        status_changes=(
+            StatusChange(OOM, Status.COMPACTED, "condensed"),
+            StatusChange(CONVERSATION, Status.ACTIVE, "undone"),
+        ),
         superseded=((OLD, formed.id), (CONVERSATION, None)),
         related=(Relation(formed.id, DEPLOY, RelationKind.DERIVED_FROM, 1.0, NOW),),
         adjusted={OOM: _weakened, DEPLOY: _weakened},

@@ -380,8 +380,8 @@ class TestAFileOfTheFifthVersion:
             await store.append(
                 KESTREL.scope, [Entry(an_event("a heron", scope=KESTREL.scope, at=SPOKEN[0].occurred_at))]
             )
-            stretch = await store.recorded(Reader(KESTREL.scope), EventFilter(), after=0, limit=9)
-            return [(one.position, one.event.text) for one in stretch.entries]
+            page = await store.recorded(Reader(KESTREL.scope), EventFilter(), after=0, limit=9)
+            return [(one.position, one.event.text) for one in page.entries]
 
         texts = [event.text for event in SPOKEN] + ["a heron"]
         assert with_store(fifth_file, follow) == list(enumerate(texts, start=1))

@@ -21,8 +21,8 @@ from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A memory to be taken out of recall or returned to it. The audit stores `reason`."""
+class StatusChange:
+    """The new status of a memory: taken out of recall or returned to it. The audit stores `reason`."""
 
     memory_id: UUID
     status: Status
@@ -47,7 +47,8 @@ class Effect:
     - `cursor`: a stream that must still be at the position from which it was read; the position advances.
     - `inserted`: new memories, which must not exist. `revised`: new texts of memories in `expected`, each at its next
       revision.
-    - `moved`: taken out of recall, or returned to it. `superseded`: validity ends, with or without a successor.
+    - `status_changes`: memories taken out of recall, or returned to it. `superseded`: validity ends, with or without a
+      successor.
     - `related`: relations; an existing one gets the new weight. `adjusted`: a pure change of a memory's strength.
     - `reviewed`: logged; the memory gets the review's stability, difficulty and time. Its last review must be
       `Review.previous`.
@@ -58,7 +59,7 @@ class Effect:
     cursor: Cursor | None = None
     inserted: tuple[MemoryWrite, ...] = ()
     revised: tuple[MemoryWrite, ...] = ()
-    moved: tuple[Moved, ...] = ()
+    status_changes: tuple[StatusChange, ...] = ()
     superseded: tuple[tuple[UUID, UUID | None], ...] = ()
     related: tuple[Relation, ...] = ()
     adjusted: Mapping[UUID, Callable[[Strength], Adjustment]] = field(default_factory=_no_changes)

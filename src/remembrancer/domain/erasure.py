@@ -102,18 +102,18 @@ class Traces:
 class Removal:
     """The rows that one erasure removes or changes.
 
-    `memories` and `events` are removed with everything that belongs to them. `retold`: memories formed again from their
-    remaining events under the same id. Each has its next revision, `MemoryWrite.event_ids` are all its remaining
+    `memories` and `events` are removed with everything that belongs to them. `rebuilt`: memories formed again from
+    their remaining events under the same id. Each has its next revision, `MemoryWrite.event_ids` are all its remaining
     events, and its previous text is not kept. `restored`: memories that return to recall because their successor is
-    erased. `redrawn`: memories whose facts are erased; they are no longer marked as consolidated, so that facts are
+    erased. `requeued`: memories whose facts are erased; they are no longer marked as consolidated, so that facts are
     drawn from them again.
     """
 
     memories: frozenset[UUID] = frozenset()
     events: frozenset[UUID] = frozenset()
-    retold: tuple[MemoryWrite, ...] = ()
+    rebuilt: tuple[MemoryWrite, ...] = ()
     restored: frozenset[UUID] = frozenset()
-    redrawn: frozenset[UUID] = frozenset()
+    requeued: frozenset[UUID] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnreachedPlace:
     """A place that the erasure could not reach: `what` it is, `why` traces may remain, and what to `do` about it."""
 
     what: str
@@ -143,9 +143,9 @@ class Erasure:
     """The receipt of an erasure. It holds ids, counts and the requested scope parts, never erased text.
 
     `by`: a role and, if known, the agent's name. `counts`: removed rows by kind. `memories`: those requested;
-    `derived`: those removed with them; `events`: from the journal and the archive; `retold`, `restored`, `redrawn`: as
-    in `Removal`; `apart`: sources of erased memories that stay, because their text differs; `repeated`: memories and
-    events that stay although they repeat an erased text. Ids are sorted.
+    `derived`: those removed with them; `events`: from the journal and the archive; `rebuilt`, `restored`, `requeued`:
+    as in `Removal`; `kept_sources`: sources of erased memories that stay, because their text differs; `repeated`:
+    memories and events that stay although they repeat an erased text. Ids are sorted.
 
     `purged_at`: when the store's files were last found free of erased data; None: they may contain some. `dry_run`:
     nothing was erased.
@@ -159,12 +159,12 @@ class Erasure:
     memories: tuple[UUID, ...] = ()
     derived: tuple[UUID, ...] = ()
     events: tuple[UUID, ...] = ()
-    retold: tuple[UUID, ...] = ()
+    rebuilt: tuple[UUID, ...] = ()
     restored: tuple[UUID, ...] = ()
-    redrawn: tuple[UUID, ...] = ()
-    apart: tuple[UUID, ...] = ()
+    requeued: tuple[UUID, ...] = ()
+    kept_sources: tuple[UUID, ...] = ()
     repeated: tuple[UUID, ...] = ()
-    left: tuple[Left, ...] = ()
+    left: tuple[UnreachedPlace, ...] = ()
     purged_at: datetime | None = None
     dry_run: bool = False
 
@@ -175,7 +175,11 @@ def completed(receipt: Erasure, removed: Removed) -> Erasure:
     if removed.requests:
         many = "1 request" if removed.requests == 1 else f"{removed.requests} requests"
         why = f"{many} to the server had a key; its SHA-256 is kept, so that a request sent again is known"
-        left += (Left("hashes of idempotency keys", why, "nothing: they go with the first such request after a day"),)
+        left += (
+            UnreachedPlace(
+                "hashes of idempotency keys", why, "nothing: they go with the first such request after a day"
+            ),
+        )
     return replace(receipt, counts=removed.counts, repeated=removed.repeated, left=left)
 
 

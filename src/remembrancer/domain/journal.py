@@ -70,7 +70,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class RecordedPage:
     """Events in the order they were recorded, and the position to continue from; later reads return nothing before it.
 
     The position may lie behind the last entry if the filter left out the events in between.

@@ -49,15 +49,15 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Unkept:
+class ReplyNotStored:
     """The request was executed and answered with this status; its reply was too long to store."""
 
     status: int
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
-    """The same request was made before and has no reply yet: it is running, or its process ended.
+class RequestRunning:
+    """The same request was made before and has no reply yet: it is still running, or its process ended without one.
 
     A claim older than the longest possible request can be released.
     """
@@ -72,5 +72,5 @@ class Claimed:
     claim: IdempotencyClaim
 
 
-ClaimOutcome = Claimed | UnderWay | Reply | Unkept
+ClaimOutcome = Claimed | RequestRunning | Reply | ReplyNotStored
 """The outcomes of a claim. A key held by another request raises Conflict instead."""

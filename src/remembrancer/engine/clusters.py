@@ -18,7 +18,15 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine import condense
 from remembrancer.engine.context import Context, every_memory
 from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
-from remembrancer.policies.consolidation.condensing import Condensed, Home, cues_of, home_of, id_of, ids_told, one_of
+from remembrancer.policies.consolidation.condensing import (
+    Condensed,
+    SharedAttributes,
+    cues_of,
+    id_of,
+    ids_told,
+    one_of,
+    shared_attributes,
+)
 from remembrancer.policies.prompts.condense import CLUSTER, Summary
 from remembrancer.values import copied, dataclass
 
@@ -79,7 +87,7 @@ async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -
     where = Filter(current_at=now, tiers=frozenset(rule.tiers))
     # Memories with a topic key are updated under it, so they stay as they are.
     free = [row async for row in every_memory(ctx, scope, where) if row.topic_key is None]
-    apart = [(_home(ctx, row), row.kind, row.tier) for row in free]
+    apart = [(_attributes(ctx, row), row.kind, row.tier) for row in free]
     texts = [without_recalled(row.text) for row in free]
     # In another thread: with many memories it takes seconds, and would block the event loop.
     found = await asyncio.to_thread(clusters_of, texts, rule, apart=apart)
@@ -105,7 +113,7 @@ async def _replaced(
         cluster,
         said,
         identifier=id_of(cluster, JOB),
-        home=_home(ctx, cluster[0]),
+        attributes=_attributes(ctx, cluster[0]),
         tier=cluster[0].tier,
         metadata={CONSOLIDATED_FROM: ids_told(cluster)},
         now=now,
@@ -115,8 +123,8 @@ async def _replaced(
     return condense.in_place_of(cluster, write, reason, now), _report(cluster, said.by), now
 
 
-def _home(ctx: Context, row: Memory) -> Home:
-    return home_of(row, sessions_apart=False, pinned_tag=ctx.preset.pinned_tag)
+def _attributes(ctx: Context, row: Memory) -> SharedAttributes:
+    return shared_attributes(row, sessions_apart=False, pinned_tag=ctx.preset.pinned_tag)
 
 
 def _report(cluster: Sequence[Memory], by: str) -> Consolidated:

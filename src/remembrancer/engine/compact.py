@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.memory import MemoryWrite, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope
@@ -86,7 +86,9 @@ async def _put(ctx: Context, scope: Scope, merge: Merge, now: datetime) -> None:
     effect = Effect(
         expected={memory.id: memory.revision for memory in (merge.kept, *merge.gone)},
         revised=(write,),
-        moved=tuple(Moved(memory.id, Status.COMPACTED, f"{merge.kept.id} says the same") for memory in merge.gone),
+        status_changes=tuple(
+            StatusChange(memory.id, Status.COMPACTED, f"{merge.kept.id} says the same") for memory in merge.gone
+        ),
         related=derived_from(merge.kept.id, merge.gone, now),
         adjusted={merge.kept.id: partial(with_counts_of, merge.gone)},
     )

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Final, TypeVar
 from uuid import UUID
 
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.job import Deferral
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.recalled import without_recalled
@@ -68,7 +68,7 @@ async def not_undone(ctx: Context, groups: Iterable[MemoryGroup], purpose: str) 
 
 
 async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
-    """The cues and events of memories that have one home, so that a reader of the first of them may see all."""
+    """The cues and events of memories that have one attributes, so that a reader of the first of them may see all."""
     reader = Reader(sources[0].scope)
     cues = await ctx.store.cues(reader, [source.id for source in sources])
     events = {source.id: await ctx.store.provenance(reader, source.id) for source in sources}
@@ -98,7 +98,7 @@ def in_place_of(sources: Sequence[Memory], write: MemoryWrite | None, reason: st
     return Effect(
         expected={source.id: source.revision for source in sources},
         inserted=() if write is None else (write,),
-        moved=tuple(Moved(source.id, Status.COMPACTED, reason) for source in sources),
+        status_changes=tuple(StatusChange(source.id, Status.COMPACTED, reason) for source in sources),
         related=() if write is None else derived_from(write.memory.id, sources, now),
     )
 

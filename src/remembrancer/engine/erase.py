@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.erasure import Erasure, ErasureSelection, Left, Removal, Traces, completed
+from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Traces, UnreachedPlace, completed
 from remembrancer.domain.event import Event
 from remembrancer.domain.memory import MemoryWrite
 from remembrancer.domain.recalled import without_recalled
@@ -27,22 +27,22 @@ from remembrancer.policies.vault.changes import VAULT
 ATTEMPTS: Final = 8
 """How often the erasure is decided again because concurrent writers changed the rows."""
 
-EXPORTS: Final = Left(
+EXPORTS: Final = UnreachedPlace(
     "exports, copies of the database, and files that were ingested",
     "they are files of yours that nothing here keeps track of",
     "delete them, or make them anew; what stands in them comes back when they are imported or ingested again",
 )
-SOURCES: Final = Left(
+SOURCES: Final = UnreachedPlace(
     "what it was drawn from",
     "some of its sources stay, for they say something else; a job may draw the same from them again",
-    "erase those in `apart` as well, or `forget` what is drawn again: that is not drawn once more",
+    "erase those in `kept_sources` as well, or `forget` what is drawn again: that is not drawn once more",
 )
-PROVIDERS: Final = Left(
+PROVIDERS: Final = UnreachedPlace(
     "logs of model providers",
     "a language model was asked about this workspace, and its provider may keep what it was sent",
     "ask the provider to delete it",
 )
-VAULTS: Final = Left(
+VAULTS: Final = UnreachedPlace(
     "files of a vault",
     "some of these memories stood in a folder of markdown files, which is yours to edit",
     "delete the entries there before the next sync, which would remember them again",
@@ -97,8 +97,8 @@ async def erasures(ctx: Context, scope: Scope, *, limit: int) -> tuple[Erasure, 
     )
 
 
-def in_files(why: str) -> Left:
-    return Left(
+def in_files(why: str) -> UnreachedPlace:
+    return UnreachedPlace(
         FILES,
         f"the rows are gone, but traces of them may still be on the disk: {why}",
         "run `remembrancer maintain` when no other program has the database open",
@@ -117,7 +117,7 @@ async def _gather(ctx: Context, scope: Scope, choice: ErasureSelection) -> tuple
         if more.memories or more.events:
             graph = graph.with_(more)
             continue
-        told_out = {one for one in found.retold if not await _left_of(ctx, graph, found, one)}
+        told_out = {one for one in found.rebuilt if not await _left_of(ctx, graph, found, one)}
         if not told_out:
             return found, graph
         empty |= told_out
@@ -127,9 +127,9 @@ async def _removal(ctx: Context, found: ErasurePlan, graph: Traces) -> Removal:
     return Removal(
         memories=found.memories,
         events=found.events,
-        retold=tuple([await _anew(ctx, graph, found, one) for one in sorted(found.retold)]),
+        rebuilt=tuple([await _anew(ctx, graph, found, one) for one in sorted(found.rebuilt)]),
         restored=found.restored,
-        redrawn=found.redrawn,
+        requeued=found.requeued,
     )
 
 
@@ -149,7 +149,13 @@ async def _anew(ctx: Context, graph: Traces, found: ErasurePlan, episode: UUID) 
 
 
 def _receipt(
-    ctx: Context, caller: Caller, choice: ErasureSelection, found: ErasurePlan, left: tuple[Left, ...], *, dry_run: bool
+    ctx: Context,
+    caller: Caller,
+    choice: ErasureSelection,
+    found: ErasurePlan,
+    left: tuple[UnreachedPlace, ...],
+    *,
+    dry_run: bool,
 ) -> Erasure:
     now = ctx.clock()
     return Erasure(
@@ -161,24 +167,26 @@ def _receipt(
         memories=tuple(sorted(found.asked)),
         derived=tuple(sorted(found.memories - found.asked)),
         events=tuple(sorted(found.events)),
-        retold=tuple(sorted(found.retold)),
+        rebuilt=tuple(sorted(found.rebuilt)),
         restored=tuple(sorted(found.restored)),
-        redrawn=tuple(sorted(found.redrawn)),
-        apart=tuple(sorted(found.apart)),
+        requeued=tuple(sorted(found.requeued)),
+        kept_sources=tuple(sorted(found.kept_sources)),
         left=left,
         dry_run=dry_run,
     )
 
 
-async def _left(ctx: Context, scope: Scope, graph: Traces, found: ErasurePlan) -> tuple[Left, ...]:
+async def _left(ctx: Context, scope: Scope, graph: Traces, found: ErasurePlan) -> tuple[UnreachedPlace, ...]:
     """The places that an erasure cannot reach."""
-    left = [SOURCES] if found.apart else []
+    left = [SOURCES] if found.kept_sources else []
     left.append(EXPORTS)
     left += [
-        Left("a backup", f"{copy} was made before, of the whole database", "delete it once it is needed no more")
+        UnreachedPlace(
+            "a backup", f"{copy} was made before, of the whole database", "delete it once it is needed no more"
+        )
         for copy in await ctx.store.copies(scope)
     ]
-    stood = [graph.memories[one].memory for one in found.memories | found.retold]
+    stood = [graph.memories[one].memory for one in found.memories | found.rebuilt]
     if any(VAULT in memory.metadata for memory in stood):
         left.append(VAULTS)
     if await ctx.store.spending(scope):

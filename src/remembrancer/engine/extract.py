@@ -107,7 +107,7 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Section:
     """Events of a session, and the passages made of them. `until`: the position of the last event, even if it gave no
     passage.
     """
@@ -200,22 +200,22 @@ async def _work_through(
     """Read the session part by part, until its end or the first failure. `read`: how far each scope was read before."""
     stream, settings, read = common.stream, common.settings, dict(read)
     while not (tally.failed or tally.left):
-        stretch = await _stretch(ctx, stream, settings, min(read.values()))
-        if stretch is None:
+        section = await _section(ctx, stream, settings, min(read.values()))
+        if section is None:
             return
-        if all(passage.number <= min(read.values()) for passage in stretch.passages):
+        if all(passage.number <= min(read.values()) for passage in section.passages):
             # no new passages: perhaps only the event of the previous extraction
-            read = {about: max(after, stretch.until) for about, after in read.items()}
+            read = {about: max(after, section.until) for about, after in read.items()}
             continue
-        done = await _scopes(ctx, common, stretch, _rotated(read, stretch, attempts), tally)
+        done = await _scopes(ctx, common, section, _rotated(read, section, attempts), tally)
         read |= done
-        await _mark(ctx, stream, stretch.until, {one: tally.scopes.get(one, 0) for one in done})
+        await _mark(ctx, stream, section.until, {one: tally.scopes.get(one, 0) for one in done})
 
 
 async def _scopes(
     ctx: Context,
     common: _Session,
-    stretch: _Stretch,
+    section: _Section,
     due: Mapping[ExtractionScope, int],
     tally: _Tally,
 ) -> dict[ExtractionScope, int]:
@@ -224,7 +224,7 @@ async def _scopes(
     silent = 0
     for place, (about, after) in enumerate(due.items()):
         try:
-            until = await _scope(ctx, common, stretch, about, after, tally)
+            until = await _scope(ctx, common, section, about, after, tally)
             silent = 0
         except ModelUnavailable as error:
             tally.failed[about] = tally.reason = str(error)
@@ -240,19 +240,19 @@ async def _scopes(
 
 
 async def _scope(
-    ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
+    ctx: Context, common: _Session, section: _Section, about: ExtractionScope, after: int, tally: _Tally
 ) -> int | None:
     """Read a part for one scope. Returns how far it was read; None if it failed. Raises ModelUnavailable."""
     before = await _written(ctx, common.stream, about, after)
     if before is not None:
         tally.scopes.setdefault(about, 0)
         return before
-    lessons = await _lessons(ctx, common, stretch, about, after, tally)
+    lessons = await _lessons(ctx, common, section, about, after, tally)
     if lessons is None:
         return None
     now = ctx.clock()
     writes = [
-        _learning(common, stretch, about, lesson, _learning_id(common.stream, about, after, ordinal), now)
+        _learning(common, section, about, lesson, _learning_id(common.stream, about, after, ordinal), now)
         for ordinal, lesson in enumerate(lessons)
     ]
     if writes:
@@ -263,22 +263,22 @@ async def _scope(
             return None
     tally.learned += [write.memory.id for write in writes]
     tally.scopes[about] = tally.scopes.get(about, 0) + len(writes)
-    return stretch.until
+    return section.until
 
 
 async def _lessons(
-    ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
+    ctx: Context, common: _Session, section: _Section, about: ExtractionScope, after: int, tally: _Tally
 ) -> list[Lesson] | None:
     """The distinct learnings of a part of the session; None if an answer is invalid."""
     settings = common.settings
-    if all(passage.number <= after for passage in stretch.passages):
+    if all(passage.number <= after for passage in section.passages):
         return []
-    behind = [passage for passage in stretch.passages if passage.number > after - settings.overlap]
+    behind = [passage for passage in section.passages if passage.number > after - settings.overlap]
     lessons: dict[str, Lesson] = {}
     for window in settings.windows(behind):
         if window[-1].number <= after:
             continue
-        read = prompt.with_file(about, window, stretch.passages, settings.window_chars // 2)
+        read = prompt.with_file(about, window, section.passages, settings.window_chars // 2)
         tally.asked += 1
         given = await ask_for(
             ctx,
@@ -299,10 +299,10 @@ async def _lessons(
 
 
 def _learning(
-    common: _Session, stretch: _Stretch, about: ExtractionScope, lesson: Lesson, identifier: UUID, now: datetime
+    common: _Session, section: _Section, about: ExtractionScope, lesson: Lesson, identifier: UUID, now: datetime
 ) -> MemoryWrite:
     """A learning as a memory, with the turns it comes from. It has the origin of the least trusted turn."""
-    turns = [stretch.events[number] for number in lesson.turns]
+    turns = [section.events[number] for number in lesson.turns]
     level = common.settings.scopes[about]
     scope = owner(common.stream, level)
     # A stage belongs to a project, so learnings of wider scopes do not end with it.
@@ -313,7 +313,7 @@ def _learning(
         "session_id": common.name,
         "session_task": common.task,
         "extraction": about.value,
-        "extracted_to": stretch.until,
+        "extracted_to": section.until,
         "model": common.model,
     }
     draft = MemoryDraft(
@@ -362,7 +362,7 @@ def _name(task: str) -> str | None:
     return "".join(character for character in task if character.isprintable())[:TASK_CHARS].strip() or None
 
 
-async def _stretch(ctx: Context, stream: Scope, settings: Extraction, after: int) -> _Stretch | None:
+async def _section(ctx: Context, stream: Scope, settings: Extraction, after: int) -> _Section | None:
     """The next events after a position, preceded by a few for context; None if there are none.
 
     Events whose memory was forgotten are left out.
@@ -372,12 +372,12 @@ async def _stretch(ctx: Context, stream: Scope, settings: Extraction, after: int
     if not events or events[-1].seq <= after:
         return None
     told = await still_said(ctx, Reader(stream), events)
-    return _Stretch({event.seq: event for event in told}, settings.passages(told), events[-1].seq)
+    return _Section({event.seq: event for event in told}, settings.passages(told), events[-1].seq)
 
 
-def _rotated(read: Mapping[ExtractionScope, int], stretch: _Stretch, by: int) -> dict[ExtractionScope, int]:
+def _rotated(read: Mapping[ExtractionScope, int], section: _Section, by: int) -> dict[ExtractionScope, int]:
     """The scopes that were not read to the end of this part, rotated by `by`."""
-    due = [(about, after) for about, after in read.items() if after < stretch.until]
+    due = [(about, after) for about, after in read.items() if after < section.until]
     turned = by % len(due) if due else 0
     return dict(due[turned:] + due[:turned])
 

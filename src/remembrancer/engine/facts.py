@@ -27,7 +27,7 @@ from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.language.lexical import lexical_query
 from remembrancer.policies.admission.digests import digest
 from remembrancer.policies.consolidation import extractive
-from remembrancer.policies.consolidation.condensing import Home
+from remembrancer.policies.consolidation.condensing import SharedAttributes
 from remembrancer.policies.consolidation.facts import (
     DRAWN,
     Basis,
@@ -53,7 +53,7 @@ JOB: Final = "facts"
 LIMIT: Final = 20
 """The most questions in one run."""
 DEPTH: Final = 100
-"""The candidates of each search for known facts; some belong to other homes."""
+"""The candidates of each search for known facts; some have other `SharedAttributes`."""
 TWINS: Final = 5
 """The number of known facts with which each new text is compared, the most similar ones."""
 
@@ -89,9 +89,9 @@ class FactsReport:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Episodes of one home for one question, in time order."""
+    """Episodes with the same `SharedAttributes`, for one question, in time order."""
 
-    home: Home
+    attributes: SharedAttributes
     episodes: tuple[Memory, ...]
 
     @property
@@ -102,10 +102,10 @@ class _Batch:
 async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: int = LIMIT) -> FactsReport:
     """Draw facts from the current episodes of the workspace that are not consolidated yet.
 
-    A home is due once it has enough episodes, or a surprising one; with `force` always. At most `limit` questions are
-    asked. Each is about some episodes of one home and the known facts most similar to them; its answer is one commit.
-    Episodes without a valid answer are retried alone, after increasing delays. The run ends if the model or the
-    embedder does not answer.
+    A group of episodes with the same `SharedAttributes` is due once it has enough of them, or a surprising one; with
+    `force` always. At most `limit` questions are asked. Each is about some episodes of one group and the known facts
+    most similar to them; its answer is one commit. Episodes without a valid answer are retried alone, after increasing
+    delays. The run ends if the model or the embedder does not answer.
     """
     policy = ctx.preset.facts
     if policy is None:
@@ -115,7 +115,7 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
     report = FactsReport()
     tried = {one.item: one.retry_at for one in await ctx.store.deferrals(scope, JOB)}
     now = ctx.clock()
-    homes: dict[Home, list[Memory]] = {}
+    groups: dict[SharedAttributes, list[Memory]] = {}
     gone = set(tried)
     where = Filter(current_at=now, kinds=frozenset({EPISODE}), tiers=frozenset({Tier.EPISODIC}))
     async for episode in every_memory(ctx, scope, where, unconsolidated=True):
@@ -123,14 +123,14 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
         if tried.get(str(episode.id), now) > now:
             report = replace(report, left=report.left + 1)
         else:
-            homes.setdefault(policy.home(episode), []).append(episode)
+            groups.setdefault(policy.attributes(episode), []).append(episode)
     # Episodes that need no work any more: processed by another worker, out of recall or erased.
     await ctx.store.settle(scope, JOB, sorted(gone))
     batches: list[_Batch] = []
-    for home, episodes in homes.items():
+    for attributes, episodes in groups.items():
         # A failed episode is retried even if it is the only one left, fewer than the threshold.
         due = episodes if force or policy.is_due(episodes) else [each for each in episodes if str(each.id) in tried]
-        batches += _batches(home, due, policy, tried)
+        batches += _batches(attributes, due, policy, tried)
         report = replace(report, left=report.left + len(episodes) - len(due))
     for place, batch in enumerate(batches):
         if place == limit:
@@ -147,20 +147,22 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
     return replace(report, reason=waiting if report.left else "no episode waits")
 
 
-def _batches(home: Home, episodes: Sequence[Memory], policy: Facts, tried: Mapping[str, datetime]) -> Iterator[_Batch]:
+def _batches(
+    attributes: SharedAttributes, episodes: Sequence[Memory], policy: Facts, tried: Mapping[str, datetime]
+) -> Iterator[_Batch]:
     """The episodes in batches, in time order. An episode that failed before gets a batch of its own."""
     batch: list[Memory] = []
     for episode in episodes:
         alone = str(episode.id) in tried
         if batch and (alone or len(batch) == policy.at_once):
-            yield _Batch(home, tuple(batch))
+            yield _Batch(attributes, tuple(batch))
             batch = []
         if alone:
-            yield _Batch(home, (episode,))
+            yield _Batch(attributes, (episode,))
         else:
             batch.append(episode)
     if batch:
-        yield _Batch(home, tuple(batch))
+        yield _Batch(attributes, tuple(batch))
 
 
 def _count(batches: Sequence[_Batch]) -> int:
@@ -177,7 +179,7 @@ async def _draw(
     report: FactsReport,
 ) -> FactsReport:
     """Ask one question and commit its answer. Raises ModelUnavailable."""
-    reader = Reader(batch.home.scope)
+    reader = Reader(batch.attributes.scope)
     events: dict[UUID, Sequence[Event]] = {}
     told: list[Memory] = []
     for episode in batch.episodes:
@@ -185,7 +187,7 @@ async def _draw(
         events[episode.id] = left = await still_said(ctx, reader, every)
         if left or not every:
             told.append(episode if len(left) == len(every) else _told_by(episode, left))
-    known = await _known(ctx, batch.home, policy, [_searched(episode) for episode in told], policy.known)
+    known = await _known(ctx, batch.attributes, policy, [_searched(episode) for episode in told], policy.known)
     episodes = {f"e{number}": episode for number, episode in enumerate(told, start=1)}
     facts = {f"f{number}": fact for number, fact in enumerate(known.values(), start=1)}
     turns = {identifier: _turns(several) for identifier, several in events.items()}
@@ -194,7 +196,7 @@ async def _draw(
         await _defer(ctx, scope, batch, said)
         return replace(report, failed=report.failed + len(batch.episodes))
     basis = Basis(
-        home=batch.home,
+        attributes=batch.attributes,
         episodes={episode.id: episode for episode in batch.episodes},
         event_ids={identifier: [event.id for event in several] for identifier, several in events.items()},
         known=known,
@@ -204,7 +206,7 @@ async def _draw(
     findings = findings_in([_finding(one, named, episodes) for one in said], basis)
     texts = texts_in(findings)
     if texts:
-        basis = replace(basis, known={**known, **await _known(ctx, batch.home, policy, texts, TWINS)})
+        basis = replace(basis, known={**known, **await _known(ctx, batch.attributes, policy, texts, TWINS)})
     compared = [*texts, *(fact.text for fact in basis.known.values())] if texts else []
     vectors = await _vectors(ctx, scope, compared)
     now = ctx.clock()
@@ -239,21 +241,23 @@ async def _said(
     )
 
 
-async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], limit: int) -> Mapping[UUID, Memory]:
-    """The current known facts of this home that are nearest to any of the texts, by words or meaning."""
+async def _known(
+    ctx: Context, attributes: SharedAttributes, policy: Facts, texts: Sequence[str], limit: int
+) -> Mapping[UUID, Memory]:
+    """The current known facts with these attributes that are nearest to any of the texts, by words or meaning."""
     if limit == 0:
         return {}
-    reader = Reader(home.scope, Reach.WORKSPACE if home.scope.agent is None else Reach.OWN)
+    reader = Reader(attributes.scope, Reach.WORKSPACE if attributes.scope.agent is None else Reach.OWN)
     where = Filter(
         current_at=ctx.clock(),
         kinds=frozenset(category.value for category in Category),
         tiers=frozenset({Tier.SEMANTIC}),
-        visibilities=frozenset({home.visibility}),
+        visibilities=frozenset({attributes.visibility}),
         source=DRAWN,
-        crew=home.scope.crew,
-        session=home.scope.session,
+        crew=attributes.scope.crew,
+        session=attributes.scope.session,
     )
-    vectors = await _vectors(ctx, home.scope, texts)
+    vectors = await _vectors(ctx, attributes.scope, texts)
 
     def nearest(view: ReadView) -> Mapping[UUID, Memory]:
         known: dict[UUID, Memory] = {}
@@ -261,8 +265,12 @@ async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], 
             request = SearchRequest(where=where, depth=DEPTH, lexical=lexical_query(text), model=ctx.model)
             ids = _nearest_first(ctx.index.search(view, reader, request).candidates(vectors.get(text)))
             found = view.get(reader, ids)
-            mine = [found[each] for each in ids if each in found and policy.home(found[each]).scope == home.scope]
-            known.update({fact.id: fact for fact in mine[:limit] if fact.valid_until == home.valid_until})
+            mine = [
+                found[each]
+                for each in ids
+                if each in found and policy.attributes(found[each]).scope == attributes.scope
+            ]
+            known.update({fact.id: fact for fact in mine[:limit] if fact.valid_until == attributes.valid_until})
         return known
 
     return await ctx.store.read(nearest)

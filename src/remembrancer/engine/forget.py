@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
@@ -80,7 +80,7 @@ async def _without(ctx: Context, memory: Memory, now: datetime) -> Effect | None
     return Effect(
         expected={identifier: revisions[identifier] for identifier in changed},
         revised=tuple(revised),
-        moved=tuple(Moved(one.id, Status.RETIRED, FORGOTTEN) for one in (memory, *ended)),
+        status_changes=tuple(StatusChange(one.id, Status.RETIRED, FORGOTTEN) for one in (memory, *ended)),
     )
 
 

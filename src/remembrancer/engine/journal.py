@@ -138,13 +138,13 @@ async def tail(
 
     `pause` is awaited when there is no new event. No read is open meanwhile.
     """
-    stretch = await ctx.store.recorded(reader, where, after=after, limit=0 if after is None else AT_ONCE)
+    page = await ctx.store.recorded(reader, where, after=after, limit=0 if after is None else AT_ONCE)
     while True:
-        for one in stretch.entries:
+        for one in page.entries:
             yield one
-        if len(stretch.entries) < AT_ONCE:  # there were no more
+        if len(page.entries) < AT_ONCE:  # there were no more
             await pause()
-        stretch = await ctx.store.recorded(reader, where, after=stretch.position, limit=AT_ONCE)
+        page = await ctx.store.recorded(reader, where, after=page.position, limit=AT_ONCE)
 
 
 def _words(query: object) -> tuple[frozenset[str], ...]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from remembrancer.domain.api_key import ApiKey, NewKey, Right, digest_of, token_of
-from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, UnderWay
+from remembrancer.domain.reply import ClaimOutcome, IdempotencyClaim, RequestRunning
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput
@@ -71,7 +71,7 @@ async def claim_request(
     now = ctx.clock()
     made = IdempotencyClaim(key, fingerprint, now)
     outcome = await ctx.store.claim(scope, made, forget_before=now - KEPT_FOR)
-    if not isinstance(outcome, UnderWay) or now - outcome.claim.at <= longest:
+    if not isinstance(outcome, RequestRunning) or now - outcome.claim.at <= longest:
         return outcome
     # Only that claim is released: of several callers that find it at once, the second finds the first one's new claim.
     await ctx.store.release(scope, outcome.claim)

@@ -22,7 +22,7 @@ from remembrancer.engine.condense import derived_from
 from remembrancer.engine.context import Context, every_memory
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.policies.admission.formation import own_cue
-from remembrancer.policies.consolidation.condensing import Condensed, Home, ids_told, one_of
+from remembrancer.policies.consolidation.condensing import Condensed, SharedAttributes, ids_told, one_of
 from remembrancer.policies.learning import promoting
 from remembrancer.values import dataclass
 
@@ -261,12 +261,12 @@ def _supported(
 def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
     """The promoted memory. Its only cue is its own text, because the learnings stay and have their own cues."""
     longest = promoting.longest(group)
-    home = Home(scope, longest.visibility, longest.valid_from, longest.valid_until, pinned=False)
+    attributes = SharedAttributes(scope, longest.visibility, longest.valid_from, longest.valid_until, pinned=False)
     memory = one_of(
         [replace(memory, scope=scope) for memory in group],
         Condensed(text=without_recalled(longest.text), title=longest.title, by="longest text"),
         identifier=identifier,
-        home=home,
+        attributes=attributes,
         tier=longest.tier,
         metadata={promoting.PROMOTED_FROM: ids_told(group[: promoting.NAMED])},
         now=now,

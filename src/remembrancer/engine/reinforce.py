@@ -15,13 +15,13 @@ MAX_QUERY_CHARS: Final = 500
 """The characters of a question in the exposure log, which stores it with each memory that it found."""
 
 
-async def feedback(ctx: Context, reader: Reader, memory_id: UUID, said: Feedback) -> Strength:
+async def feedback(ctx: Context, reader: Reader, memory_id: UUID, verdict: Feedback) -> Strength:
     """Apply feedback. Returns the new strength. The preset may retire the memory after bad feedback.
     Raises NotFound.
     """
     steps = ctx.preset.feedback
     adjusted = await ctx.store.adjust(
-        reader, [memory_id], lambda strength: after_feedback(strength, said, steps), at=ctx.clock()
+        reader, [memory_id], lambda strength: after_feedback(strength, verdict, steps), at=ctx.clock()
     )
     return adjusted[memory_id]
 
@@ -37,8 +37,8 @@ async def mark(
 ) -> Mapping[UUID, Strength]:
     """Count and log one exposure of each memory, with the similarity it was found with, if known.
 
-    `query`: the question, if known. `session`: the session that asked; a review judges the exposure by what is said in
-    it afterwards, and a preset that counts per session counts it when the session has ended. Raises NotFound if a
+    `query`: the question, if known. `session`: the session that asked; a review judges the exposure by what is said
+    in it afterwards, and a preset that counts per session counts it when the session has ended. Raises NotFound if a
     memory is missing; nothing is written then.
     """
     now = ctx.clock()

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Memory, Status, holds, is_over
 from remembrancer.domain.recalled import without_recalled
@@ -355,7 +355,7 @@ class _Work:
         return Effect(
             expected=expected,
             inserted=(write,),
-            moved=tuple(Moved(memory.id, Status.COMPACTED, reason) for memory in current),
+            status_changes=tuple(StatusChange(memory.id, Status.COMPACTED, reason) for memory in current),
             related=tuple(Relation(write.memory.id, memory.id, RelationKind.DERIVED_FROM, 1.0, now) for memory in own),
         )
 
@@ -427,6 +427,6 @@ def _joined(cursor: Cursor, written: Sequence[Effect]) -> Effect:
         cursor=cursor,
         expected={memory: revision for one in written for memory, revision in one.expected.items()},
         inserted=tuple(write for one in written for write in one.inserted),
-        moved=tuple(moved for one in written for moved in one.moved),
+        status_changes=tuple(change for one in written for change in one.status_changes),
         related=tuple(edge for one in written for edge in one.related),
     )

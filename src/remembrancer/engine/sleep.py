@@ -17,7 +17,14 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine import condense
 from remembrancer.engine.context import Context, every_memory
 from remembrancer.language.cues import analysed
-from remembrancer.policies.consolidation.condensing import Condensed, cues_of, home_of, id_of, ids_told, one_of
+from remembrancer.policies.consolidation.condensing import (
+    Condensed,
+    cues_of,
+    id_of,
+    ids_told,
+    one_of,
+    shared_attributes,
+)
 from remembrancer.policies.consolidation.sleeping import SUMMARY_OF, Sleep, sleepers, stand_in
 from remembrancer.policies.prompts.condense import SLEEP, Summary
 from remembrancer.values import copied, dataclass
@@ -122,7 +129,7 @@ async def _replaced(
         group,
         said,
         identifier=id_of(group, JOB),
-        home=home_of(group[0], sessions_apart="session" in rule.by, pinned_tag=ctx.preset.pinned_tag),
+        attributes=shared_attributes(group[0], sessions_apart="session" in rule.by, pinned_tag=ctx.preset.pinned_tag),
         tier=Tier.EPISODIC,
         metadata={SUMMARY_OF: ids_told(group)},
         now=now,

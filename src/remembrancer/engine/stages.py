@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.event import Event, EventDraft, Role, Severity
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, Status
@@ -131,8 +131,8 @@ async def _moved(
 ) -> None:
     # Memories to be restored are not active, so the effect cannot expect their revisions.
     expected = {memory.id: memory.revision for memory in memories} if status is Status.RETIRED else {}
-    moved = tuple(Moved(memory.id, status, reason) for memory in memories)
-    await ctx.store.commit(scope, Effect(expected=expected, moved=moved), at=at)
+    changes = tuple(StatusChange(memory.id, status, reason) for memory in memories)
+    await ctx.store.commit(scope, Effect(expected=expected, status_changes=changes), at=at)
 
 
 def _project(scope: Scope) -> Scope:

@@ -255,7 +255,7 @@ def _report(
     planned_files = plan.files.values()
     entries = sum(len(known.bases) for known in world.unchanged.values())
     entries += sum(len(read.file.entries) for read in world.read.values())
-    moved = [change.moved.status for change in changes if change.moved is not None]
+    statuses = [change.status_change.status for change in changes if change.status_change is not None]
     findings = [*gathered.findings, *(one for each in planned_files for one in each.findings), *outcome.findings]
     left = [*plan.left, *(one for each in planned_files for one in each.left), *outcome.left]
     return SyncReport(
@@ -268,8 +268,8 @@ def _report(
         + sum(len(one.chunks) for one in planned_files),
         added=sum(change.inserted is not None for change in changes),
         changed=sum(change.revised is not None or change.strength is not None for change in changes),
-        retired=sum(status is not Status.ACTIVE for status in moved),
-        restored=sum(status is Status.ACTIVE for status in moved),
+        retired=sum(status is not Status.ACTIVE for status in statuses),
+        restored=sum(status is Status.ACTIVE for status in statuses),
         written=outcome.entries,
         waiting=plan.waiting,
         findings=tuple(findings),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Priority, Role, Severity
-from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
+from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, RecordedPage
 from remembrancer.domain.validation import JsonValue
 from remembrancer.facade.view import MAX_LISTED, Identifier, View, from_arguments, listed
 
@@ -87,7 +87,9 @@ class AsyncJournalApi(View):
         """The number of events of each UTC day that has any, earliest day first. Filters as in `list`."""
         return await self._ctx.store.events_by_day(self._reader(), engine.journal.filter_of(filters))
 
-    async def recorded(self, after: int | None = None, *, limit: int = 100, **filters: Unpack[EventFilters]) -> Stretch:
+    async def recorded(
+        self, after: int | None = None, *, limit: int = 100, **filters: Unpack[EventFilters]
+    ) -> RecordedPage:
         """Events in the order they were recorded: those after a position, or the last ones without one.
 
         `limit`: 0 to 10,000. Filters as in `list`. Pass the result's `position` as the next call's `after`: nothing is

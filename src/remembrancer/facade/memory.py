@@ -323,11 +323,11 @@ class AsyncRemembrancer(View):
         edited, reader = validation.identifier("memory_id", memory_id), self._reader()
         return self._indexed(await engine.record.update(self._ctx, reader, edited, changes, expected_revision=expected))
 
-    async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
+    async def feedback(self, memory_id: Identifier, verdict: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""
         identifier = validation.identifier("memory_id", memory_id)
         return await engine.reinforce.feedback(
-            self._ctx, self._reader(), identifier, validation.choice("feedback", said, Feedback)
+            self._ctx, self._reader(), identifier, validation.choice("verdict", verdict, Feedback)
         )
 
     async def mark(

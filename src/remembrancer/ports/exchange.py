@@ -111,7 +111,7 @@ class VectorRecord:
     truncated: bool
     data: bytes
     indexed_at: datetime | None = None
-    words: bytes | None = None
+    token_embeddings: bytes | None = None
     """As `CueVector.token_embeddings`, row by row: dim / 8 bytes, rounded up, for each token."""
 
     @property
@@ -155,10 +155,17 @@ class _Field:
     """The path in the record, if it differs from the name, such as "strength.usage.shown"."""
     missing: JsonValue = None
     """The value if the row lacks the field, because its export is older."""
+    formerly: str = ""
+    """The field's name in older exports, if it was renamed."""
 
     @property
     def place(self) -> str:
         return self.path or self.name
+
+    def value_in(self, row: Mapping[str, JsonValue]) -> JsonValue:
+        if self.name in row:
+            return row[self.name]
+        return row.get(self.formerly, self.missing) if self.formerly else self.missing
 
 
 class _Shape(Generic[T]):
@@ -181,6 +188,7 @@ class _Shape(Generic[T]):
         self.kind = kind
         self._fields = fields
         self._columns = ("record", *(field.name for field in fields))
+        self._readable = {*self._columns, *(field.formerly for field in fields if field.formerly)}
         self._workspace = [f"{scope}.workspace"] if scope else []
         makers = {"": kind, **({scope: Scope} if scope else {}), **(inner or {})}
         self._flat = Flat[T]((*self._workspace, *(field.place for field in fields)), makers)
@@ -192,12 +200,10 @@ class _Shape(Generic[T]):
         return dict(zip(self._columns, (self.name, *cast("list[JsonValue]", written)), strict=True))
 
     def to_record(self, row: Mapping[str, JsonValue], workspace: str) -> T:
-        checked = [
-            field.check(f"{self.name}.{field.name}", row.get(field.name, field.missing)) for field in self._fields
-        ]
+        checked = [field.check(f"{self.name}.{field.name}", field.value_in(row)) for field in self._fields]
         record = self._flat.value_of([workspace for _ in self._workspace] + checked)
         for name, value in row.items():
-            if name not in self._columns:  # written by another version: ignoring the field would lose data silently
+            if name not in self._readable:  # written by another version: ignoring the field would lose data silently
                 raise InvalidInput(f"{self.name}.{name}", value, "no such field")
         return record
 
@@ -349,9 +355,9 @@ def _vector(*, dim: int, **fields: Any) -> VectorRecord:
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:
         raise InvalidInput("vector.vector", f"a vector of length {length:g}", "a vector of length 1")
     size = -(-dim // 8)
-    if vector.words is not None and len(vector.words) % size:
+    if vector.token_embeddings is not None and len(vector.token_embeddings) % size:
         allowed = f"a multiple of {size} bytes: a bit for each component"
-        raise InvalidInput("vector.words", f"{len(vector.words)} bytes", allowed)
+        raise InvalidInput("vector.token_embeddings", f"{len(vector.token_embeddings)} bytes", allowed)
     return vector
 
 
@@ -501,7 +507,11 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
             _Field("truncated", _boolean),
             _Field("vector", _base64("base64 of little-endian float32"), "data"),
             _Field("indexed_at", _optional(_moment)),
-            _Field("words", _optional(_base64("base64 of the signs of word vectors"))),
+            _Field(
+                "token_embeddings",
+                _optional(_base64("base64 of the signs of token embeddings")),
+                formerly="words",
+            ),
         ),
         {"": _vector},
     ),

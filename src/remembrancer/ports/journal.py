@@ -11,7 +11,7 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event, Priority, Role, Severity
-    from remembrancer.domain.journal import ListingPosition, PriorityChange, Stretch
+    from remembrancer.domain.journal import ListingPosition, PriorityChange, RecordedPage
     from remembrancer.domain.memory import Memory, MemoryWrite
     from remembrancer.domain.scope import Reader, Scope
     from remembrancer.domain.stream import Tail
@@ -119,7 +119,9 @@ class Journal(Protocol):
         """
         ...
 
-    async def recorded(self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
+    async def recorded(
+        self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int
+    ) -> RecordedPage:
         """Events in the order they were recorded, behind the position `after`; if that is None, the last `limit`.
 
         Positions rise within a workspace in commit order, for all writing processes, and are never reused: nothing is

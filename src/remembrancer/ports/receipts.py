@@ -9,9 +9,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from remembrancer.domain.erasure import PARTS, Erasure, ErasureSelection, Left
+from remembrancer.domain.erasure import PARTS, Erasure, ErasureSelection, UnreachedPlace
 
-_LISTS: Final = ("memories", "derived", "events", "retold", "restored", "redrawn", "apart", "repeated")
+_FORMER_NAMES: Final = {"retold": "rebuilt", "redrawn": "requeued", "apart": "kept_sources"}
+"""The present names of fields, by their names in older receipts."""
+_LISTS: Final = ("memories", "derived", "events", "rebuilt", "restored", "requeued", "kept_sources", "repeated")
 
 
 def receipt_text(erasure: Erasure) -> str:
@@ -30,7 +32,9 @@ def receipt_text(erasure: Erasure) -> str:
             },
             "counts": dict(erasure.counts),
             **{name: _texts(getattr(erasure, name)) for name in _LISTS},
-            "left": [{field.name: getattr(one, field.name) for field in fields(Left)} for one in erasure.left],
+            "left": [
+                {field.name: getattr(one, field.name) for field in fields(UnreachedPlace)} for one in erasure.left
+            ],
         },
         ensure_ascii=False,
     )
@@ -38,7 +42,7 @@ def receipt_text(erasure: Erasure) -> str:
 
 def erasure_of(text: str, *, purged_at: datetime | None) -> Erasure:
     """Parse a receipt. Raises ValueError, KeyError or TypeError for a text that `receipt_text` did not write."""
-    kept: Mapping[str, Any] = json.loads(text)
+    kept: Mapping[str, Any] = {_FORMER_NAMES.get(name, name): value for name, value in json.loads(text).items()}
     asked: Mapping[str, Any] = kept["asked"]
     before = asked["before"]
     ids = {name: tuple(map(_uuid, kept[name])) for name in _LISTS}
@@ -56,12 +60,12 @@ def erasure_of(text: str, *, purged_at: datetime | None) -> Erasure:
         memories=ids["memories"],
         derived=ids["derived"],
         events=ids["events"],
-        retold=ids["retold"],
+        rebuilt=ids["rebuilt"],
         restored=ids["restored"],
-        redrawn=ids["redrawn"],
-        apart=ids["apart"],
+        requeued=ids["requeued"],
+        kept_sources=ids["kept_sources"],
         repeated=ids["repeated"],
-        left=tuple(Left(**one) for one in kept["left"]),
+        left=tuple(UnreachedPlace(**one) for one in kept["left"]),
         purged_at=purged_at,
     )
 

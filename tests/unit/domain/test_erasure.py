@@ -9,7 +9,15 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer.domain.erasure import MAX_IDS, Erasure, ErasureSelection, Left, Removed, completed, owner_matches
+from remembrancer.domain.erasure import (
+    MAX_IDS,
+    Erasure,
+    ErasureSelection,
+    Removed,
+    UnreachedPlace,
+    completed,
+    owner_matches,
+)
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.receipts import erasure_of, receipt_text
@@ -81,12 +89,12 @@ def a_receipt() -> Erasure:
         memories=ids,
         derived=(OTHER,),
         events=ids,
-        retold=(ID,),
+        rebuilt=(ID,),
         restored=(OTHER,),
-        redrawn=ids,
-        apart=(ID,),
+        requeued=ids,
+        kept_sources=(ID,),
         repeated=(OTHER,),
-        left=(Left("a file", "it is yours", "delete it"),),
+        left=(UnreachedPlace("a file", "it is yours", "delete it"),),
     )
 
 
@@ -96,6 +104,13 @@ def a_receipt() -> Erasure:
 def test_a_receipt_comes_back_as_it_was_kept(asked: ErasureSelection) -> None:
     receipt = replace(a_receipt(), asked=asked)
     assert erasure_of(receipt_text(receipt), purged_at=None) == receipt
+
+
+def test_a_receipt_stored_with_the_former_names_of_its_fields_is_read() -> None:
+    text = receipt_text(a_receipt())
+    for name, former in (("rebuilt", "retold"), ("requeued", "redrawn"), ("kept_sources", "apart")):
+        text = text.replace(f'"{name}"', f'"{former}"')
+    assert erasure_of(text, purged_at=None) == a_receipt()
 
 
 def test_a_receipt_gets_the_time_at_which_the_files_were_purged() -> None:

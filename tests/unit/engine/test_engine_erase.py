@@ -94,7 +94,7 @@ def test_an_episode_is_rewritten_without_the_turn(make: Callable[[], Store], pre
         ids, events = frozenset({memory_id_of(said[SECRET])}), frozenset({said[SECRET]})
         receipt = await (erased(ctx, ids=ids) if way == "ids" else erased(ctx, events=events))
         [one] = await episodes(ctx)
-        assert (receipt.events, receipt.retold) == ((said[SECRET],), (one.id,))
+        assert (receipt.events, receipt.rebuilt) == ((said[SECRET],), (one.id,))
         assert "tea" in one.text
         assert "xyzzy" not in str(await exported(ctx.store))
 
@@ -121,7 +121,7 @@ def test_an_episode_whose_other_turns_were_forgotten_is_erased_with_the_turn(mak
         for other in (said[0], said[2]):
             await forget(ctx, READER, memory_id_of(other))
         receipt = await erased(ctx, events=frozenset({said[SECRET]}))
-        assert (receipt.retold, len(receipt.derived)) == ((), 2)
+        assert (receipt.rebuilt, len(receipt.derived)) == ((), 2)
 
     lived(make, steps)
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from contexts import STORES, a_context, over
 
-from remembrancer.domain.reply import Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay
+from remembrancer.domain.reply import Claimed, ClaimOutcome, IdempotencyClaim, Reply, RequestRunning
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.keys import KEPT_FOR, claim_request
 from remembrancer.errors import Conflict
@@ -49,7 +49,7 @@ def outcomes(
 
 
 def test_a_request_under_way_keeps_its_key_as_long_as_a_request_may_take(make: Callable[[], Store]) -> None:
-    assert outcomes(make, timedelta(), MINUTE) == [UnderWay(FIRST)] * 2
+    assert outcomes(make, timedelta(), MINUTE) == [RequestRunning(FIRST)] * 2
 
 
 def test_a_request_that_was_broken_off_leaves_its_key_to_the_next(make: Callable[[], Store]) -> None:
@@ -59,7 +59,7 @@ def test_a_request_that_was_broken_off_leaves_its_key_to_the_next(make: Callable
 def test_of_many_who_find_it_broken_off_one_gets_the_key(make: Callable[[], Store]) -> None:
     told = outcomes(make, 2 * MINUTE, at_once=10)
     taken = IdempotencyClaim("k", WHAT, NOW + 2 * MINUTE)
-    assert (told.count(Claimed(taken)), told.count(UnderWay(taken))) == (1, 9)
+    assert (told.count(Claimed(taken)), told.count(RequestRunning(taken))) == (1, 9)
 
 
 def test_an_answered_request_is_answered_so_for_a_day(make: Callable[[], Store]) -> None:

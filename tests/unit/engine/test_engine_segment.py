@@ -15,7 +15,7 @@ from contexts import STORES, a_context, over
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, Status, Tier
@@ -356,8 +356,8 @@ def test_a_turn_that_was_forgotten_does_not_come_back_in_an_episode(make: Make) 
     async def steps(store: Store) -> object:
         ctx = a_context(store, INSTEAD)
         events = await say(ctx)
-        forgotten = Moved(derived_id(events[1].id, "memory"), Status.RETIRED, "asked to")
-        await store.commit(MONDAY, Effect(moved=(forgotten,)), at=NOW)
+        forgotten = StatusChange(derived_id(events[1].id, "memory"), Status.RETIRED, "asked to")
+        await store.commit(MONDAY, Effect(status_changes=(forgotten,)), at=NOW)
         await segment(ctx, SCOPE, ended=[MONDAY])
         return (await spans(ctx))[0], await store.tail(MONDAY)
 

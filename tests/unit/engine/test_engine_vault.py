@@ -16,7 +16,7 @@ from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.adapters.vault.folder import FolderVault
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.event import EventDraft, Origin
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status
 from remembrancer.domain.query import Filter
@@ -267,7 +267,7 @@ def test_a_memory_retired_here_is_retired_in_its_file(world: World) -> None:
 def test_a_memory_compacted_by_an_effect_is_compacted_in_its_file(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.sync()
-    effect = Effect(expected={ONE: 1}, moved=(Moved(ONE, Status.COMPACTED, "merged"),))
+    effect = Effect(expected={ONE: 1}, status_changes=(StatusChange(ONE, Status.COMPACTED, "merged"),))
     asyncio.run(world.ctx.store.commit(WORKSPACE, effect, at=world.clock()))
     world.sync()
     assert "status: compacted\n" in world.read("MEMORY.md")

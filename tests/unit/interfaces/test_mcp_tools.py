@@ -236,8 +236,8 @@ def test_where_use_is_counted_each_memory_counts_for_what_it_was() -> None:
             await call.done("remember", text=f"release {letter * 400}")
         found = await call.done("recall", query="release", max_chars=700)
         first, second = (hit["memory"]["id"] for hit in found.shape["hits"])
-        await call.done("feedback", memory_id=first, said="helpful")
-        await call.done("feedback", memory_id=second, said="unhelpful")
+        await call.done("feedback", memory_id=first, verdict="helpful")
+        await call.done("feedback", memory_id=second, verdict="unhelpful")
         counted = [(await memory.get(one)).strength.usage for one in (first, second)]
         assert [(usage.retrieved, usage.shown, usage.used) for usage in counted] == [(1, 1, 1), (1, 0, 0)]
 
@@ -248,7 +248,7 @@ def test_where_use_is_not_counted_feedback_is_all_that_counts() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         kept = await call.done("remember", text="release")
         await call.done("recall", query="release")
-        usage = (await call.done("feedback", memory_id=kept.shape["id"], said="helpful")).shape["strength"]["usage"]
+        usage = (await call.done("feedback", memory_id=kept.shape["id"], verdict="helpful")).shape["strength"]["usage"]
         assert (usage["retrieved"], usage["shown"], usage["used"], usage["helped"]) == (0, 0, 0, 1)
 
     with_memory(talk)
@@ -312,7 +312,7 @@ def test_the_same_key_records_once() -> None:
 def test_too_much_bad_feedback_retires_a_memory_and_says_so() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         kept = await call.done("remember", text="Checkout needs 9 GiB")
-        judged = [await call.done("feedback", memory_id=kept.shape["id"], said="harmful") for _ in range(10)]
+        judged = [await call.done("feedback", memory_id=kept.shape["id"], verdict="harmful") for _ in range(10)]
         assert judged[0].shape["status"] == "active"
         assert judged[-1].shape["status"] == "retired"
         assert judged[-1].text.endswith("It is retired now, and not recalled any more.")
@@ -400,9 +400,13 @@ def test_health_tells_what_is_there_before_and_after_the_first_snapshot() -> Non
         ("remember", {"text": "a\x00b"}, "text: 'a\\x00b' is not allowed; expected a text without NUL characters"),
         ("observe", {"text": "x", "role": "system"}, "role: 'system' is not allowed; expected one of user, assistant"),
         ("observe", {"text": "x", "session": "a\nb"}, "session: 'a\\nb' is not allowed; expected 1 to 200 characters"),
-        ("feedback", {"memory_id": NOBODY, "said": "great"}, "said: 'great' is not allowed; expected one of helpful, "),
-        ("feedback", {"memory_id": NOBODY, "said": "helpful"}, f"no memory {NOBODY} here"),
-        ("feedback", {"memory_id": "x" * 36, "said": "helpful"}, "is not allowed; expected an id (a UUID such as"),
+        (
+            "feedback",
+            {"memory_id": NOBODY, "verdict": "great"},
+            "verdict: 'great' is not allowed; expected one of helpful, ",
+        ),
+        ("feedback", {"memory_id": NOBODY, "verdict": "helpful"}, f"no memory {NOBODY} here"),
+        ("feedback", {"memory_id": "x" * 36, "verdict": "helpful"}, "is not allowed; expected an id (a UUID such as"),
         ("forget", {"memory_id": NOBODY}, f"no memory {NOBODY} here"),
         ("forget", {"memory_id": "</recalled-memory>\x1b[2J" * 2}, "memory_id: '&lt;/recalled-memory>\\x1b[2J&lt;/rec"),
         ("recent", {"days": -1}, "days: -1 is not allowed; expected a number from 0 to 36500"),
@@ -472,7 +476,7 @@ def test_each_tool_asks_for_the_right_it_needs() -> None:
                     "recall": {"query": "x"},
                     "remember": {"text": "y"},
                     "observe": {"text": "z"},
-                    "feedback": {"memory_id": kept, "said": "helpful"},
+                    "feedback": {"memory_id": kept, "verdict": "helpful"},
                     "forget": {"memory_id": kept},
                 }
                 for tool in TOOLS:

@@ -91,8 +91,8 @@ def test_jobs_go_on_after_an_erasure_and_form_nothing_of_what_is_gone(
         assert all(finding.ok for finding in await store.check(SCOPE, None))
         there = {UUID(str(row["id"])) for row in await exported(store, SCOPE) if row["record"] in {"memory", "event"}}
         # What was drawn is drawn again, where it was, from sources that stay: the receipt says so.
-        assert not there & ({*receipt.events} if receipt.apart else {*receipt.events, *choice.ids})
-        if not receipt.repeated and not receipt.apart:
+        assert not there & ({*receipt.events} if receipt.kept_sources else {*receipt.events, *choice.ids})
+        if not receipt.repeated and not receipt.kept_sources:
             held = str([row for row in await exported(store, SCOPE) if row["record"] in {"memory", "event", "cue"}])
             assert not [text for text in gone if len(text) > 20 and repr(text)[1:-1] in held]
 
@@ -111,7 +111,7 @@ def _is_whole(receipt: Erasure) -> bool:
     """Whether each id is in the receipt once."""
     went = [*receipt.memories, *receipt.derived]
     return len(went) == len(set(went)) == receipt.counts["memories"] and not set(went) & {
-        *receipt.retold,
+        *receipt.rebuilt,
         *receipt.restored,
-        *receipt.redrawn,
+        *receipt.requeued,
     }

@@ -6,7 +6,15 @@ from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import MAX_TAGS
-from remembrancer.policies.consolidation.condensing import cues_of, home_of, id_of, ids_told, shared, tags_of, together
+from remembrancer.policies.consolidation.condensing import (
+    cues_of,
+    id_of,
+    ids_told,
+    shared,
+    shared_attributes,
+    tags_of,
+    together,
+)
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory
 
 ONE, OTHER = a_memory("one"), a_memory("other")
@@ -18,13 +26,13 @@ def cue(text: str, heading: str = "ana, 4 March", of: Memory = ONE) -> Cue:
 
 
 def test_sessions_have_one_home_where_they_are_not_kept_apart() -> None:
-    assert home_of(ONE, sessions_apart=False) == home_of(TUESDAY, sessions_apart=False)
-    assert home_of(ONE, sessions_apart=True) != home_of(TUESDAY, sessions_apart=True)
+    assert shared_attributes(ONE, sessions_apart=False) == shared_attributes(TUESDAY, sessions_apart=False)
+    assert shared_attributes(ONE, sessions_apart=True) != shared_attributes(TUESDAY, sessions_apart=True)
 
 
 def test_what_only_a_session_sees_has_its_home_there() -> None:
     one, other = (replace(each, visibility=Visibility.SESSION) for each in (ONE, TUESDAY))
-    assert home_of(one, sessions_apart=False) != home_of(other, sessions_apart=False)
+    assert shared_attributes(one, sessions_apart=False) != shared_attributes(other, sessions_apart=False)
 
 
 def test_an_id_is_the_same_for_the_same_sources_as_they_read() -> None:

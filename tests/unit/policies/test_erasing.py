@@ -91,7 +91,7 @@ def test_an_episode_of_which_a_turn_goes_is_rewritten(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other)
     found = graph.erased(turn)
-    assert (found.memories, found.retold) == ({turn}, {episode})
+    assert (found.memories, found.rebuilt) == ({turn}, {episode})
 
 
 def test_an_episode_of_which_nothing_is_left_goes(graph: Graph) -> None:
@@ -104,7 +104,7 @@ def test_an_episode_of_which_nothing_else_is_to_be_told_goes(graph: Graph) -> No
     turn, forgotten = graph.said(PEANUTS), graph.said("Never mind")
     episode = graph.episode("Peanuts", turn, forgotten)
     found = graph.plan(ErasureSelection(ids=frozenset({turn})), empty=frozenset({episode}))
-    assert (found.memories, found.retold) == ({turn, episode}, frozenset())
+    assert (found.memories, found.rebuilt) == ({turn, episode}, frozenset())
 
 
 def test_an_episode_that_is_erased_itself_takes_all_its_turns(graph: Graph) -> None:
@@ -135,21 +135,21 @@ def test_what_was_drawn_from_an_episode_that_is_rewritten_goes(graph: Graph) -> 
     episode = graph.episode("Peanuts and Fridays", turn, other, consolidated_at=NOW)
     fact = graph.memory(a_memory("Deploys are on Fridays"), sources=[episode])
     found = graph.erased(turn)
-    assert (found.memories, found.retold, found.redrawn) == ({turn, fact}, {episode}, {episode})
+    assert (found.memories, found.rebuilt, found.requeued) == ({turn, fact}, {episode}, {episode})
 
 
 def test_other_sources_of_what_may_quote_it_are_drawn_from_again(graph: Graph) -> None:
     source = graph.memory(a_memory(PEANUTS))
     other = graph.memory(replace(a_memory("Tea is served at four"), consolidated_at=NOW))
     graph.memory(a_memory("She eats no nuts"), sources=[source, other])
-    assert graph.erased(source).redrawn == {other}
+    assert graph.erased(source).requeued == {other}
 
 
 def test_what_was_drawn_and_is_erased_itself_is_not_drawn_again(graph: Graph) -> None:
     other = graph.memory(replace(a_memory("Tea is served at four"), consolidated_at=NOW))
     fact = graph.memory(a_memory(PEANUTS), sources=[other])
     found = graph.erased(fact)
-    assert (found.memories, found.redrawn, found.apart) == ({fact}, frozenset(), {other})
+    assert (found.memories, found.requeued, found.kept_sources) == ({fact}, frozenset(), {other})
 
 
 def test_a_fact_takes_the_turn_that_says_it_and_leaves_the_others(graph: Graph) -> None:
@@ -158,14 +158,14 @@ def test_a_fact_takes_the_turn_that_says_it_and_leaves_the_others(graph: Graph) 
     events = [graph.event(turn), graph.event(other)]
     fact = graph.memory(a_memory("She is allergic to peanuts"), sources=[episode], events=events)
     found = graph.erased(fact)
-    assert (found.memories, found.events, found.retold) == ({fact, turn}, {graph.event(turn)}, {episode})
+    assert (found.memories, found.events, found.rebuilt) == ({fact, turn}, {graph.event(turn)}, {episode})
 
 
 def test_a_note_that_says_what_was_drawn_from_it_goes_too(graph: Graph) -> None:
     note, other = graph.memory(a_memory("Peanuts: allergic.")), graph.memory(a_memory("Tea is served at four"))
     fact = graph.memory(a_memory("She is allergic to peanuts"), sources=[note, other])
     found = graph.erased(fact)
-    assert (found.memories, found.apart) == ({fact, note}, {other})
+    assert (found.memories, found.kept_sources) == ({fact, note}, {other})
 
 
 def test_what_it_had_taken_out_of_recall_comes_back(graph: Graph) -> None:
@@ -194,7 +194,7 @@ def test_a_summary_leaves_memories_that_another_one_replaces_too(graph: Graph) -
     summary = graph.memory(a_memory("Food and drink"), sources=[source])
     graph.memory(a_memory("What is drunk"), sources=[source])
     found = graph.erased(summary)
-    assert (found.memories, found.apart) == ({summary}, {source})
+    assert (found.memories, found.kept_sources) == ({summary}, {source})
 
 
 def test_what_another_memory_stands_for_as_well_does_not_come_back(graph: Graph) -> None:

@@ -63,7 +63,7 @@ def finding(
 def basis(*known: Memory) -> Basis:
     episodes = (FIRST, SECOND, THIRD)
     return Basis(
-        home=POLICY.home(FIRST),
+        attributes=POLICY.attributes(FIRST),
         episodes={one.id: one for one in episodes},
         event_ids={one.id: [UUID(int=place)] for place, one in enumerate(episodes, start=1)},
         known={one.id: one for one in known},
@@ -180,7 +180,7 @@ def test_a_new_fact_of_two_episodes_is_as_sure_as_one_reinforced_once() -> None:
 
 
 def test_a_fact_expires_with_its_episodes() -> None:
-    there = replace(basis(), home=replace(POLICY.home(FIRST), valid_until=LATER + HOUR))
+    there = replace(basis(), attributes=replace(POLICY.attributes(FIRST), valid_until=LATER + HOUR))
     [write] = drawn([finding(Action.NEW, "cake")], there, {}, POLICY, now=LATER).effect.inserted
     assert write.memory.valid_until == LATER + HOUR
 
@@ -281,8 +281,8 @@ def test_reinforcing_moves_nothing_but_confidence() -> None:
 def test_a_home_is_a_session_or_all_of_an_owner_s() -> None:
     other = replace(FIRST, scope=SCOPE.narrowed(session="tuesday"))
     together = Facts(sessions_apart=False)
-    assert POLICY.home(FIRST) != POLICY.home(other)
-    assert together.home(FIRST) == together.home(other)
+    assert POLICY.attributes(FIRST) != POLICY.attributes(other)
+    assert together.attributes(FIRST) == together.attributes(other)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from remembrancer.domain.review import Rating
 from remembrancer.policies.prompts.review import (
     MAX_MEMORY_CHARS,
     MAX_QUERIES,
-    MAX_SAID_CHARS,
+    MAX_TURN_CHARS,
     SCHEMA,
     LabelledMemory,
     fitting,
@@ -37,8 +37,8 @@ def test_nothing_goes_in_where_nothing_was_said() -> None:
 def test_of_a_long_turn_or_memory_the_beginning_is_shown() -> None:
     told = material([LabelledMemory("m1", a_memory("m" * 9_999), ())], [an_event("t" * 9_999)])
     assert (told.count("mmmm" * 10), told.count("m" * (MAX_MEMORY_CHARS + 1))) == (MAX_MEMORY_CHARS // 40, 0)
-    assert "t" * MAX_SAID_CHARS in told
-    assert "t" * (MAX_SAID_CHARS + 1) not in told
+    assert "t" * MAX_TURN_CHARS in told
+    assert "t" * (MAX_TURN_CHARS + 1) not in told
 
 
 def test_who_speaks_is_named() -> None:

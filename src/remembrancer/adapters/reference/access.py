@@ -8,7 +8,15 @@ from uuid import UUID
 
 from remembrancer.adapters.reference.rows import Held, Rows
 from remembrancer.domain.api_key import ApiKey
-from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import (
+    MAX_REPLY_BYTES,
+    Claimed,
+    ClaimOutcome,
+    IdempotencyClaim,
+    Reply,
+    ReplyNotStored,
+    RequestRunning,
+)
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
 
@@ -30,13 +38,13 @@ def claim(rows: Rows, scope: Scope, claim: IdempotencyClaim, *, forget_before: d
         return Claimed(claim)
     if held.claim.fingerprint != claim.fingerprint:
         raise Conflict(f"key {claim.key!r} belongs to another request")
-    return UnderWay(held.claim) if held.answered is None else held.answered
+    return RequestRunning(held.claim) if held.answered is None else held.answered
 
 
 def answer(rows: Rows, scope: Scope, claim: IdempotencyClaim, reply: Reply) -> None:
     if rows.claims.get(claim.key) == Held(claim):
         kept = len(reply.body) <= MAX_REPLY_BYTES
-        rows.claims[claim.key] = Held(claim, reply if kept else Unkept(reply.status))
+        rows.claims[claim.key] = Held(claim, reply if kept else ReplyNotStored(reply.status))
 
 
 def release(rows: Rows, scope: Scope, claim: IdempotencyClaim) -> None:

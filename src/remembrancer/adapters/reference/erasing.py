@@ -17,7 +17,7 @@ from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
 from remembrancer.domain.relation import RelationKind
-from remembrancer.domain.reply import Reply, Unkept
+from remembrancer.domain.reply import Reply, ReplyNotStored
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
 
@@ -69,13 +69,13 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
     for memory in rows.memories.values():
         if memory.superseded_by in removal.memories and memory.id not in removal.memories:
             rows.memories[memory.id] = _ended(memory, receipt.at)
-    for write in removal.retold:
+    for write in removal.rebuilt:
         _replace_text(rows, write, counts)
     for identifier in sorted(removal.restored):
         _restore(rows, rows.memories[identifier])
     for identifier in removal.memories:
         _remove_memory(rows, identifier, counts)
-    for identifier in removal.redrawn:
+    for identifier in removal.requeued:
         rows.memories[identifier] = replace(rows.memories[identifier], consolidated_at=None)
     _remove_events(rows, removal, counts)
     left = {one.scope.session for one in (*rows.all_events(), *rows.memories.values())}
@@ -84,7 +84,7 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
     _drop(rows.deferrals, lambda one: one.item in named, counts, "deferrals")
     for key, held in rows.claims.items():
         if isinstance(held.answered, Reply):
-            rows.claims[key] = Held(held.claim, Unkept(held.answered.status))
+            rows.claims[key] = Held(held.claim, ReplyNotStored(held.answered.status))
             counts["replies"] += 1
     words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
     counts["quotations"] += _redact(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
@@ -112,7 +112,7 @@ def _formed(rows: Rows, event: UUID) -> frozenset[UUID]:
 
 
 def _require(rows: Rows, removal: erasure.Removal) -> None:
-    for write in removal.retold:
+    for write in removal.rebuilt:
         known = rows.memories.get(write.memory.id)
         if known is None or known.revision != write.memory.revision - 1:
             raise Conflict(f"memory {write.memory.id} is no longer at revision {write.memory.revision - 1}")
@@ -122,7 +122,7 @@ def _require(rows: Rows, removal: erasure.Removal) -> None:
         raise Conflict("a memory to be erased no longer exists")
     if removal.events - {event.id for event in rows.all_events()}:
         raise Conflict("an event to be erased no longer exists")
-    known_of = removal.memories.union(write.memory.id for write in removal.retold)
+    known_of = removal.memories.union(write.memory.id for write in removal.rebuilt)
     formed = {one for event in removal.events for one in _formed(rows, event)}
     formed |= {one for memory in known_of for one in _trace(rows, rows.memories[memory]).derived}
     if formed - known_of:
@@ -135,14 +135,14 @@ def _going_events(rows: Rows, removal: erasure.Removal) -> list[Event]:
 
 def _texts(rows: Rows, removal: erasure.Removal) -> list[str]:
     """All texts, previous ones included, of the rows that are removed or formed again."""
-    retold = {write.memory.id for write in removal.retold}
+    rebuilt = {write.memory.id for write in removal.rebuilt}
     texts: list[str | None] = []
-    for identifier in (*removal.memories, *retold):
+    for identifier in (*removal.memories, *rebuilt):
         memory = rows.memories[identifier]
         texts += [memory.title, memory.text]
         texts += [memory.topic_key if identifier in removal.memories else None]
     for (owner, _), revision in rows.revisions.items():
-        if owner in removal.memories or owner in retold:
+        if owner in removal.memories or owner in rebuilt:
             texts += [revision.title, revision.text]
     for event in _going_events(rows, removal):
         texts += [event.text, searchable_text(event)]

@@ -210,8 +210,12 @@ def _take_in_vector(rows: Rows, record: exchange.VectorRecord) -> bool:
     rows.require_dim(record.model, [record.dim])
     vector = np.frombuffer(record.data, dtype="<f4").astype(np.float32)
     size = -(-record.dim // 8)
-    words = None if record.words is None else np.frombuffer(record.words, dtype=np.uint8).reshape(-1, size)
-    rows.vectors[ref, record.model] = StoredVector(vector, record.truncated, record.indexed_at, words)
+    token_embeddings = (
+        None
+        if record.token_embeddings is None
+        else np.frombuffer(record.token_embeddings, dtype=np.uint8).reshape(-1, size)
+    )
+    rows.vectors[ref, record.model] = StoredVector(vector, record.truncated, record.indexed_at, token_embeddings)
     return True
 
 
@@ -247,5 +251,5 @@ def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> ex
         truncated=stored.truncated,
         data=stored.vector.astype("<f4").tobytes(),
         indexed_at=stored.indexed_at,
-        words=None if stored.token_embeddings is None else stored.token_embeddings.tobytes(),
+        token_embeddings=None if stored.token_embeddings is None else stored.token_embeddings.tobytes(),
     )

@@ -12,7 +12,7 @@ from remembrancer.adapters.reference.memories import add, require_same_workspace
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.event import Event, Priority, archived
 from remembrancer.domain.instants import micros
-from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, Stretch, searchable_text
+from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, RecordedPage, searchable_text
 from remembrancer.domain.memory import Analyse, Cue, Memory
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Tail
@@ -88,17 +88,17 @@ def _kept(rows: Rows, reader: Reader, where: EventFilter, *, archived: bool | No
     return [event for event in seen if event.id not in formed and keeps(where, event, rows.analyse)]
 
 
-def recorded(rows: Rows, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
+def recorded(rows: Rows, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> RecordedPage:
     if after is not None and not 0 <= after <= rows.recorded:
         raise InvalidInput("after", after, f"a position from 0 to {rows.recorded}, the last one assigned")
     kept = _kept(rows, reader, where, archived=False)
     entries = sorted((Recorded(rows.positions[event.id], event) for event in kept), key=lambda one: one.position)
     if after is None:
-        return Stretch(tuple(entries[max(0, len(entries) - limit) :]), rows.recorded)
+        return RecordedPage(tuple(entries[max(0, len(entries) - limit) :]), rows.recorded)
     behind = [one for one in entries if one.position > after]
     if len(behind) < limit:
-        return Stretch(tuple(behind), rows.recorded)
-    return Stretch(tuple(behind[:limit]), behind[limit - 1].position if limit else after)
+        return RecordedPage(tuple(behind), rows.recorded)
+    return RecordedPage(tuple(behind[:limit]), behind[limit - 1].position if limit else after)
 
 
 def set_priority(

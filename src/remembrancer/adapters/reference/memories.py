@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from remembrancer.adapters.reference.rows import Rows, StreamProgress
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Revision, Status, holds, topic_level
 from remembrancer.domain.relation import Relation, RelationKind
@@ -175,8 +175,8 @@ def commit(rows: Rows, scope: Scope, effect: Effect, *, at: datetime) -> None:
     # After the revisions: facts were drawn from a memory even if its text is new.
     for memory_id in effect.consolidated:
         rows.memories[memory_id] = replace(rows.memories[memory_id], consolidated_at=at)
-    for moved in effect.moved:
-        _move(rows, moved, at)
+    for change in effect.status_changes:
+        _change_status(rows, change, at)
     for old, new in effect.superseded:
         _supersede(rows, rows.there(old), new, at)
     for edge in effect.related:
@@ -227,10 +227,10 @@ def _require_cursor(rows: Rows, cursor: Cursor) -> None:
         raise InvalidInput("effect.cursor.to", cursor.to, f"a place from {stands} to {last}")
 
 
-def _move(rows: Rows, moved: Moved, at: datetime) -> None:
-    if move(rows, rows.there(moved.memory_id), moved.status, at):
-        action = "restored" if moved.status is Status.ACTIVE else moved.status.value
-        rows.audit.add(Audited(moved.memory_id, action, moved.reason, at))
+def _change_status(rows: Rows, change: StatusChange, at: datetime) -> None:
+    if move(rows, rows.there(change.memory_id), change.status, at):
+        action = "restored" if change.status is Status.ACTIVE else change.status.value
+        rows.audit.add(Audited(change.memory_id, action, change.reason, at))
 
 
 def _supersede(rows: Rows, memory: Memory, new: UUID | None, at: datetime) -> None:

@@ -19,7 +19,7 @@ from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status, holds, topic_order
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.reply import IdempotencyClaim, Reply, Unkept
+from remembrancer.domain.reply import IdempotencyClaim, Reply, ReplyNotStored
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Level, Reader, Scope, Visibility
 from remembrancer.domain.selection import can_see
@@ -66,7 +66,7 @@ class Held:
     """An idempotency claim, and the reply stored for it, if there is one."""
 
     claim: IdempotencyClaim
-    answered: Reply | Unkept | None = None
+    answered: Reply | ReplyNotStored | None = None
 
 
 @dataclass(slots=True)

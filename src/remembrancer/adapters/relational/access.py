@@ -11,7 +11,15 @@ from remembrancer.adapters.relational.columns import ID, TIME, Column, Columns, 
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.domain.api_key import BINDINGS, ApiKey, Right
 from remembrancer.domain.instants import micros, moment
-from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, ClaimOutcome, IdempotencyClaim, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import (
+    MAX_REPLY_BYTES,
+    Claimed,
+    ClaimOutcome,
+    IdempotencyClaim,
+    Reply,
+    ReplyNotStored,
+    RequestRunning,
+)
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 
@@ -80,8 +88,8 @@ def claim(connection: Connection, scope: Scope, claim: IdempotencyClaim, *, forg
         raise Conflict(f"key {claim.key!r} belongs to another request")
     with as_written():
         if status is None:
-            return UnderWay(replace(claim, at=moment(at)))
-        return Unkept(status) if body is None else Reply(status, body, media_type)
+            return RequestRunning(replace(claim, at=moment(at)))
+        return ReplyNotStored(status) if body is None else Reply(status, body, media_type)
 
 
 def answer(connection: Connection, scope: Scope, claim: IdempotencyClaim, reply: Reply) -> None:

@@ -10,7 +10,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.lookup import there
 from remembrancer.adapters.relational.memories import check_workspace, next_change
 from remembrancer.adapters.relational.reviews import add_review
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Status, holds
 from remembrancer.domain.relation import Relation
@@ -36,8 +36,8 @@ def commit(connection: Connection, scope: Scope, effect: Effect, *, at: datetime
             for identifier in effect.consolidated
         ],
     )
-    for moved in effect.moved:
-        _move(connection, scope, moved, at)
+    for change in effect.status_changes:
+        _change_status(connection, scope, change, at)
     for old, new in effect.superseded:
         _supersede(connection, scope, old, new, at)
     for edge in effect.related:
@@ -80,11 +80,11 @@ def _require(connection: Connection, scope: Scope, effect: Effect, at: datetime)
         last[review.memory_id] = review.at
 
 
-def _move(connection: Connection, scope: Scope, moved: Moved, at: datetime) -> None:
-    memory = there(connection, scope, moved.memory_id)
-    if memories.move(connection, scope, memory, moved.status, at):
-        action = "restored" if moved.status is Status.ACTIVE else moved.status.value
-        memories.note(connection, scope, moved.memory_id, action, moved.reason, at)
+def _change_status(connection: Connection, scope: Scope, change: StatusChange, at: datetime) -> None:
+    memory = there(connection, scope, change.memory_id)
+    if memories.move(connection, scope, memory, change.status, at):
+        action = "restored" if change.status is Status.ACTIVE else change.status.value
+        memories.note(connection, scope, change.memory_id, action, change.reason, at)
 
 
 def _supersede(connection: Connection, scope: Scope, old: UUID, new: UUID | None, at: datetime) -> None:

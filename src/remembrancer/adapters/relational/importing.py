@@ -255,8 +255,8 @@ def _import_vector(connection: Connection, workspace: str, record: VectorRecord)
     require_dim(connection, workspace, record.model, record.dim)
     if not _add(connection, "embeddings", VECTORS, record, cue=cue, dim=record.dim):
         return False
-    if record.words is not None:
-        put_token_embeddings(connection, cue, record.model, record.words)
+    if record.token_embeddings is not None:
+        put_token_embeddings(connection, cue, record.model, record.token_embeddings)
     connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection, workspace), number))
     return True
 

@@ -18,7 +18,7 @@ from remembrancer.adapters.relational.memories import add_memory, adjust_one, ch
 from remembrancer.adapters.relational.rows import CHANGES, EVENTS, MEMORIES, TABLES, EventTable
 from remembrancer.domain.event import Event, Priority, archived
 from remembrancer.domain.instants import micros
-from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, Stretch
+from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, RecordedPage
 from remembrancer.domain.memory import Analyse, Memory
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Strength
@@ -116,7 +116,7 @@ def events_by_day(connection: Connection, reader: Reader, where: EventFilter) ->
 
 def recorded(
     connection: Connection, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int
-) -> Stretch:
+) -> RecordedPage:
     last: int = connection.execute("SELECT last FROM positions WHERE workspace = ?", (reader.scope.workspace,)).get or 0
     if after is not None and not 0 <= after <= last:
         raise InvalidInput("after", after, f"a position from 0 to {last}, the last one assigned")
@@ -129,10 +129,10 @@ def recorded(
     )
     entries = [Recorded(row[-1], EVENTS.value_of(row[:-1])) for row in rows]
     if after is None:
-        return Stretch(tuple(reversed(entries)), last)
+        return RecordedPage(tuple(reversed(entries)), last)
     if len(entries) < limit:
-        return Stretch(tuple(entries), last)
-    return Stretch(tuple(entries), entries[-1].position if entries else after)
+        return RecordedPage(tuple(entries), last)
+    return RecordedPage(tuple(entries), entries[-1].position if entries else after)
 
 
 def _tables(where: EventFilter) -> tuple[EventTable, ...]:

@@ -41,10 +41,10 @@ _OF_TEXTS: Final = ("cues", "vectors", "word_vectors", "revisions")
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """Row numbers of the rows to delete, and of memories that get a new text (`retold`)."""
+    """Row numbers of the rows to delete, and of memories that get a new text (`rebuilt`)."""
 
     memories: Sequence[int]
-    retold: Sequence[int]
+    rebuilt: Sequence[int]
     events: Sequence[int]
     archive: Sequence[int]
 
@@ -75,7 +75,7 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
     counts: Counter[str] = Counter()
     _count_rows(connection, numbers, counts)
     _end_superseded(connection, scope, removal, at)
-    for write in removal.retold:
+    for write in removal.rebuilt:
         _replace_text(connection, scope, write)
     for identifier in sorted(removal.restored):
         _restore(connection, scope, identifier)
@@ -83,7 +83,7 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
     dialect = connection.dialect
     connection.execute(
         f"UPDATE memories SET consolidated_at = NULL, change = ? WHERE workspace = ? AND {dialect.in_ids('id')}",
-        (next_change(connection, scope.workspace), scope.workspace, dialect.ids(removal.redrawn)),
+        (next_change(connection, scope.workspace), scope.workspace, dialect.ids(removal.requeued)),
     )
     counts["priority_changes"] = connection.count(
         f"DELETE FROM priority_changes WHERE workspace = ? AND {dialect.in_ids('event')}",
@@ -106,7 +106,7 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
 
 def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers:
     """Raises Conflict if a row does not exist, or a memory is not at the expected revision."""
-    revisions = {write.memory.id: write.memory.revision - 1 for write in removal.retold}
+    revisions = {write.memory.id: write.memory.revision - 1 for write in removal.rebuilt}
     for identifier, revision in revisions.items():
         try:
             memory = there(connection, scope, identifier)
@@ -120,7 +120,7 @@ def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers
     }
     numbers = _Numbers(
         memories=found["memories"],
-        retold=_found(connection, scope, "memories", revisions.keys()),
+        rebuilt=_found(connection, scope, "memories", revisions.keys()),
         events=found["events"],
         archive=found["archive"],
     )
@@ -149,7 +149,7 @@ def _delete(connection: Connection, table: str, numbers: Sequence[int]) -> None:
 def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) -> None:
     """Raises Conflict if a memory outside the removal was meanwhile formed or derived from a row to be erased."""
     dialect, in_list = connection.dialect, connection.dialect.in_list
-    known = dialect.listed([*numbers.memories, *numbers.retold])
+    known = dialect.listed([*numbers.memories, *numbers.rebuilt])
     events = dialect.listed(numbers.events)
     formed = f"{in_list('event')} AND NOT {in_list('memory')}"
     stray: int = connection.execute(
@@ -159,7 +159,7 @@ def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) 
     ).get
     if stray:
         raise Conflict("a memory was meanwhile formed from a row to be erased")
-    if any(removal.events.intersection(write.event_ids) for write in removal.retold):
+    if any(removal.events.intersection(write.event_ids) for write in removal.rebuilt):
         raise Conflict("an episode was to be formed again from an event to be erased")
 
 
@@ -175,11 +175,11 @@ def _texts(connection: Connection, numbers: _Numbers, main_texts: Sequence[str])
     """These texts, and all others of the same rows: titles, topic keys, revisions, and the old texts of memories that
     get a new one.
     """
-    both = [*numbers.memories, *numbers.retold]
+    both = [*numbers.memories, *numbers.rebuilt]
     named = "SELECT coalesce(title, ''), coalesce(topic_key, '') FROM memories"
     rows = [
         *_where_in(connection, named, "n", numbers.memories),
-        *_where_in(connection, "SELECT coalesce(title, ''), text FROM memories", "n", numbers.retold),
+        *_where_in(connection, "SELECT coalesce(title, ''), text FROM memories", "n", numbers.rebuilt),
         *_where_in(connection, "SELECT coalesce(title, ''), text FROM revisions", "memory", both),
     ]
     texts = [*main_texts, *(text for row in rows for text in row if text)]
@@ -209,7 +209,7 @@ def _count_rows(connection: Connection, numbers: _Numbers, counts: Counter[str])
     counts["events"] = len(numbers.events)
     counts["archived"] = len(numbers.archive)
     for kind, rows in _OF_MEMORIES.items():
-        of = [*numbers.memories, *numbers.retold] if kind in _OF_TEXTS else numbers.memories
+        of = [*numbers.memories, *numbers.rebuilt] if kind in _OF_TEXTS else numbers.memories
         counts[kind] = _where_in(connection, f"SELECT count(*) FROM {rows}", "c.memory", of).get
     dialect = connection.dialect
     counts["relations"] = connection.execute(

@@ -87,7 +87,7 @@ def erasures(call: Invocation, *, limit: Annotated[int, "-n", "The maximum numbe
 
     Example: remembrancer erasures --json
     """
-    call.tell(lambda memory: ErasuresOut.of(memory.erasures(limit)), _receipts)
+    call.run(lambda memory: ErasuresOut.of(memory.erasures(limit)), _receipts)
 
 
 def has_somebody_to_ask(call: Invocation) -> bool:
@@ -115,10 +115,10 @@ def _receipt(answer: ErasureOut) -> Renderables:
         yield Text(f"  {answer.id}", style="dim")
     yield facts([(_KINDS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
     yield from _ids("Derived from it, and erased too", answer.derived)
-    yield from _ids("Rewritten without it", answer.retold)
+    yield from _ids("Rewritten without it", answer.rebuilt)
     yield from _ids("Recalled again: what had replaced them is erased", answer.restored)
-    yield from _ids("To be processed again", answer.redrawn)
-    yield from _ids("Kept: derived from the erased ones, but with other content", answer.apart)
+    yield from _ids("To be processed again", answer.requeued)
+    yield from _ids("Kept: derived from the erased ones, but with other content", answer.kept_sources)
     yield from _ids(
         "Kept, although it contains one of the texts word for word: erase it too if you mean it", answer.repeated
     )

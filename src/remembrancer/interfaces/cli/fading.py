@@ -28,7 +28,7 @@ def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
 
     Example: remembrancer decay --limit 20
     """
-    call.tell(lambda memory: DecayForecastsOut.of(memory.health.decay(limit=limit)), partial(_weakest, now=call.now))
+    call.run(lambda memory: DecayForecastsOut.of(memory.health.decay(limit=limit)), partial(_weakest, now=call.now))
 
 
 def fading(

@@ -108,7 +108,7 @@ class Invocation:
         with Remembrancer.open(settings=settings or self.settings, clock=clock, create=create) as memory:
             yield memory
 
-    def tell(
+    def run(
         self,
         ask: Callable[[Remembrancer], W],
         draw: Callable[[W], Iterable[RenderableType]],

@@ -22,7 +22,7 @@ from remembrancer.interfaces.wire.journal import (
     JournalPageOut,
     PriorityChangeOut,
     RecordedOut,
-    StretchOut,
+    RecordedPageOut,
 )
 from remembrancer.values import dataclass
 
@@ -71,7 +71,7 @@ def list_(
     Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
     """
     chosen: dict[str, Any] = {**arguments(entries), "archived": archived, "oldest_first": oldest_first}
-    call.tell(lambda memory: JournalPageOut.of(memory.journal.page(after=after, limit=limit, **chosen)), _page)
+    call.run(lambda memory: JournalPageOut.of(memory.journal.page(after=after, limit=limit, **chosen)), _page)
 
 
 def get(call: Invocation, *, event_id: EventIdArgument) -> None:
@@ -82,7 +82,7 @@ def get(call: Invocation, *, event_id: EventIdArgument) -> None:
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    call.tell(
+    call.run(
         lambda memory: JournalEntryOut.of(memory.journal.get(event_id), memory.journal.priority_changes(event_id)),
         _entry,
     )
@@ -95,7 +95,7 @@ def count(call: Invocation, *, entries: EntryOptions, archived: ArchivedOption =
 
     Example: remembrancer journal count --type tool --severity error --since 24h
     """
-    call.tell(
+    call.run(
         lambda memory: JournalCountOut(total=memory.journal.count(**arguments(entries), archived=archived)),
         lambda found: [Text(f"{counted(found.total, 'event')}.")],
     )
@@ -115,7 +115,7 @@ def priority(
 
     Example: remembrancer journal priority 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f pin --role LEAD --reason "post-mortem"
     """
-    call.tell(lambda memory: PriorityChangeOut.of(memory.journal.set_priority(event_id, priority, reason)), _changed)
+    call.run(lambda memory: PriorityChangeOut.of(memory.journal.set_priority(event_id, priority, reason)), _changed)
 
 
 def tail(
@@ -140,7 +140,7 @@ def tail(
     chosen = arguments(entries)
     with call.opened(create=False) as memory:
         if not follow:
-            call.answer(StretchOut.of(memory.journal.recorded(after, limit=lines, **chosen)), _stretch)
+            call.answer(RecordedPageOut.of(memory.journal.recorded(after, limit=lines, **chosen)), _recorded)
             return
         if after is None:
             last = memory.journal.recorded(limit=lines, **chosen)
@@ -163,7 +163,7 @@ def _page(found: JournalPageOut) -> Renderables:
         yield Text(f"For more, add --after {found.next}", style="dim")
 
 
-def _stretch(found: StretchOut) -> Renderables:
+def _recorded(found: RecordedPageOut) -> Renderables:
     """Each entry with its id, and the position to continue from."""
     for one in found.entries:
         yield from _recorded(one)

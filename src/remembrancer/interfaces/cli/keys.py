@@ -62,7 +62,7 @@ def list_(call: Invocation) -> None:
 
     Example: remembrancer keys list --json
     """
-    call.tell(lambda memory: KeysOut.of(memory.keys.list(), now=call.now), _listed)
+    call.run(lambda memory: KeysOut.of(memory.keys.list(), now=call.now), _listed)
 
 
 def revoke(call: Invocation, *, key_id: Annotated[str, "ID", "A key's id, as `keys list` prints it."]) -> None:
@@ -72,7 +72,7 @@ def revoke(call: Invocation, *, key_id: Annotated[str, "ID", "A key's id, as `ke
 
     Example: remembrancer keys revoke 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    call.tell(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), _described)
+    call.run(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), _described)
 
 
 def _listed(found: KeysOut) -> Renderables:

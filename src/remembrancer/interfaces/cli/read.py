@@ -98,7 +98,7 @@ def recent(
 
     Example: remembrancer recent --limit 20 --days 7
     """
-    call.tell(lambda memory: MemoriesOut.of(memory.recent(limit=limit, days=days)), _listed)
+    call.run(lambda memory: MemoriesOut.of(memory.recent(limit=limit, days=days)), _listed)
 
 
 def timeline(
@@ -115,7 +115,7 @@ def timeline(
 
     Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
-    call.tell(
+    call.run(
         lambda memory: MemoriesOut.of(memory.timeline(since, until, limit=limit, kinds=kind or None)), _timeline_lines
     )
 
@@ -141,7 +141,7 @@ def show(
         return
     if png is not None:
         raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
-    call.tell(lambda memory: MemoryDetailsOut.of(memory.show(memory_id)), _details)
+    call.run(lambda memory: MemoryDetailsOut.of(memory.show(memory_id)), _details)
 
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:
@@ -164,7 +164,7 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
     """
     asked = arguments(question)
-    call.tell(lambda memory: WhyNotOut.of(memory.why_not(memory_id, query, **asked)), _explained)
+    call.run(lambda memory: WhyNotOut.of(memory.why_not(memory_id, query, **asked)), _explained)
 
 
 def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:

@@ -120,7 +120,7 @@ def remember(
     Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
     """
     kept = arguments(options)
-    call.tell(lambda memory: MemoryOut.of(memory.remember(text, **kept)), _changed, create=True, index=not no_index)
+    call.run(lambda memory: MemoryOut.of(memory.remember(text, **kept)), _changed, create=True, index=not no_index)
 
 
 def observe(
@@ -158,7 +158,7 @@ def observe(
 
 
 def feedback(
-    call: Invocation, *, memory_id: Id, said: Annotated[str, "helpful|unhelpful|harmful", "The rating."]
+    call: Invocation, *, memory_id: Id, verdict: Annotated[str, "helpful|unhelpful|harmful", "The rating."]
 ) -> None:
     """Rate a memory as helpful, unhelpful or harmful.
 
@@ -167,8 +167,9 @@ def feedback(
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
     chosen = identifier("ID", memory_id)
-    call.tell(
-        lambda memory: FeedbackOut.of(chosen, memory.feedback(chosen, said), memory.get(chosen).status), _strengthened
+    call.run(
+        lambda memory: FeedbackOut.of(chosen, memory.feedback(chosen, verdict), memory.get(chosen).status),
+        _strengthened,
     )
 
 
@@ -191,7 +192,7 @@ def mark(
         memory.mark(memory_ids, exposure, query=query)
         return MemoriesOut.of([memory.get(one) for one in memory_ids])
 
-    call.tell(marked, _counted)
+    call.run(marked, _counted)
 
 
 def forget(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Make it active again."] = False) -> None:
@@ -201,7 +202,7 @@ def forget(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Make it ac
 
     Example: remembrancer forget 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    call.tell(lambda memory: MemoryOut.of(memory.restore(memory_id) if undo else memory.forget(memory_id)), _changed)
+    call.run(lambda memory: MemoryOut.of(memory.restore(memory_id) if undo else memory.forget(memory_id)), _changed)
 
 
 def update(
@@ -227,7 +228,7 @@ def update(
         if name in changes:
             raise InvalidInput("--clear", name, "what no other option gives")
         changes[name] = EMPTY[name]
-    call.tell(
+    call.run(
         lambda memory: MemoryOut.of(memory.update(memory_id, expected_revision=revision, **changes)),
         _changed,
         index=not no_index,
@@ -251,7 +252,7 @@ def link(
 
     Example: remembrancer link 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f contradicts 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
     """
-    call.tell(lambda memory: RelationOut.of(memory.link(source, target, relation, weight)), _linked)
+    call.run(lambda memory: RelationOut.of(memory.link(source, target, relation, weight)), _linked)
 
 
 def supersede(
@@ -266,7 +267,7 @@ def supersede(
 
     Example: remembrancer supersede 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
     """
-    call.tell(lambda memory: MemoryOut.of(memory.supersede(old, new)), _ended)
+    call.run(lambda memory: MemoryOut.of(memory.supersede(old, new)), _ended)
 
 
 def invalidate(call: Invocation, *, memory_id: Id) -> None:
@@ -276,7 +277,7 @@ def invalidate(call: Invocation, *, memory_id: Id) -> None:
 
     Example: remembrancer invalidate 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    call.tell(lambda memory: MemoryOut.of(memory.invalidate(memory_id)), _ended)
+    call.run(lambda memory: MemoryOut.of(memory.invalidate(memory_id)), _ended)
 
 
 def _observed(answer: ObservedOut) -> Renderables:

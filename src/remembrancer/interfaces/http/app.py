@@ -24,7 +24,17 @@ from remembrancer.interfaces.http.mcp_route import McpEndpoint
 from remembrancer.interfaces.http.middleware import BodyLimits, ResponseHeaders, TimeLimit, Unforeseen
 from remembrancer.interfaces.http.probes import EmbedderWatch
 from remembrancer.interfaces.http.rates import RateLimit
-from remembrancer.interfaces.http.routes import erasures, events, files, keys, memories, mind, recall, state, times
+from remembrancer.interfaces.http.routes import (
+    background_work,
+    erasures,
+    events,
+    files,
+    keys,
+    memories,
+    recall,
+    state,
+    times,
+)
 from remembrancer.interfaces.http.streams import Streams
 from remembrancer.interfaces.http.telemetry import AppMetrics, Measured, Traced
 from remembrancer.jobs.worker import Stop
@@ -126,7 +136,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     failures.install(app)
     # Without a prefix, because requests are counted by the paths of the routes.
     app.include_router(telemetry.router)
-    for noun in (probes, events, memories, recall, times, state, mind, erasures, keys, files):
+    for noun in (probes, events, memories, recall, times, state, background_work, erasures, keys, files):
         app.include_router(noun.router)
     app.include_router(files.exchange)
     for system in (crewship_journal, crewship_memory, plastmem):

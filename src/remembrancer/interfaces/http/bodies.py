@@ -166,9 +166,9 @@ class InvalidateIn(Body):
 
 
 class FeedbackIn(Body):
-    model_config = _with({"said": "helpful"})
+    model_config = _with({"verdict": "helpful"})
 
-    said: Feedback
+    verdict: Feedback
 
 
 class RelationIn(Body):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.domain.api_key import Right
-from remembrancer.domain.erasure import Erasure, ErasureSelection, Left
+from remembrancer.domain.erasure import Erasure, ErasureSelection, UnreachedPlace
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.job import Job, Run
@@ -166,7 +166,7 @@ _ERASURE: Final = Erasure(
     derived=(_OTHER.id,),
     events=(_EVENT.id,),
     left=(
-        Left(
+        UnreachedPlace(
             what="backups",
             why="copies made before are files of their own",
             do="delete those that are older than this receipt",

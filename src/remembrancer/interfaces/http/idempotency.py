@@ -14,7 +14,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
-from remembrancer.domain.reply import Claimed, IdempotencyClaim, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import Claimed, IdempotencyClaim, Reply, ReplyNotStored, RequestRunning
 from remembrancer.engine.keys import claim_request
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.interfaces.http import problems
@@ -114,14 +114,14 @@ async def _once(
             return Response(outcome.body, outcome.status, headers={REPLAYED: "true"}, media_type=outcome.media_type)
         case Claimed(claim):
             return await _claimed(request, principal, claim, handle)
-        case UnderWay(claim) if (
+        case RequestRunning(claim) if (
             may_run_again
         ):  # may run beside the first try: both write under the same key, so every row exists once
             return await _claimed(request, principal, claim, handle)
-        case UnderWay():
+        case RequestRunning():
             detail = f"{HEADER}: the first request is still running, or its outcome is not known"
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
-        case Unkept(status):
+        case ReplyNotStored(status):
             if may_run_again:
                 return await handle(request)
             detail = f"{HEADER}: the request was executed and answered with {status}; the response was too long to keep"

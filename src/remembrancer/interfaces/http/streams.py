@@ -20,7 +20,7 @@ from pydantic import Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from remembrancer.domain.journal import Recorded, Stretch
+from remembrancer.domain.journal import Recorded, RecordedPage
 from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
@@ -223,11 +223,11 @@ async def _texts(
     slot: StreamSlot,
     formatted: Callable[[Recorded], str],
     chosen: EventFilters,
-    stretch: Stretch,
+    page: RecordedPage,
     *,
     complete: bool,
 ) -> AsyncGenerator[str, None]:
-    """The stream's texts: formatted entries, heartbeats and a closing comment. `complete`: `stretch` ended with the
+    """The stream's texts: formatted entries, heartbeats and a closing comment. `complete`: `page` ended with the
     newest entry when it was read.
     """
     now = asyncio.get_running_loop().time
@@ -236,13 +236,13 @@ async def _texts(
     yield RETRY
     try:
         while True:
-            for one in stretch.entries:
+            for one in page.entries:
                 yield formatted(one)
                 sent_at = now()
                 if sent_at - checked_at >= heartbeat:
                     await slot.reauthenticate()
                     checked_at = now()
-            position = stretch.position
+            position = page.position
             if complete:
                 wait = max(_SHORTEST_WAIT, min(sent_at, checked_at) + heartbeat - now())
                 await memory.journal.wait(position, within=timedelta(seconds=wait))
@@ -253,8 +253,8 @@ async def _texts(
                 # Sent even if the filters excluded all new entries, so that a reconnecting client continues after them.
                 yield seen(position)
                 sent_at = now()
-            stretch = await memory.journal.recorded(position, limit=PAGE, **chosen)
-            complete = len(stretch.entries) < PAGE
+            page = await memory.journal.recorded(position, limit=PAGE, **chosen)
+            complete = len(page.entries) < PAGE
     except HTTPException as error:
         yield comment(str(error.detail))
     except RemembrancerError as error:  # the client reconnects and continues after the last message it received

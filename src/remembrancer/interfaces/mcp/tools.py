@@ -190,7 +190,7 @@ class Tools:
         return answer(f"Recorded as event {event.id}, number {event.seq} of its session.", EntryOut.of(event))
 
     async def feedback(
-        self, context: Context, memory_id: given.MemoryIdText, said: given.Verdict
+        self, context: Context, memory_id: given.MemoryIdText, verdict: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
         """Rate a recalled memory as helpful, unhelpful or harmful. Call it once you know: it changes the memory's rank
         in later answers, and one that is rated unhelpful or harmful too often is retired. Returns its confidence after
@@ -198,12 +198,12 @@ class Tools:
         """
         memory = await self.memory_of(context, Right.WRITE)
         chosen = validation.identifier("memory_id", memory_id)
-        if self.counts_use and said == Feedback.HELPFUL:
+        if self.counts_use and verdict == Feedback.HELPFUL:
             await memory.mark([chosen], Exposure.USED)
-        strength = await memory.feedback(chosen, said)
+        strength = await memory.feedback(chosen, verdict)
         status = (await memory.get(chosen)).status
         retired = "" if status is Status.ACTIVE else f" It is {status.value} now, and not recalled any more."
-        text = f"Counted as {said}: its confidence is {strength.confidence:.2f}.{retired}"
+        text = f"Counted as {verdict}: its confidence is {strength.confidence:.2f}.{retired}"
         return answer(text, FeedbackOut.of(chosen, strength, status))
 
     async def forget(self, context: Context, memory_id: given.MemoryIdText) -> Annotated[CallToolResult, ChangedOut]:

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime
 from remembrancer.interfaces.wire.shape import Derived, Many, Of, Wire
 
 if TYPE_CHECKING:
-    from remembrancer.domain.erasure import Erasure, ErasureSelection, Left
+    from remembrancer.domain.erasure import Erasure, ErasureSelection, UnreachedPlace
 
 
 class ChoiceOut(Derived):
@@ -29,7 +29,7 @@ class ChoiceOut(Derived):
         return cls.copied(choice, ids=sorted(choice.ids), events=sorted(choice.events))
 
 
-class LeftOut(Wire, Of["Left"]):
+class UnreachedPlaceOut(Wire, Of["UnreachedPlace"]):
     """A place that the erasure could not reach: what it is, why data may remain there, and what to do about it."""
 
     what: str
@@ -52,12 +52,12 @@ class ErasureOut(Wire, Of["Erasure"]):
     memories: list[UUID]
     derived: list[UUID]
     events: list[UUID]
-    retold: list[UUID]
+    rebuilt: list[UUID]
     restored: list[UUID]
-    redrawn: list[UUID]
-    apart: list[UUID]
+    requeued: list[UUID]
+    kept_sources: list[UUID]
     repeated: list[UUID]
-    left: list[LeftOut]
+    left: list[UnreachedPlaceOut]
     purged_at: AwareDatetime | None
     dry_run: bool
 

@@ -13,7 +13,7 @@ from remembrancer.interfaces.wire.shape import Many, Of, ScopeOut, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
-    from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
+    from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, RecordedPage
 
 
 class EventOut(Wire, Of["Event"]):
@@ -84,7 +84,7 @@ class RecordedOut(Wire, Of["Recorded"]):
     event: EventOut
 
 
-class StretchOut(Wire, Of["Stretch"]):
+class RecordedPageOut(Wire, Of["RecordedPage"]):
     """Entries in the order of recording, and the `position` to continue from."""
 
     entries: list[RecordedOut]

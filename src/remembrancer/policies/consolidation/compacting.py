@@ -10,7 +10,7 @@ from remembrancer.domain.event import least_trusted
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.policies.consolidation.compaction import Compaction
-from remembrancer.policies.consolidation.condensing import home_of, ids_told, span, tags_of, together
+from remembrancer.policies.consolidation.condensing import ids_told, shared_attributes, span, tags_of, together
 from remembrancer.policies.consolidation.linkage import alike, linked_groups
 from remembrancer.policies.consolidation.near_duplicates import Claim, claim_of
 from remembrancer.policies.ranking.diversity import jaccard, words_of
@@ -36,8 +36,8 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, pinned_tag: str |
     """The merges among memories, which are given in time order.
 
     The most important memory of a group is kept; ties: the most used, then the oldest. Only memories with the same
-    `Home`, kind, tier and source are merged. Memories with a topic key are not merged, because they are updated under
-    that key. A memory that was merged before and restored is not merged into the same memory again.
+    `SharedAttributes`, kind, tier and source are merged. Memories with a topic key are not merged, because they are
+    updated under that key. A memory that was merged before and restored is not merged into the same memory again.
     """
     several = [memory for memory in memories if memory.topic_key is None and memory.tier in rule.tiers]
     words = [words_of(memory.text) for memory in several]
@@ -67,8 +67,8 @@ def with_counts_of(gone: Sequence[Memory], strength: Strength) -> Adjustment:
 
 
 def _place(memory: Memory, rule: Compaction, pinned_tag: str | None) -> Hashable:
-    home = home_of(memory, sessions_apart=not rule.across_sessions, pinned_tag=pinned_tag)
-    return (home, memory.kind, memory.tier, memory.source, memory.title)
+    attributes = shared_attributes(memory, sessions_apart=not rule.across_sessions, pinned_tag=pinned_tag)
+    return (attributes, memory.kind, memory.tier, memory.source, memory.title)
 
 
 def _merged_from(memory: Memory) -> tuple[str, ...]:
@@ -86,13 +86,13 @@ def _merge(group: Sequence[Memory], rule: Compaction, pinned_tag: str | None) ->
     kept = max(group, key=lambda memory: (memory.strength.importance, memory.strength.usage.used, -group.index(memory)))
     gone = tuple(memory for memory in group if memory is not kept)
     longest = max(group, key=lambda memory: (len(memory.text), memory is kept))
-    home = home_of(kept, sessions_apart=not rule.across_sessions, pinned_tag=pinned_tag)
+    attributes = shared_attributes(kept, sessions_apart=not rule.across_sessions, pinned_tag=pinned_tag)
     sessions = {memory.scope.session for memory in group}
     occurred_from, occurred_to = span(group)
     revised = replace(
         kept,
         text=longest.text,
-        scope=home.scope if len(sessions) > 1 else kept.scope,
+        scope=attributes.scope if len(sessions) > 1 else kept.scope,
         origin=least_trusted(memory.origin for memory in group),
         occurred_from=occurred_from,
         occurred_to=occurred_to,

@@ -24,7 +24,7 @@ SUMMARISED_BY: Final = "summarised_by"
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class SharedAttributes:
     """The scope, visibility and validity of memories. Only memories with equal ones are combined, so that the result is
     never visible to more readers, or valid at other times, than each source.
     """
@@ -36,14 +36,14 @@ class Home:
     pinned: bool
 
 
-def home_of(memory: Memory, *, sessions_apart: bool, pinned_tag: str | None = None) -> Home:
-    """The home of a memory. `sessions_apart`: include the session; for memories visible only in their session it always
-    is.
+def shared_attributes(memory: Memory, *, sessions_apart: bool, pinned_tag: str | None = None) -> SharedAttributes:
+    """The shared attributes of a memory. `sessions_apart`: include the session; for memories visible only in their
+    session it always is.
 
     `pinned_tag`: memories with this tag are in every answer, and are combined only with each other.
     """
     apart = sessions_apart or memory.visibility is Visibility.SESSION
-    return Home(
+    return SharedAttributes(
         scope=memory.scope if apart else memory.scope.narrowed(session=None),
         visibility=memory.visibility,
         valid_from=memory.valid_from,
@@ -79,12 +79,12 @@ def one_of(
     said: Condensed,
     *,
     identifier: UUID,
-    home: Home,
+    attributes: SharedAttributes,
     tier: Tier,
     metadata: Mapping[str, JsonValue],
     now: datetime,
 ) -> Memory:
-    """The memory that replaces its sources (at least one), which all have this home.
+    """The memory that replaces its sources (at least one), which all have this attributes.
 
     Its span covers theirs. Its importance is the greatest of theirs, its origin the least trusted; their usage is added
     up. It has the kind, source and metadata that all sources share, and all their tags.
@@ -93,8 +93,8 @@ def one_of(
     occurred_from, occurred_to = span(sources)
     return Memory(
         id=identifier,
-        scope=sources[0].scope if len(sessions) == 1 else home.scope,
-        visibility=home.visibility,
+        scope=sources[0].scope if len(sessions) == 1 else attributes.scope,
+        visibility=attributes.visibility,
         tier=tier,
         kind=_in_common(memory.kind for memory in sources) or "note",
         title=said.title,
@@ -104,8 +104,8 @@ def one_of(
         occurred_from=occurred_from,
         occurred_to=occurred_to,
         recorded_at=now,
-        valid_from=home.valid_from,
-        valid_until=home.valid_until,
+        valid_from=attributes.valid_from,
+        valid_until=attributes.valid_until,
         tags=tags_of(sources),
         metadata={**shared(memory.metadata for memory in sources), **metadata, SUMMARISED_BY: said.by},
         strength=together([memory.strength for memory in sources]),

@@ -18,7 +18,7 @@ from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.policies.admission.formation import own_cue
-from remembrancer.policies.consolidation.condensing import Home, home_of, span
+from remembrancer.policies.consolidation.condensing import SharedAttributes, shared_attributes, span
 from remembrancer.policies.consolidation.near_duplicates import same_claim
 from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.values import dataclass
@@ -57,10 +57,10 @@ class Action(StrEnum):
 class Facts:
     """When and how a model is asked for facts.
 
-    The episodes of one home are processed when at least `threshold` of them are unconsolidated, or one has a surprise
-    of at least `flashbulb`. `duplicate`: a finding whose cosine to a known fact is higher, with the same claim,
-    reinforces that fact. `confidence`: of a fact from one episode; each further episode adds the share `step` of the
-    distance to 1.
+    The episodes with the same `SharedAttributes` are processed when at least `threshold` of them are unconsolidated, or
+    one has a surprise of at least `flashbulb`. `duplicate`: a finding whose cosine to a known fact is higher, with the
+    same claim, reinforces that fact. `confidence`: of a fact from one episode; each further episode adds the share
+    `step` of the distance to 1.
 
     `sessions_apart`: process each session's episodes separately; otherwise all sessions of an owner together. Limits of
     one question: `at_once` episodes; `chars` characters of each episode's turns; `known` known facts for each episode,
@@ -88,13 +88,13 @@ class Facts:
         validation.whole("facts.known", self.known, 0, 100)
 
     def is_due(self, episodes: Sequence[Memory]) -> bool:
-        """Whether to ask for facts now. `episodes`: the unconsolidated episodes of one home."""
+        """Whether to ask for facts now. `episodes`: the unconsolidated episodes of one attributes."""
         if len(episodes) >= self.threshold:
             return True
         return any(episode.strength.surprise >= self.flashbulb for episode in episodes)
 
-    def home(self, memory: Memory) -> Home:
-        return home_of(memory, sessions_apart=self.sessions_apart)
+    def attributes(self, memory: Memory) -> SharedAttributes:
+        return shared_attributes(memory, sessions_apart=self.sessions_apart)
 
     def reinforced(self, confidence: float, times: int) -> float:
         """1 - (1 - confidence) (1 - step)^times: never less than before, and never 1 unless it was."""
@@ -127,11 +127,11 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """The episodes and known facts of one home that a model was asked about. `event_ids`, `known`: by id. `by`: the
-    model.
+    """The episodes and known facts with the same attributes that a model was asked about. `event_ids`, `known`: by id.
+    `by`: the model.
     """
 
-    home: Home
+    attributes: SharedAttributes
     episodes: Mapping[UUID, Memory]
     event_ids: Mapping[UUID, Sequence[UUID]]
     known: Mapping[UUID, Memory]
@@ -352,8 +352,8 @@ class _Drawing:
         occurred_from, occurred_to = span(sources)
         memory = Memory(
             id=identifier,
-            scope=self.basis.home.scope,
-            visibility=self.basis.home.visibility,
+            scope=self.basis.attributes.scope,
+            visibility=self.basis.attributes.visibility,
             tier=Tier.SEMANTIC,
             kind=self.new[identifier].value,
             title=None,
@@ -364,7 +364,7 @@ class _Drawing:
             occurred_to=occurred_to,
             recorded_at=self.now,
             valid_from=fact.since,
-            valid_until=self.basis.home.valid_until,
+            valid_until=self.basis.attributes.valid_until,
             metadata={DRAWN_BY: self.basis.by},
             strength=Strength(
                 importance=max(source.strength.importance for source in sources),

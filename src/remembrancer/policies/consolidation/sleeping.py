@@ -11,7 +11,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.consolidation.aaak import compress
-from remembrancer.policies.consolidation.condensing import home_of
+from remembrancer.policies.consolidation.condensing import shared_attributes
 from remembrancer.values import dataclass
 
 Trait = Literal["source", "session"]
@@ -56,13 +56,13 @@ def sleepers(
 ) -> tuple[tuple[Memory, ...], ...]:
     """The groups of memories to consolidate together, ordered by their first. `memories`: in time order.
 
-    A group has one `Home`, so that one memory with narrow visibility or short validity does not change others. A memory
-    with a topic key forms a group of its own, because it is updated under its key.
+    A group has one `SharedAttributes`, so that one memory with narrow visibility or short validity does not change
+    others. A memory with a topic key forms a group of its own, because it is updated under its key.
     """
     by_traits: dict[Hashable, list[Memory]] = {}
     for memory in memories:
-        home = home_of(memory, sessions_apart="session" in rule.by, pinned_tag=pinned_tag)
-        traits = (home, memory.source if "source" in rule.by else None)
+        attributes = shared_attributes(memory, sessions_apart="session" in rule.by, pinned_tag=pinned_tag)
+        traits = (attributes, memory.source if "source" in rule.by else None)
         alone = None if memory.topic_key is None else memory.id
         by_traits.setdefault((traits, alone), []).append(memory)
     places = {memory.id: place for place, memory in enumerate(memories)}

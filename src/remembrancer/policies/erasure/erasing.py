@@ -29,18 +29,18 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 class ErasurePlan:
     """What an erasure removes and changes.
 
-    `memories` and `events` are removed; `asked` are the memories that were selected. `retold`: episodes summarised
-    again from their remaining events. `restored` and `redrawn`: as in `domain.erasure.Removal`. `apart`: sources of
-    selected memories that stay, because their text differs.
+    `memories` and `events` are removed; `asked` are the memories that were selected. `rebuilt`: episodes summarised
+    again from their remaining events. `restored` and `requeued`: as in `domain.erasure.Removal`. `kept_sources`:
+    sources of selected memories that stay, because their text differs.
     """
 
     asked: frozenset[UUID]
     memories: frozenset[UUID]
     events: frozenset[UUID]
-    retold: frozenset[UUID]
+    rebuilt: frozenset[UUID]
     restored: frozenset[UUID]
-    redrawn: frozenset[UUID]
-    apart: frozenset[UUID]
+    requeued: frozenset[UUID]
+    kept_sources: frozenset[UUID]
 
 
 def sentences(texts: Iterable[str]) -> tuple[frozenset[str], ...]:
@@ -77,10 +77,10 @@ def erasure_plan(
 
 def not_looked_up(found: ErasurePlan, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
     """The memories and events that must be looked up before `found` is complete."""
-    reached = [graph.memories[one] for one in found.memories | found.retold if one in graph.memories]
+    reached = [graph.memories[one] for one in found.memories | found.rebuilt if one in graph.memories]
     memories = {other for trace in reached for other in trace.derived | trace.sources}
     memories |= {other for one in found.events if one in graph.events for other in graph.events[one].memories}
-    memories |= found.memories | found.retold
+    memories |= found.memories | found.rebuilt
     events = {event for trace in reached for event in trace.events} | found.events
     return frozenset(memories - graph.memories.keys()), frozenset(events - graph.events.keys())
 
@@ -100,7 +100,7 @@ class _Closure:
         self._empty = empty
         self._memories = set(asked.memories)
         self._events = set(asked.events)
-        self._retold: set[UUID] = set()
+        self._rebuilt: set[UUID] = set()
         self._named = set(choice.ids & asked.memories.keys())
         """Memories selected by id and their removed sources: all events they were formed from are removed."""
         self._said = sentences(trace.memory.text for trace in asked.memories.values()) if self._by_id else ()
@@ -115,10 +115,10 @@ class _Closure:
             asked=self._asked,
             memories=frozenset(self._memories),
             events=frozenset(self._events),
-            retold=frozenset(self._retold),
+            rebuilt=frozenset(self._rebuilt),
             restored=frozenset(restored),
-            redrawn=frozenset(self._redrawn()),
-            apart=frozenset(self._apart()),
+            requeued=frozenset(self._requeued()),
+            kept_sources=frozenset(self._kept_sources()),
         )
 
     def _down(self) -> bool:
@@ -139,19 +139,19 @@ class _Closure:
 
     def _up(self) -> bool:
         """Add the rows formed from removed rows. Returns whether anything was added."""
-        before = len(self._memories), len(self._retold)
+        before = len(self._memories), len(self._rebuilt)
         formed = {one for event in self._events if event in self._graph.events for one in self._formed(event)}
-        for trace in self._traces(self._memories | self._retold):
+        for trace in self._traces(self._memories | self._rebuilt):
             formed |= trace.derived
         for identifier in formed - self._memories:
             trace = self._graph.memories.get(identifier)
             # `not_looked_up` names the missing rows; nothing is removed before all are looked up.
             if trace is not None and self._can_be_told_anew(trace):
-                self._retold.add(identifier)
+                self._rebuilt.add(identifier)
             else:
                 self._memories.add(identifier)
-        self._retold = {one for one in self._retold - self._memories if self._is_left(one)}
-        return before != (len(self._memories), len(self._retold))
+        self._rebuilt = {one for one in self._rebuilt - self._memories if self._is_left(one)}
+        return before != (len(self._memories), len(self._rebuilt))
 
     def _back(self) -> bool:
         """Remove memories that would return to recall but repeat the selected text. Returns whether there were any."""
@@ -174,20 +174,20 @@ class _Closure:
         """Whether everything that replaced this memory is removed."""
         return source.memory.status is Status.COMPACTED and source.derived <= self._memories
 
-    def _redrawn(self) -> set[UUID]:
+    def _requeued(self) -> set[UUID]:
         """Memories from which facts must be drawn again: their facts were removed, or they were summarised again."""
         went = self._traces(self._memories - self._named)
         named = {source for trace in self._traces(self._named) for source in trace.sources}
         sources = {source for trace in went for source in trace.sources} - named
         return {
             trace.memory.id
-            for trace in self._traces((sources | self._retold) - self._memories)
+            for trace in self._traces((sources | self._rebuilt) - self._memories)
             if trace.memory.consolidated_at is not None
         }
 
-    def _apart(self) -> set[UUID]:
+    def _kept_sources(self) -> set[UUID]:
         sources = {source for trace in self._traces(self._named) for source in trace.sources}
-        return {trace.memory.id for trace in self._traces(sources - self._memories - self._retold)}
+        return {trace.memory.id for trace in self._traces(sources - self._memories - self._rebuilt)}
 
     def _can_be_told_anew(self, trace: ErasureTrace) -> bool:
         return is_retellable(trace.memory) and self._is_left(trace.memory.id)

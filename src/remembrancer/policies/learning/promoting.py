@@ -13,7 +13,7 @@ import numpy as np
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.scope import Level, Visibility, level_of
-from remembrancer.policies.consolidation.condensing import home_of
+from remembrancer.policies.consolidation.condensing import shared_attributes
 from remembrancer.policies.consolidation.linkage import NEIGHBOURS, Pair, alike, linked_groups
 from remembrancer.policies.consolidation.near_duplicates import claim_of
 from remembrancer.policies.ranking.diversity import jaccard, words_of
@@ -162,13 +162,13 @@ def longest(group: Sequence[Memory]) -> Memory:
 
 def _block(memory: Memory, pinned_tag: str | None) -> Hashable:
     """A key; only learnings with equal keys are promoted together. Of the scope it contains only the project."""
-    home = home_of(memory, sessions_apart=False, pinned_tag=pinned_tag)
+    attributes = shared_attributes(memory, sessions_apart=False, pinned_tag=pinned_tag)
     return (
         memory.scope.project,
-        home.visibility,
-        home.valid_from,
-        home.valid_until,
-        home.pinned,
+        attributes.visibility,
+        attributes.valid_from,
+        attributes.valid_until,
+        attributes.pinned,
         memory.kind,
         memory.tier,
     )

@@ -15,7 +15,7 @@ from remembrancer.policies.rendering.safe import one_line
 from remembrancer.values import dataclass
 
 PURPOSE: Final = "review"
-MAX_SAID_CHARS: Final = 1_000
+MAX_TURN_CHARS: Final = 1_000
 """The characters of one turn."""
 MAX_MEMORY_CHARS: Final = 1_500
 MAX_QUERIES: Final = 5
@@ -98,7 +98,7 @@ def read(answer: Object, labels: frozenset[str]) -> dict[str, Rating] | str:
 
 def _line(event: Event) -> str:
     """The turn as one line, without recalled text: showing a memory does not prove its use. "" if nothing is left."""
-    said = one_line(without_recalled(event.beginning)[:MAX_SAID_CHARS])
+    said = one_line(without_recalled(event.beginning)[:MAX_TURN_CHARS])
     return f"{one_line(event.actor or event.role)}: {said}" if said else ""
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status, Tier, holds
 from remembrancer.domain.scope import Scope
@@ -101,11 +101,11 @@ class Change:
     inserted: MemoryWrite | None = None
     revised: MemoryWrite | None = None
     strength: Strength | None = None
-    moved: Moved | None = None
+    status_change: StatusChange | None = None
 
     @property
     def is_empty(self) -> bool:
-        return self.inserted is None and self.revised is None and self.strength is None and self.moved is None
+        return self.inserted is None and self.revised is None and self.strength is None and self.status_change is None
 
     def revises_what_holds(self, at: datetime) -> bool:
         """Whether the change revises an active memory. Only such revisions can be part of an effect."""
@@ -166,8 +166,8 @@ def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, origin: File
 
 def retiring(memory: Memory, path: str, why: str) -> Change:
     """The change that retires a memory whose text is no longer in the vault."""
-    moved = Moved(memory.id, Status.RETIRED, why)
-    return Change(path=path, memory=replace(memory, status=Status.RETIRED), read=memory, moved=moved)
+    change = StatusChange(memory.id, Status.RETIRED, why)
+    return Change(path=path, memory=replace(memory, status=Status.RETIRED), read=memory, status_change=change)
 
 
 def effect_of(changes: Iterable[Change], at: datetime) -> Effect:
@@ -178,7 +178,7 @@ def effect_of(changes: Iterable[Change], at: datetime) -> Effect:
         expected={change.memory.id: change.read.revision for change in revised if change.read is not None},
         inserted=tuple(change.inserted for change in several if change.inserted is not None),
         revised=tuple(change.revised for change in revised if change.revised is not None),
-        moved=tuple(change.moved for change in several if change.moved is not None),
+        status_changes=tuple(change.status_change for change in several if change.status_change is not None),
         adjusted={change.memory.id: _adjusting(change) for change in several if change.strength is not None},
     )
 
@@ -197,7 +197,7 @@ def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Stat
         read=memory,
         revised=said if differs else None,
         strength=strength if strength != memory.strength else None,
-        moved=Moved(memory.id, status, reason) if moves else None,
+        status_change=StatusChange(memory.id, status, reason) if moves else None,
     )
 
 

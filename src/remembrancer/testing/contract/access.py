@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.api_key import ApiKey, Right
-from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, IdempotencyClaim, Reply, UnderWay, Unkept
+from remembrancer.domain.reply import MAX_REPLY_BYTES, Claimed, IdempotencyClaim, Reply, ReplyNotStored, RequestRunning
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.store import Store
@@ -136,7 +136,7 @@ class AccessContract(StoreSuite):
 
     async def test_a_repeated_request_learns_that_the_first_is_running_and_since_when(self, claimed: Store) -> None:
         again = replace(a_claim(), at=LATER)
-        assert await claimed.claim(SCOPE, again, forget_before=NOW) == UnderWay(a_claim())
+        assert await claimed.claim(SCOPE, again, forget_before=NOW) == RequestRunning(a_claim())
 
     async def test_another_request_with_the_same_key_is_a_conflict(self, claimed: Store) -> None:
         other = replace(a_claim(), fingerprint=bytes(32))
@@ -169,7 +169,7 @@ class AccessContract(StoreSuite):
             await store.claim(SCOPE, made, forget_before=NOW)
             await store.answer(SCOPE, made, replace(REPLY, body=bytes(size)))
             outcomes.append(await store.claim(SCOPE, made, forget_before=NOW))
-        assert outcomes == [replace(REPLY, body=bytes(MAX_REPLY_BYTES)), Unkept(201)]
+        assert outcomes == [replace(REPLY, body=bytes(MAX_REPLY_BYTES)), ReplyNotStored(201)]
 
     async def test_a_released_key_is_new_again(self, claimed: Store) -> None:
         await claimed.release(SCOPE, a_claim())
@@ -187,7 +187,7 @@ class AccessContract(StoreSuite):
     async def test_only_who_made_a_claim_releases_or_answers_it(self, claimed: Store, other: IdempotencyClaim) -> None:
         await claimed.release(SCOPE, other)
         await claimed.answer(SCOPE, other, REPLY)
-        assert await claimed.claim(SCOPE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
+        assert await claimed.claim(SCOPE, a_claim(), forget_before=NOW) == RequestRunning(a_claim())
 
     async def test_an_answer_without_a_claim_is_ignored(self, store: Store) -> None:
         await store.answer(SCOPE, a_claim(), REPLY)
@@ -205,7 +205,7 @@ class AccessContract(StoreSuite):
         assert outcomes == [Claimed(again[0]), REPLY, Claimed(again[2])]
 
     async def test_a_claim_at_the_bound_is_not_forgotten(self, claimed: Store) -> None:
-        assert await claimed.claim(SCOPE, replace(a_claim(), at=LATER), forget_before=NOW) == UnderWay(a_claim())
+        assert await claimed.claim(SCOPE, replace(a_claim(), at=LATER), forget_before=NOW) == RequestRunning(a_claim())
 
     async def test_a_refused_claim_forgets_nothing(self, store: Store) -> None:
         recent = replace(a_claim("recent"), at=LATER)
@@ -213,16 +213,16 @@ class AccessContract(StoreSuite):
             await store.claim(SCOPE, made, forget_before=NOW)
         with pytest.raises(Conflict):
             await store.claim(SCOPE, replace(recent, fingerprint=bytes(32)), forget_before=LATER)
-        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
+        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == RequestRunning(a_claim())
 
     async def test_of_many_at_once_one_gets_the_key(self, store: Store) -> None:
         claims = [replace(a_claim(), at=NOW + number * INSTANT) for number in range(20)]
         outcomes = await asyncio.gather(*(store.claim(SCOPE, made, forget_before=NOW) for made in claims))
         [winner] = [outcome.claim for outcome in outcomes if isinstance(outcome, Claimed)]
-        assert [outcome for outcome in outcomes if outcome != Claimed(winner)] == [UnderWay(winner)] * 19
+        assert [outcome for outcome in outcomes if outcome != Claimed(winner)] == [RequestRunning(winner)] * 19
 
     async def test_claims_belong_to_the_workspace_and_not_to_their_creator(self, claimed: Store) -> None:
-        assert await claimed.claim(Scope(workspace="acme"), a_claim(), forget_before=NOW) == UnderWay(a_claim())
+        assert await claimed.claim(Scope(workspace="acme"), a_claim(), forget_before=NOW) == RequestRunning(a_claim())
 
     async def test_one_workspace_s_claims_are_not_another_s(self, store: Store) -> None:
         await store.claim(ELSEWHERE, a_claim(), forget_before=NOW)
@@ -230,7 +230,7 @@ class AccessContract(StoreSuite):
         assert await store.claim(SCOPE, mine, forget_before=LATER) == Claimed(mine)
         for done in (store.answer(SCOPE, a_claim(), REPLY), store.release(SCOPE, a_claim())):
             await done
-        assert await store.claim(ELSEWHERE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
+        assert await store.claim(ELSEWHERE, a_claim(), forget_before=NOW) == RequestRunning(a_claim())
 
     async def test_claims_are_of_this_store_alone_and_in_no_export(self, claimed: Store) -> None:
         await claimed.answer(SCOPE, a_claim(), REPLY)

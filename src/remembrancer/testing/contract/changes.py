@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.erasure import Removal
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.instants import micros
@@ -87,7 +87,9 @@ WRITES: Final[dict[str, tuple[Callable[[Store], Awaitable[object]], set[UUID]]]]
         {OWL.id},
     ),
     "commit of a moved memory": (
-        lambda store: store.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "x"),)), at=LATER),
+        lambda store: store.commit(
+            SCOPE, Effect(status_changes=(StatusChange(OWL.id, Status.COMPACTED, "x"),)), at=LATER
+        ),
         {OWL.id},
     ),
     "commit of a superseded memory": (

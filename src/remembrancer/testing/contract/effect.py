@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
@@ -68,7 +68,7 @@ REACHING: Final[dict[str, Callable[[Memory], Effect]]] = {
     "expected": lambda memory: Effect(expected={memory.id: 1}),
     "consolidated": lambda memory: Effect(consolidated=frozenset({memory.id})),
     "revised": lambda memory: Effect(expected={memory.id: 1}, revised=(indexed(replace(memory, text="said anew")),)),
-    "moved": lambda memory: Effect(moved=(Moved(memory.id, Status.COMPACTED, "condensed"),)),
+    "moved": lambda memory: Effect(status_changes=(StatusChange(memory.id, Status.COMPACTED, "condensed"),)),
     "superseded": lambda memory: Effect(superseded=((memory.id, OWL.id),)),
     "ended": lambda memory: Effect(superseded=((memory.id, None),)),
     "related": lambda memory: Effect(related=(Relation(OWL.id, memory.id, RelationKind.DERIVED_FROM, 1.0, NOW),)),
@@ -100,7 +100,7 @@ REFUSED: Final[dict[str, tuple[Effect, type[RemembrancerError]]]] = {
         Effect(expected={KESTREL.id: 1}, revised=(indexed(replace(OWL, text="an eagle")),)),
         InvalidInput,
     ),
-    "what is moved is not there": (Effect(moved=(Moved(NOWHERE, Status.RETIRED, ""),)), NotFound),
+    "what is moved is not there": (Effect(status_changes=(StatusChange(NOWHERE, Status.RETIRED, ""),)), NotFound),
     "memories replace each other": (superseding((OWL.id, HERON.id), (HERON.id, OWL.id)), Conflict),
     "what is superseded is not there": (superseding((NOWHERE, OWL.id)), NotFound),
     "a successor is not there": (superseding((OWL.id, NOWHERE)), NotFound),
@@ -247,7 +247,7 @@ class EffectContract(StoreSuite):
         effect = Effect(
             expected={KESTREL.id: 1, OWL.id: 1},
             inserted=(episode,),
-            moved=(Moved(KESTREL.id, Status.COMPACTED, "condensed"),),
+            status_changes=(StatusChange(KESTREL.id, Status.COMPACTED, "condensed"),),
             superseded=((OWL.id, episode.memory.id),),
             related=edges,
         )
@@ -288,20 +288,22 @@ class EffectContract(StoreSuite):
         self, birds: Store, status: Status
     ) -> None:
         assert await found(birds, "owl") == {OWL.text}
-        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, status, "condensed"),)), at=LATER)
+        await birds.commit(SCOPE, Effect(status_changes=(StatusChange(OWL.id, status, "condensed"),)), at=LATER)
         assert await found(birds, "owl") == set()
         assert await one(birds, OWL.id) == replace(OWL, status=status, retired_at=LATER)
         assert await birds.audit(READER, OWL.id) == (Audited(OWL.id, status.value, "condensed", LATER),)
 
     async def test_a_memory_moved_back_is_found_again(self, birds: Store) -> None:
-        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=NOW)
-        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.ACTIVE, "undone"),)), at=LATER)
+        await birds.commit(SCOPE, Effect(status_changes=(StatusChange(OWL.id, Status.COMPACTED, "condensed"),)), at=NOW)
+        await birds.commit(SCOPE, Effect(status_changes=(StatusChange(OWL.id, Status.ACTIVE, "undone"),)), at=LATER)
         assert await found(birds, "owl") == {OWL.text}
         assert (await birds.audit(READER, OWL.id))[-1] == Audited(OWL.id, "restored", "undone", LATER)
 
     async def test_an_existing_row_adds_no_line_to_the_audit(self, birds: Store) -> None:
         await birds.set_status(READER, OWL.id, Status.COMPACTED, at=NOW)
-        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
+        await birds.commit(
+            SCOPE, Effect(status_changes=(StatusChange(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER
+        )
         assert await birds.audit(READER, OWL.id) == ()
         assert (await one(birds, OWL.id)).retired_at == NOW
 
@@ -309,14 +311,17 @@ class EffectContract(StoreSuite):
         await remember(store, KESTREL, ABOUT)
         await store.set_status(READER, ABOUT.id, Status.RETIRED, at=NOW)
         await remember(store, replace(HERON, topic_key="bird"))
-        await refused(store, Effect(moved=(Moved(ABOUT.id, Status.ACTIVE, "undone"),)), Conflict)
+        await refused(store, Effect(status_changes=(StatusChange(ABOUT.id, Status.ACTIVE, "undone"),)), Conflict)
 
     async def test_a_topic_can_pass_to_another_memory_within_an_effect(self, store: Store) -> None:
         await remember(store, ABOUT)
         await store.set_status(READER, ABOUT.id, Status.RETIRED, at=NOW)
         await remember(store, replace(HERON, topic_key="bird"))
-        moves = (Moved(HERON.id, Status.RETIRED, "handed on"), Moved(ABOUT.id, Status.ACTIVE, "handed on"))
-        await store.commit(SCOPE, Effect(moved=moves), at=LATER)
+        moves = (
+            StatusChange(HERON.id, Status.RETIRED, "handed on"),
+            StatusChange(ABOUT.id, Status.ACTIVE, "handed on"),
+        )
+        await store.commit(SCOPE, Effect(status_changes=moves), at=LATER)
         assert await store.by_topic(SCOPE, "bird") == (ABOUT,)
 
     async def test_a_memory_gives_way_to_another(self, birds: Store) -> None:
@@ -372,7 +377,9 @@ class EffectContract(StoreSuite):
         assert (await exported(store) == before) is (part == "expected")
 
     async def test_recall_as_of_a_time_before_the_effect_is_unchanged(self, birds: Store) -> None:
-        await birds.commit(SCOPE, Effect(moved=(Moved(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER)
+        await birds.commit(
+            SCOPE, Effect(status_changes=(StatusChange(OWL.id, Status.COMPACTED, "condensed"),)), at=LATER
+        )
         before = Filter(current_at=LATER - timedelta(microseconds=1))
         assert await found(birds, "owl", where=before) == {OWL.text}
         assert await found(birds, "owl", reader=Reader(SCOPE)) == set()

@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.erasure import ERASED, Erasure, ErasureSelection, Removal, Removed, completed
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.reply import Unkept
+from remembrancer.domain.reply import ReplyNotStored
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
@@ -83,7 +83,9 @@ async def derive(store: Store, one: Memory, *sources: Memory, compacting: bool =
     effect = Effect(
         inserted=(indexed(one),),
         related=tuple(Relation(one.id, source.id, RelationKind.DERIVED_FROM, 1.0, NOW) for source in sources),
-        moved=tuple(Moved(source.id, Status.COMPACTED, "condensed") for source in sources if compacting),
+        status_changes=tuple(
+            StatusChange(source.id, Status.COMPACTED, "condensed") for source in sources if compacting
+        ),
     )
     await store.commit(SCOPE, effect, at=NOW)
 
@@ -244,7 +246,7 @@ class ErasingContract(WorldSuite):
         await remember(store, source)
         await derive(store, fact, source)
         await store.commit(SCOPE, Effect(consolidated=frozenset({source.id})), at=NOW)
-        await erase(store, replace(memories(fact.id), redrawn=frozenset({source.id})))
+        await erase(store, replace(memories(fact.id), requeued=frozenset({source.id})))
         assert (await store.get(READER, [source.id]))[source.id].consolidated_at is None
 
     async def test_an_erased_event_is_in_no_listing(self, world: Store) -> None:
@@ -275,8 +277,8 @@ class ErasingContract(WorldSuite):
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED)])
         await erase(store, Removal(events=frozenset(BOTH)))
         await store.append(SCOPE, [Entry(an_event("and on"))])
-        stretch = await store.recorded(READER, EventFilter(), after=0, limit=9)
-        assert ([one.position for one in stretch.entries], stretch.position) == ([3], 3)
+        page = await store.recorded(READER, EventFilter(), after=0, limit=9)
+        assert ([one.position for one in page.entries], page.position) == ([3], 3)
 
     async def test_a_stream_keeps_its_cursor_and_not_its_note(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED), Entry(an_event("and on"))])
@@ -308,7 +310,7 @@ class ErasingContract(WorldSuite):
         return indexed(told, event_ids=[ANSWERED.id])
 
     def removal(self) -> Removal:
-        return Removal(events=frozenset({SAID.id}), retold=(self.anew(),))
+        return Removal(events=frozenset({SAID.id}), rebuilt=(self.anew(),))
 
     async def test_a_rewritten_memory_has_only_its_new_text(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
@@ -348,13 +350,13 @@ class ErasingContract(WorldSuite):
 
     async def test_a_memory_is_not_rewritten_from_another_revision(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
-        removal = Removal(events=frozenset({SAID.id}), retold=(self.anew(revision=5),))
+        removal = Removal(events=frozenset({SAID.id}), rebuilt=(self.anew(revision=5),))
         with pytest.raises(Conflict):
             await erase(store, removal)
 
     async def test_a_memory_is_not_rewritten_from_erased_events(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
-        removal = Removal(events=frozenset(BOTH), retold=(self.anew(),))
+        removal = Removal(events=frozenset(BOTH), rebuilt=(self.anew(),))
         with pytest.raises(Conflict):
             await erase(store, removal)
 
@@ -387,7 +389,7 @@ class ErasingContract(WorldSuite):
         other = a_memory("something else")
         await remember(store, self.SECRET, other)
         reason = f"contradicts: {self.SECRET.text}"
-        await store.commit(SCOPE, Effect(moved=(Moved(other.id, Status.RETIRED, reason),)), at=NOW)
+        await store.commit(SCOPE, Effect(status_changes=(StatusChange(other.id, Status.RETIRED, reason),)), at=NOW)
         await store.defer(SCOPE, "facts", "x", error=f"cannot be read: {self.SECRET.text}", now=NOW)
         await erase(store, memories(self.SECRET.id))
         assert [line.reason for line in await store.audit(READER, other.id)] == [ERASED]
@@ -414,7 +416,7 @@ class ErasingContract(WorldSuite):
 
     async def test_an_answer_to_a_request_is_kept_no_more_and_its_key_is(self, world: Store) -> None:
         await erase(world, memories(OLD))
-        assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == Unkept(200)
+        assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == ReplyNotStored(200)
 
     async def test_rows_that_contain_the_text_and_stay_are_named(self, store: Store) -> None:
         note = a_memory(f"He said: {self.SECRET.text}, no more.")

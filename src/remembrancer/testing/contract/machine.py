@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.job import Run
 from remembrancer.domain.journal import ListingPosition
@@ -223,7 +223,7 @@ class StoreMachine(RuleBasedStateMachine):
             expected={self._known(pick).id: self._revision(pick) for pick in expected},
             consolidated=frozenset(self._known(pick).id for pick in consolidated),
             inserted=tuple(write for write in formed if write.memory.scope.workspace == scope.workspace),
-            moved=tuple(Moved(self._known(pick).id, status, "moved") for pick, status in moved),
+            status_changes=tuple(StatusChange(self._known(pick).id, status, "moved") for pick, status in moved),
             superseded=tuple(
                 (self._known(old).id, None if new is None else self._known(new).id) for old, new in superseded
             ),
@@ -491,10 +491,10 @@ async def _read(store: Store, reader: Reader, where: EventFilter) -> object:
     """A page of the journal and the next one, the recorded positions, and the priority changes."""
     first = await store.events(reader, where, limit=2)
     behind = await store.events(reader, where, limit=2, after=ListingPosition.of(first[-1])) if first else ()
-    stretch = await store.recorded(reader, where, limit=3)
-    earlier = await store.recorded(reader, where, after=stretch.position // 2, limit=2)
+    page = await store.recorded(reader, where, limit=3)
+    earlier = await store.recorded(reader, where, after=page.position // 2, limit=2)
     changes = [await store.priority_changes(reader, event.id) for event in first]
-    return first, behind, stretch, earlier, changes, await store.count_events(reader, where)
+    return first, behind, page, earlier, changes, await store.count_events(reader, where)
 
 
 async def _work_lists(store: Store, scope: Scope) -> object:

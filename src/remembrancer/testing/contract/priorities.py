@@ -78,8 +78,8 @@ class PriorityContract(StoreSuite):
 
     async def test_a_changed_priority_takes_no_new_position(self, recorded: Store) -> None:
         await mark(recorded)
-        stretch = await recorded.recorded(READER, EventFilter(), after=0, limit=9)
-        assert [(one.position, one.event.priority) for one in stretch.entries] == [(1, Priority.PIN)]
+        page = await recorded.recorded(READER, EventFilter(), after=0, limit=9)
+        assert [(one.position, one.event.priority) for one in page.entries] == [(1, Priority.PIN)]
 
     async def test_an_unknown_event_is_not_found(self, store: Store) -> None:
         with pytest.raises(NotFound):

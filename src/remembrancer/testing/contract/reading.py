@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.event import Event, Priority, Role, Severity
-from remembrancer.domain.journal import ListingPosition, Recorded, Stretch
+from remembrancer.domain.journal import ListingPosition, Recorded, RecordedPage
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.errors import InvalidInput
 from remembrancer.language.lexical import every_word
@@ -243,19 +243,19 @@ class ReadingContract(StoreSuite):
         assert pages == [["turn 1", "turn 3"], ["turn 5", "turn 7"]]
 
     async def since(self, store: Store, after: int | None, where: EventFilter = ANY, *, limit: int = 9) -> list[str]:
-        stretch = await store.recorded(READER, where, after=after, limit=limit)
-        return [one.event.text for one in stretch.entries]
+        page = await store.recorded(READER, where, after=after, limit=limit)
+        return [one.event.text for one in page.entries]
 
     async def test_nothing_recorded_is_the_position_0(self, store: Store) -> None:
         for after in (None, 0):
-            assert await store.recorded(READER, ANY, after=after, limit=9) == Stretch((), 0)
+            assert await store.recorded(READER, ANY, after=after, limit=9) == RecordedPage((), 0)
 
     async def test_positions_follow_the_order_of_recording(self, store: Store) -> None:
         events = turns(3)
         await append(store, *events)
-        stretch = await store.recorded(READER, ANY, after=0, limit=9)
+        page = await store.recorded(READER, ANY, after=0, limit=9)
         recorded = [Recorded(n, replace(event, seq=n)) for n, event in enumerate(events, start=1)]
-        assert stretch == Stretch(tuple(recorded), 3)
+        assert page == RecordedPage(tuple(recorded), 3)
 
     async def test_entries_come_in_the_order_of_recording_whenever_they_happened(self, store: Store) -> None:
         await append(store, an_event("new", at=NOW), an_event("old", at=NOW - timedelta(days=9)))
@@ -274,13 +274,13 @@ class ReadingContract(StoreSuite):
 
     async def test_a_limit_of_0_returns_the_end_of_the_journal(self, store: Store) -> None:
         await append(store, *turns(5))
-        assert await store.recorded(READER, ANY, limit=0) == Stretch((), 5)
-        assert await store.recorded(READER, ANY, after=2, limit=0) == Stretch((), 2)
+        assert await store.recorded(READER, ANY, limit=0) == RecordedPage((), 5)
+        assert await store.recorded(READER, ANY, after=2, limit=0) == RecordedPage((), 2)
 
     async def test_recorded_entries_skip_filtered_ones(self, store: Store) -> None:
         await append(store, *turns(3), an_event("theirs", scope=MATE))
-        assert await store.recorded(READER, EventFilter(agent="bob"), after=4, limit=9) == Stretch((), 4)
-        assert await store.recorded(READER, EventFilter(agent="carl"), after=1, limit=9) == Stretch((), 4)
+        assert await store.recorded(READER, EventFilter(agent="bob"), after=4, limit=9) == RecordedPage((), 4)
+        assert await store.recorded(READER, EventFilter(agent="carl"), after=1, limit=9) == RecordedPage((), 4)
 
     async def test_recorded_entries_are_filtered_by_words(self, store: Store) -> None:
         await append(store, an_event("an owl"), an_event("a kestrel"), an_event("two owls"))
@@ -288,8 +288,8 @@ class ReadingContract(StoreSuite):
 
     async def test_events_out_of_reach_are_left_out(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=MATE))
-        stretch = await store.recorded(Reader(SCOPE, Reach.OWN), ANY, after=0, limit=9)
-        assert [one.event.text for one in stretch.entries] == ["mine"]
+        page = await store.recorded(Reader(SCOPE, Reach.OWN), ANY, after=0, limit=9)
+        assert [one.event.text for one in page.entries] == ["mine"]
 
     async def test_a_key_recorded_again_takes_no_position(self, store: Store) -> None:
         for _ in range(2):
@@ -306,8 +306,8 @@ class ReadingContract(StoreSuite):
         await append(store, *turns(3))
         await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
         await append(store, an_event("next"))
-        stretch = await store.recorded(READER, ANY, after=3, limit=9)
-        assert [(one.position, one.event.text) for one in stretch.entries] == [(4, "next")]
+        page = await store.recorded(READER, ANY, after=3, limit=9)
+        assert [(one.position, one.event.text) for one in page.entries] == [(4, "next")]
 
     async def test_archived_events_are_left_out(self, store: Store) -> None:
         await append(store, *turns(3))

@@ -76,7 +76,8 @@ BROKEN: Final = [
         consolidated_at="soon",
     ),
     *_broken("cue", memory_id=NOWHERE, ordinal=True, heading=None, event_id=NOWHERE, start=-1),
-    *_broken("vector", memory_id=NOWHERE, vector="!", dim=0, ordinal=9, truncated=1, words="!", indexed_at="soon"),
+    *_broken("vector", memory_id=NOWHERE, vector="!", dim=0, ordinal=9, truncated=1, indexed_at="soon"),
+    ("vector", "token_embeddings", "!"),
     *_broken("revision", memory_id=NOWHERE, number=0),
     *_broken("relation", source=NOWHERE, target=NOWHERE, kind="likes", weight="heavy"),
     *_broken("exposure", memory_id=NOWHERE, kind="seen", at=None, similarity=1.5, query=None, session=""),
@@ -93,7 +94,7 @@ BROKEN: Final = [
 
 NEWER: Final = {
     *("importance_floor", "stability", "difficulty", "last_reviewed_at", "unhelpful", "consolidated_at"),
-    *("indexed_at", "words", "query", "actor", "role", "start"),
+    *("indexed_at", "token_embeddings", "query", "actor", "role", "start"),
 }
 """Fields that exports of version 1 lack."""
 
@@ -292,6 +293,13 @@ class ImportContract(WorldSuite):
             await store.import_rows(SCOPE, await exported(source))
         (evidence,) = await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9)
         assert (evidence.queries, evidence.session) == (("what failed?",), "monday")
+
+    async def test_an_older_export_calls_token_embeddings_words(self, world: Store) -> None:
+        rows = await exported(world)
+        older = [{"words" if name == "token_embeddings" else name: row[name] for name in row} for row in rows]
+        async with self.another_store() as other:
+            await other.import_rows(SCOPE, older)
+            assert of_record(await exported(other), "vector") == of_record(rows, "vector")
 
     async def test_an_exposure_of_an_older_export_has_no_question(self, store: Store) -> None:
         async with self.another_store() as source:

@@ -16,7 +16,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.erasure import ErasureSelection, Removal
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.job import Run
@@ -161,7 +161,7 @@ async def _committed(store: Store) -> object:
         cursor=Cursor(stream=SCOPE, expected=1, to=2),
         inserted=(formed,),
         revised=(indexed(a_memory("said anew", memory_id=DEPLOY)),),
-        moved=(Moved(OOM, Status.COMPACTED, "condensed"),),
+        status_changes=(StatusChange(OOM, Status.COMPACTED, "condensed"),),
         superseded=((OLD, formed.memory.id),),
         related=(Relation(formed.memory.id, OOM, RelationKind.DERIVED_FROM, 1.0, LATER),),
         adjusted={OOM: _importance},
@@ -323,7 +323,7 @@ EFFECTS: Final = {
     "expected": Effect(expected={DEPLOY: 1}),
     "consolidated": Effect(consolidated=frozenset({DEPLOY})),
     "inserted": Effect(inserted=(indexed(a_memory("stolen"), event_ids=[TURNS[0]]),)),
-    "moved": Effect(moved=(Moved(DEPLOY, Status.RETIRED, "stolen"),)),
+    "moved": Effect(status_changes=(StatusChange(DEPLOY, Status.RETIRED, "stolen"),)),
     "ended": Effect(superseded=((DEPLOY, None),)),
     "superseded": Effect(superseded=((OLD, DEPLOY),)),
     "related": Effect(related=(Relation(DEPLOY, OOM, RelationKind.SUPPORTS, 0.5, NOW),)),

@@ -14,7 +14,7 @@ import pytest
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.domain.reply import Claimed, Reply, UnderWay
+from remembrancer.domain.reply import Claimed, Reply, RequestRunning
 from remembrancer.errors import StoreUnavailable
 from remembrancer.language.cues import analysed
 from remembrancer.testing.contract.world import a_claim, a_key
@@ -53,7 +53,7 @@ def test_of_two_that_have_the_file_open_one_gets_a_key(tmp_path: Path) -> None:
 
     outcomes = over(path, steps)
     [winner] = [outcome.claim for outcome in outcomes if isinstance(outcome, Claimed)]
-    assert outcomes.count(UnderWay(winner)) == 19
+    assert outcomes.count(RequestRunning(winner)) == 19
 
 
 def test_keys_and_answers_outlive_the_process(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ def test_whoever_reads_on_from_the_last_position_misses_nothing_that_several_con
     async def follow(store: RelationalStore) -> list[tuple[int, str]]:
         position, seen = 0, list[tuple[int, str]]()
         while len(seen) < WRITERS * EACH:
-            stretch = await store.recorded(READER, EventFilter(), after=position, limit=7)
-            seen += [(one.position, one.event.text) for one in stretch.entries]
-            position = stretch.position
+            page = await store.recorded(READER, EventFilter(), after=position, limit=7)
+            seen += [(one.position, one.event.text) for one in page.entries]
+            position = page.position
         return seen
 
     async def at_once() -> list[tuple[int, str]]:

@@ -17,7 +17,7 @@ def submitted(headers: dict[str, str], path: str = "feedback", **fields: str) ->
     async def steps(served: Served) -> tuple[httpx.Response, int]:
         memory = await served.memory.remember("said")
         answer = await served.http.post(
-            f"/memories/{memory.id}/{path}", data=fields or {"said": "helpful"}, headers=headers
+            f"/memories/{memory.id}/{path}", data=fields or {"verdict": "helpful"}, headers=headers
         )
         return answer, (await served.memory.get(memory.id)).strength.usage.helped
 
@@ -59,14 +59,14 @@ def test_what_is_no_form_is_refused() -> None:
 
 
 def test_a_form_that_is_too_large_is_refused() -> None:
-    answer, helped = submitted(OURS, said="helpful" * 4000)
+    answer, helped = submitted(OURS, verdict="helpful" * 4000)
     assert (answer.status_code, helped) == (413, 0)
 
 
 def test_a_word_that_is_no_judgement_is_refused_in_words() -> None:
-    answer, helped = submitted(OURS, said="<b>wonderful</b>")
+    answer, helped = submitted(OURS, verdict="<b>wonderful</b>")
     assert (answer.status_code, helped) == (400, 0)
-    assert "said: &#39;&lt;b&gt;wonderful&lt;/b&gt;&#39; is not allowed" in answer.text
+    assert "verdict: &#39;&lt;b&gt;wonderful&lt;/b&gt;&#39; is not allowed" in answer.text
 
 
 def test_forgetting_is_reported_and_leads_back() -> None:
@@ -77,7 +77,7 @@ def test_forgetting_is_reported_and_leads_back() -> None:
 def test_an_unknown_memory_is_not_there_to_be_judged() -> None:
     async def steps(served: Served) -> httpx.Response:
         path = "/memories/00000000-0000-4000-8000-000000000404/feedback"
-        return await served.http.post(path, data={"said": "helpful"}, headers=OURS)
+        return await served.http.post(path, data={"verdict": "helpful"}, headers=OURS)
 
     assert asked(steps).status_code == 404
 
@@ -89,6 +89,6 @@ def test_a_form_needs_a_key_that_may_write(right: str, status: int) -> None:
         token = (await served.memory.keys.create("one", right)).token
         served.http.cookies.set("remembrancer_key", token)
         path = f"/memories/{memory.id}/feedback"
-        return (await served.http.post(path, data={"said": "helpful"}, headers=OURS)).status_code
+        return (await served.http.post(path, data={"verdict": "helpful"}, headers=OURS)).status_code
 
     assert asked(steps) == status

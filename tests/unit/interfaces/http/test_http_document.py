@@ -12,9 +12,11 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from served import Served, asked
 
-from remembrancer.interfaces.http.routes import erasures, events, keys, memories, mind, recall, state, times
+from remembrancer.interfaces.http.routes import background_work, erasures, events, keys, memories, recall, state, times
 
-ROUTERS: list[APIRouter] = [each.router for each in (erasures, events, keys, memories, mind, recall, state, times)]
+ROUTERS: list[APIRouter] = [
+    each.router for each in (erasures, events, keys, memories, background_work, recall, state, times)
+]
 
 
 @cache

@@ -179,7 +179,7 @@ def test_a_memory_is_ended() -> None:
 def test_feedback_moves_its_strength() -> None:
     async def steps(http: Client) -> Any:
         kept = await http.done("POST", "/v1/memories", {"text": "2 GiB"})
-        return await http.done("POST", f"/v1/memories/{kept['id']}/feedback", {"said": "helpful"})
+        return await http.done("POST", f"/v1/memories/{kept['id']}/feedback", {"verdict": "helpful"})
 
     told = with_client(steps)
     assert (told["strength"]["usage"]["helped"], told["status"]) == (1, "active")
@@ -253,7 +253,7 @@ def test_metadata_that_are_no_pair_are_refused() -> None:
         ("POST", "/restore", None),
         ("POST", "/supersede", {"by": "01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a"}),
         ("POST", "/invalidate", {}),
-        ("POST", "/feedback", {"said": "helpful"}),
+        ("POST", "/feedback", {"verdict": "helpful"}),
         ("GET", "/curve", None),
         ("GET", "/why-not?query=x", None),
     ],
@@ -282,7 +282,7 @@ WRITING: list[tuple[str, str, Any]] = [
     ("POST", f"/v1/memories/{NOBODY}/restore", None),
     ("POST", f"/v1/memories/{NOBODY}/supersede", {"by": NOBODY}),
     ("POST", f"/v1/memories/{NOBODY}/invalidate", {}),
-    ("POST", f"/v1/memories/{NOBODY}/feedback", {"said": "helpful"}),
+    ("POST", f"/v1/memories/{NOBODY}/feedback", {"verdict": "helpful"}),
     ("POST", f"/v1/events/{NOBODY}/priority", {"priority": "pin"}),
     ("POST", "/v1/relations", {"source": NOBODY, "target": NOBODY, "kind": "similar"}),
     ("POST", "/v1/exposures", {"memories": [NOBODY], "exposure": "shown"}),

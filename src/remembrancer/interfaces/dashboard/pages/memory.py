@@ -78,9 +78,9 @@ async def memory_page(visit: ReadingVisit, memory_id: str) -> HTMLResponse:
 
 @router.post("/memories/{memory_id}/feedback")
 async def feedback(visit: WritingVisit, memory_id: str, form: SubmittedForm) -> RedirectResponse:
-    said = validation.choice("said", form.get("said"), Feedback)
-    await visit.memory.feedback(memory_id, said)
-    return _back(visit, memory_id, said.value)
+    verdict = validation.choice("verdict", form.get("verdict"), Feedback)
+    await visit.memory.feedback(memory_id, verdict)
+    return _back(visit, memory_id, verdict.value)
 
 
 @router.post("/memories/{memory_id}/forget")

@@ -118,7 +118,7 @@ async def feedback(memory: WritableMemory, memory_id: MemoryId, body: FeedbackIn
 
     The response has its strength and status after that. Repeated bad feedback retires a memory.
     """
-    strength = await memory.feedback(memory_id, body.said)
+    strength = await memory.feedback(memory_id, body.verdict)
     return wire.FeedbackOut.of(memory_id, strength, (await memory.get(memory_id)).status)
 
 

@@ -33,7 +33,7 @@ def stats(call: Invocation) -> None:
 
     Example: remembrancer stats --json
     """
-    call.tell(lambda memory: StatsOut.of(memory.health.stats()), _counts)
+    call.run(lambda memory: StatsOut.of(memory.health.stats()), _counts)
 
 
 def health(call: Invocation, *, history: Annotated[bool, "Also draw the score of the last 30 days."] = False) -> None:

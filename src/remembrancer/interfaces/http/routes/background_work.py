@@ -14,7 +14,7 @@ from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
 from remembrancer.interfaces.wire.jobs import DoneOut, MaintenanceOut, PromotableOut
 from remembrancer.interfaces.wire.memories import MemoryOut
 
-router = router_of("mind")
+router = router_of("background work")
 
 SessionName = Annotated[Name, Path(description="The session's name.", examples=["monday"])]
 

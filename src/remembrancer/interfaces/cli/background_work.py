@@ -172,7 +172,7 @@ def jobs(call: Invocation) -> None:
 
     Example: remembrancer jobs
     """
-    call.tell(lambda memory: JobsOut.of(memory.jobs.list()), lambda shape: _jobs(shape, call.now))
+    call.run(lambda memory: JobsOut.of(memory.jobs.list()), lambda shape: _jobs(shape, call.now))
 
 
 def spending(call: Invocation, *, since: SinceOption = None) -> None:
@@ -182,7 +182,7 @@ def spending(call: Invocation, *, since: SinceOption = None) -> None:
 
     Example: remembrancer spending --since 30d
     """
-    call.tell(lambda memory: SpendingOut.of(memory.jobs.spending(since), since), _spending)
+    call.run(lambda memory: SpendingOut.of(memory.jobs.spending(since), since), _spending)
 
 
 def promote(
