@@ -188,7 +188,7 @@ class _Shape(Generic[T]):
         self.kind = kind
         self._fields = fields
         self._columns = ("record", *(field.name for field in fields))
-        self._readable = {*self._columns, *(field.formerly for field in fields if field.formerly)}
+        self._former = {field.formerly: field.name for field in fields if field.formerly}
         self._workspace = [f"{scope}.workspace"] if scope else []
         makers = {"": kind, **({scope: Scope} if scope else {}), **(inner or {})}
         self._flat = Flat[T]((*self._workspace, *(field.place for field in fields)), makers)
@@ -203,7 +203,9 @@ class _Shape(Generic[T]):
         checked = [field.check(f"{self.name}.{field.name}", field.value_in(row)) for field in self._fields]
         record = self._flat.value_of([workspace for _ in self._workspace] + checked)
         for name, value in row.items():
-            if name not in self._readable:  # written by another version: ignoring the field would lose data silently
+            if (
+                name not in self._columns and self._former.get(name, name) in row
+            ):  # written by another version: ignoring the field would lose data silently
                 raise InvalidInput(f"{self.name}.{name}", value, "no such field")
         return record
 

@@ -202,8 +202,10 @@ class TokenEmbeddingsContract(StoreSuite):
             await give_token_embeddings(source, {"one": signs(0x10)})
             rows = await exported(source)
         value = base64.b64encode(given).decode() if isinstance(given, bytes) else given
-        broken: list[ExportRow] = [{**row, "words": value} if row["record"] == "vector" else row for row in rows]
-        with pytest.raises(InvalidInput, match=r"^vector\.words: "):
+        broken: list[ExportRow] = [
+            {**row, "token_embeddings": value} if row["record"] == "vector" else row for row in rows
+        ]
+        with pytest.raises(InvalidInput, match=r"^vector\.token_embeddings: "):
             await store.import_rows(SCOPE, broken)
         assert await exported(store) == []
 
