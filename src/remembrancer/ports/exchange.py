@@ -203,9 +203,8 @@ class _Shape(Generic[T]):
         checked = [field.check(f"{self.name}.{field.name}", field.value_in(row)) for field in self._fields]
         record = self._flat.value_of([workspace for _ in self._workspace] + checked)
         for name, value in row.items():
-            if (
-                name not in self._columns and self._former.get(name, name) in row
-            ):  # written by another version: ignoring the field would lose data silently
+            if name not in self._columns and self._former.get(name, name) in row:
+                # Written by another version. Ignoring the field would lose data silently.
                 raise InvalidInput(f"{self.name}.{name}", value, "no such field")
         return record
 

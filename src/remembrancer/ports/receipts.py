@@ -11,7 +11,7 @@ from uuid import UUID
 
 from remembrancer.domain.erasure import PARTS, Erasure, ErasureSelection, UnreachedPlace
 
-_FORMER_NAMES: Final = {"retold": "rebuilt", "redrawn": "requeued", "apart": "kept_sources"}
+_FORMER_NAMES: Final[dict[str, str]] = {"retold": "rebuilt", "redrawn": "requeued", "apart": "kept_sources"}
 """The present names of fields, by their names in older receipts."""
 _LISTS: Final = ("memories", "derived", "events", "rebuilt", "restored", "requeued", "kept_sources", "repeated")
 
@@ -42,7 +42,8 @@ def receipt_text(erasure: Erasure) -> str:
 
 def erasure_of(text: str, *, purged_at: datetime | None) -> Erasure:
     """Parse a receipt. Raises ValueError, KeyError or TypeError for a text that `receipt_text` did not write."""
-    kept: Mapping[str, Any] = {_FORMER_NAMES.get(name, name): value for name, value in json.loads(text).items()}
+    stored: dict[str, Any] = json.loads(text)
+    kept: Mapping[str, Any] = {_FORMER_NAMES.get(name, name): value for name, value in stored.items()}
     asked: Mapping[str, Any] = kept["asked"]
     before = asked["before"]
     ids = {name: tuple(map(_uuid, kept[name])) for name in _LISTS}

@@ -140,7 +140,7 @@ def tail(
     chosen = arguments(entries)
     with call.opened(create=False) as memory:
         if not follow:
-            call.answer(RecordedPageOut.of(memory.journal.recorded(after, limit=lines, **chosen)), _recorded)
+            call.answer(RecordedPageOut.of(memory.journal.recorded(after, limit=lines, **chosen)), _recorded_page)
             return
         if after is None:
             last = memory.journal.recorded(limit=lines, **chosen)
@@ -163,7 +163,7 @@ def _page(found: JournalPageOut) -> Renderables:
         yield Text(f"For more, add --after {found.next}", style="dim")
 
 
-def _recorded(found: RecordedPageOut) -> Renderables:
+def _recorded_page(found: RecordedPageOut) -> Renderables:
     """Each entry with its id, and the position to continue from."""
     for one in found.entries:
         yield from _recorded(one)
