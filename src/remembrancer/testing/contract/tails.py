@@ -215,7 +215,7 @@ class TailContract(StoreSuite):
             await say(store, stream, 1)
         assert [event.scope for event in await store.stream_events(MONDAY, after=0, limit=9)] == [MONDAY]
 
-    async def test_archived_events_are_left_out(self, store: Store) -> None:
+    async def test_a_tail_leaves_out_archived_events(self, store: Store) -> None:
         await say(store, MONDAY, 0)
         await say(store, MONDAY, 1, kind="network.probe")
         await say(store, MONDAY, 2)
