@@ -211,10 +211,10 @@ def test_whatever_a_kill_at_any_statement_leaves_in_the_file_is_done_once_and_to
     path = tmp_path / "run.db"
     path.write_bytes(grave.content)
     statements = int(mortals.run(name, path, step="states", at=0))
-    states = list(tmp_path.glob("run.db.*.state"))
-    assert 1 < len(states) < statements
-    for state in states:
-        assert asyncio.run(done_on(state, grave.world, grave.acknowledged)) == ([], grave.expected), state.name
+    left = list(tmp_path.glob("run.db.*.state"))
+    assert 1 < len(left) < statements
+    for file in left:
+        assert asyncio.run(done_on(file, grave.world, grave.acknowledged)) == ([], grave.expected), file.name
 
 
 @pytest.mark.parametrize("name", APART)

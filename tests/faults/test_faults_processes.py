@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import kill
+
+from remembrancer import Remembrancer
 
 ROOT = Path(__file__).parents[2]
 Figures = dict[str, Any]
@@ -30,7 +33,7 @@ def shared() -> Figures:
 
 @pytest.fixture(scope="module")
 def killed() -> list[Figures]:
-    """What became of a file whose writer was killed three times."""
+    """What became of a file with three writers at a time, of which each was killed, three times."""
     return figures_of("benchmarks.kill", "--rounds", "3", "--seed", "4")
 
 
@@ -54,8 +57,49 @@ def test_a_reader_is_served_while_others_write(shared: Figures) -> None:
     assert [process["calls"] > 0 for process in shared["processes"] if process["role"] == "reader"] == [True]
 
 
-def test_no_acknowledged_row_is_lost_by_a_kill(killed: list[Figures]) -> None:
-    assert [(one["acknowledged"] >= 20, one["lost"]) for one in killed] == [(True, 0)] * 3
+def test_no_acknowledged_write_is_lost_or_half_done_by_a_kill(killed: list[Figures]) -> None:
+    assert [(one["acknowledged"] >= 60, one["lost"]) for one in killed] == [(True, 0)] * 3
+
+
+def test_writers_are_killed_in_writes_of_every_kind(killed: list[Figures]) -> None:
+    assert {kind for one in killed for kind in one["kinds"]} == {
+        "erase",
+        "helpful",
+        "link",
+        "observe",
+        "observe_many",
+        "priority",
+        "remember",
+        "restore",
+        "retire",
+        "supersede",
+        "update",
+        "used",
+    }
+    assert all(one["in_flight"] > 0 for one in killed)
+
+
+@pytest.mark.parametrize(
+    ("acknowledged", "in_flight", "lost"),
+    [
+        ([("observe", "kestrel0x0x0x1")], None, 0),
+        ([("observe", "kestrel0x0x0x1"), ("observe", "kestrel0x0x0x2")], None, 1),
+        ([], ("observe", "kestrel0x0x0x1"), 0),
+        ([], ("observe_many", "kestrel0x0x0x1"), 1),
+        ([("observe", "kestrel0x0x0x1"), ("priority", "kestrel0x0x0x1")], None, 2),
+        ([], None, 1),
+    ],
+)
+def test_a_write_that_a_kill_had_lost_or_left_half_done_would_be_counted(
+    tmp_path: Path, acknowledged: list[kill.Write], in_flight: kill.Write | None, lost: int
+) -> None:
+    """The file has one event, which may be all, less or more than was acknowledged."""
+    with Remembrancer.open(str(tmp_path / "k.db"), workspace="killed", agent="ana", embedder="none") as rem:
+        rem.observe(kill.event_text("kestrel0x0x0x1"))
+    caller = kill.Caller(in_flight=in_flight)
+    for write in acknowledged:
+        caller.rows.apply(write)
+    assert kill.check(tmp_path / "k.db", 0, {"0x0x0": caller}, {}).lost == lost
 
 
 def test_rows_written_before_a_kill_are_found_by_their_words(killed: list[Figures]) -> None:
