@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from driver import Cli
 
+from remembrancer.interfaces.cli.read import OF_EACH
+
 
 def test_remember_makes_the_file_and_prints_an_id_that_show_takes(cli: Cli, folder: Path) -> None:
     printed = cli.done("remember", "Checkout needs 2 GiB", "--kind", "decision", "--tag", "checkout").out
@@ -154,3 +156,6 @@ def test_a_text_of_any_length_is_recorded_and_found_by_its_passage(cli: Cli) -> 
     cue = cli.done("recall", question, "--json").json["hits"][0]["cue"]
     assert text[cue["start"] : cue["end"]] == cue["text"]
     assert f"characters {cue['start']:,} to {cue['end']:,}" in cli.done("recall", question).out
+    memory = cli.done("recent", "--json").json["memories"][0]["id"]
+    cues = len(cli.done("show", memory, "--json").json["cues"])
+    assert f"{cues - OF_EACH} more: --json prints all" in cli.done("show", memory).out

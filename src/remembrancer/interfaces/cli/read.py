@@ -40,6 +40,9 @@ POINTS: Final = 721
 
 BLOCK_CHARS: Final = 4000
 
+OF_EACH: Final = 50
+"""`show` prints at most so many cues, events, revisions, and so on: a long text has thousands of cues."""
+
 QueryArgument = Annotated[str, "QUERY", "The question."]
 
 
@@ -273,9 +276,11 @@ def _section(noun: str, items: list[tuple[str, str]]) -> Renderables:
     if items:
         yield ""
         yield Text(counted(len(items), noun), style="bold")
-    for head, text in items:
+    for head, text in items[:OF_EACH]:
         yield indented(Text(one_line(head), style="dim"), 2)
         yield indented(Shorter(text, lines=2))
+    if len(items) > OF_EACH:
+        yield indented(Text(f"{len(items) - OF_EACH:,} more: --json prints all", style="dim"), 2)
 
 
 def _about(memory: MemoryOut) -> Iterable[tuple[str, str]]:

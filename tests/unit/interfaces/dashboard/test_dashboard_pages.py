@@ -143,6 +143,16 @@ def test_a_page_shows_what_its_scope_sees() -> None:
     assert asked(steps) == (True, False)
 
 
+def test_a_page_shows_the_beginning_of_a_long_text() -> None:
+    async def steps(served: Served) -> list[int]:
+        await served.memory.observe("The build went on and on. " * 20_000)
+        [memory] = await served.memory.recent()
+        return [len((await served.http.get(path)).text) for path in ("/journal", f"/memories/{memory.id}")]
+
+    journal, memory = asked(steps)
+    assert (journal < 40_000, memory < 140_000) == (True, True), (journal, memory)
+
+
 @pytest.mark.parametrize("path", ["/timeline", "/search?q=payment", "/", "/compare?q=payment"])
 def test_a_page_that_lists_a_memory_shows_who_spoke(path: str) -> None:
     async def steps(served: Served) -> str:
