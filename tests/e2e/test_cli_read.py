@@ -144,7 +144,7 @@ def test_why_not_names_the_stage_that_dropped_the_memory(cli: Cli, ids: dict[str
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("recall", "x", "--since", "yesterday"), "since"),
+        (("recall", "x", "--since", "someday"), "since"),
         (("recall", "x", "--since", "2026-03-04T09:00:00"), "no UTC offset"),
         (("recall", "x", "--until", "2026-02-30"), "until"),
         (("recall", "x", "--limit", "0"), "limit"),
