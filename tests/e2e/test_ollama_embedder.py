@@ -129,7 +129,12 @@ def test_doctor_ends_with_0_while_ollama_answers_and_1_when_it_does_not(
 
 def test_doctor_ends_with_0_without_an_embedder(cli: Cli) -> None:
     cli.done("remember", "the car broke down")
-    assert "sparse-only: no embedder" in cli.done("doctor").out
+    said = " ".join(cli.done("doctor").out.split())
+    assert (
+        "! embedder sparse-only: no embedder: lexical recall only, as asked for to improve it: set `embedder`" in said
+    )
+    [finding] = [one for one in cli.done("doctor", "--json").json["findings"] if one["check"] == "embedder"]
+    assert (finding["ok"], finding["warning"]) == (True, True)
 
 
 def test_a_recall_without_an_embedder_reports_it_once(cli: Cli) -> None:

@@ -13,7 +13,7 @@ class Metrics:
 
     `freshness`: how recent the memories are. `coverage`: the share that can be found by meaning. `coherence`: how
     similar each memory is to its nearest neighbour. `efficiency`: how similar shown memories were to their questions.
-    `reachability`: the share of memories with a relation.
+    `reachability`: the share of memories with a relation; None for a preset without automatic relations.
     """
 
     freshness: float | None

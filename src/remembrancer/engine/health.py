@@ -70,7 +70,10 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
         coverage=health.coverage(health_inputs.with_vector, 0 if ctx.model is None else len(health_inputs.ids)),
         coherence=health.coherence(nearest),
         efficiency=health.efficiency(health_inputs.shown),
-        reachability=health.reachability(health_inputs.related, health_inputs.with_vector),
+        # Without automatic relations a preset cannot earn it.
+        reachability=None
+        if ctx.preset.links is None
+        else health.reachability(health_inputs.related, health_inputs.with_vector),
     )
     return HealthSnapshot(crew=crew, day=now.date(), taken_at=now, metrics=metrics, score=health.score(metrics))
 

@@ -27,6 +27,10 @@ from remembrancer.ports.memories import Audited
 from remembrancer.ports.reranker import Reranker
 from remembrancer.values import dataclass
 
+SET_AN_EMBEDDER: Final = (
+    "set `embedder` (REMEMBRANCER_EMBEDDER) to local, after pip install 'remembrancer[local]', or to"
+    " ollama:nomic-embed-text, with KEEPER_OLLAMA_URL; `maintain` then indexes what is stored"
+)
 LEDGER: Final = timedelta(days=1)
 """`doctor` judges the language model by its calls within this time."""
 
@@ -206,9 +210,14 @@ def _owner(memory: Memory) -> str:
 
 async def _embedder_finding(ctx: Context) -> Finding:
     state = await search_state(ctx)
-    ok = state.mode is not SearchMode.VECTOR_DEGRADED
-    repair = "" if ok else "see the message; recall is lexical until then"
-    return Finding("embedder", ok=ok, detail=f"{state.mode}: {state.detail}", repair=repair)
+    detail = f"{state.mode}: {state.detail}"
+    match state.mode:
+        case SearchMode.VECTOR:
+            return Finding("embedder", ok=True, detail=detail)
+        case SearchMode.SPARSE_ONLY:
+            return Finding("embedder", ok=True, warning=True, detail=detail, repair=SET_AN_EMBEDDER)
+        case SearchMode.VECTOR_DEGRADED:
+            return Finding("embedder", ok=False, detail=detail, repair="see the message; recall is lexical until then")
 
 
 async def _llm_finding(ctx: Context, scope: Scope) -> Finding:

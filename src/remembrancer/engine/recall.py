@@ -30,7 +30,6 @@ from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, 
 from remembrancer.policies.ranking.relevance import Acceptance
 from remembrancer.ports.embedder import computing
 from remembrancer.ports.index import SearchRequest
-from remembrancer.presets.spec import MAX_LIMIT
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -86,8 +85,6 @@ class Question:
 
     def __post_init__(self) -> None:
         validation.text("query", self.text)
-        if self.limit is not None:
-            validation.whole("limit", self.limit, 1, MAX_LIMIT)
         validation.fraction("min_score", self.min_score)
         if self.walk_depth is not None:
             validation.whole("walk_depth", self.walk_depth, 0, 1)
@@ -131,7 +128,7 @@ class _Recalling:
     degraded: dict[str, str]
 
     @classmethod
-    def of(cls, ctx: Context, reader: Reader, question: Question, keyed: Keyed) -> _Recalling:
+    def of(cls, ctx: Context, reader: Reader, question: Question, keyed: Keyed, limit: int) -> _Recalling:
         return cls(
             ctx,
             reader,
@@ -139,7 +136,7 @@ class _Recalling:
             keyed,
             asked_at=ctx.clock(),
             where=searched(ctx, question.where),
-            limit=ctx.preset.limits.of(question.limit),
+            limit=limit,
             ranking=ctx.preset.ranking_named(question.ranking),
             timer=_Timer(ctx.stopwatch, ctx.stopwatch()),
             degraded=dict(keyed.degraded),
@@ -176,8 +173,9 @@ class Gathered:
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer a question, best first; empty if none does. Raises InvalidInput for a blank question."""
+    limit = ctx.preset.limits.of(question.limit)  # before a model is asked for key terms
     keyed = await key_terms(ctx, reader.scope, question.text)
-    recalling = _Recalling.of(ctx, reader, question, keyed)
+    recalling = _Recalling.of(ctx, reader, question, keyed, limit)
     ranking, reranker = recalling.ranking, ctx.reranker if recalling.ranking.rerank else None
 
     def at_once(view: ReadView) -> Recall:

@@ -1,6 +1,7 @@
 """Health of a memory store: five metrics from 0 to 100, their weighted mean, and a band.
 
-A metric without data is None; the weights of the others then add up to 1. Without any data there is no score.
+A metric without data, or that the preset cannot earn, is None; the weights of the others then add up to 1. Without any
+data there is no score.
 """
 
 from __future__ import annotations
@@ -165,6 +166,8 @@ def why_absent(metrics: Metrics, metric: Metric) -> str:
         return "nothing was remembered"
     if metrics.coverage is None and metric is not Metric.EFFICIENCY:
         return "there was no embedder"
+    if metrics.coverage and metric is Metric.REACHABILITY:
+        return "the preset relates no memories by itself"
     return {
         Metric.COHERENCE: "fewer than two memories had a vector",
         Metric.EFFICIENCY: "nothing found by meaning was shown in the 7 days before",
@@ -181,8 +184,7 @@ ADVICE: Final[Mapping[Metric, str]] = MappingProxyType(
         " own, and forget strays",
         Metric.EFFICIENCY: "what was shown lay far from its question: ask in whole sentences, show fewer hits or set a"
         " least score",
-        Metric.REACHABILITY: "few memories are joined to another: `link` some by hand, or use a preset that joins what"
-        " is alike",
+        Metric.REACHABILITY: "few memories are joined to another: `link` some by hand, or lower `links.above`",
     }
 )
 """How to improve each metric."""

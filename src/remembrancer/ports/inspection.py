@@ -34,12 +34,15 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One result of `doctor`. `ok` False means a fault; `repair` says how to fix it."""
+    """One result of `doctor`. `ok` False means a fault; `repair` says how to fix it. `warning`: nothing is faulty, but
+    something could work better; `repair` says how.
+    """
 
     check: str
     ok: bool
     detail: str
     repair: str = ""
+    warning: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

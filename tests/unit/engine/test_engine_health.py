@@ -21,7 +21,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.index.resident import ResidentIndex, ResidentSearch
 from remembrancer.language.cues import analysed
-from remembrancer.policies.health import SAMPLE
+from remembrancer.policies.health import SAMPLE, Band, Metric, band, why_absent
 from remembrancer.ports.changes import ChangeFeed
 from remembrancer.ports.embedder import Embedded
 from remembrancer.ports.index import SearchRequest
@@ -89,7 +89,7 @@ def test_an_empty_workspace_has_no_data_and_no_score(rem: Remembrancer) -> None:
 
 def test_one_young_memory_is_fresh_and_covered_and_has_nothing_to_be_near_to(rem: Remembrancer) -> None:
     rem.remember("The deploy failed")
-    assert measured(rem) == Metrics(freshness=100.0, coverage=100.0, coherence=None, efficiency=None, reachability=0.0)
+    assert measured(rem) == Metrics(freshness=100.0, coverage=100.0, coherence=None, efficiency=None, reachability=None)
 
 
 def test_what_is_forgotten_does_not_count(rem: Remembrancer) -> None:
@@ -191,10 +191,36 @@ def test_what_was_shown_without_being_found_by_meaning_says_nothing(angled: Reme
     assert measured(angled).efficiency is None
 
 
-def test_reachability_is_the_share_that_has_an_edge(rem: Remembrancer) -> None:
+@pytest.fixture
+def relating(clock: FixedClock) -> Iterator[Remembrancer]:
+    """Under a preset that relates memories by itself."""
+    with Remembrancer.open(embedder=HashEmbedder(), preset="crewship", settings=QUIET, clock=clock) as opened:
+        yield opened
+
+
+def test_reachability_is_the_share_that_has_an_edge(relating: Remembrancer) -> None:
+    one, two, *_ = remembered(relating, "The deploy failed", "The disk is full", "It works", "It rains")
+    relating.link(one.id, two.id, "supports")
+    assert measured(relating).reachability == 50.0
+
+
+@pytest.mark.parametrize("links", [0, 1])
+def test_a_preset_that_relates_nothing_is_not_measured_by_relations(rem: Remembrancer, links: int) -> None:
     one, two, *_ = remembered(rem, "The deploy failed", "The disk is full", "It works", "It rains")
-    rem.link(one.id, two.id, "supports")
-    assert measured(rem).reachability == 50.0
+    for _ in range(links):
+        rem.link(one.id, two.id, "supports")
+    snapshot = measured(rem)
+    assert snapshot.reachability is None
+    assert why_absent(snapshot, Metric.REACHABILITY) == "the preset relates no memories by itself"
+
+
+def test_a_fresh_import_of_old_conversations_is_not_red(rem: Remembrancer) -> None:
+    for number in range(12):
+        rem.observe(f"we went to the lake on day {number}", occurred_at=NOW - (400 + number) * DAY)
+    rem.jobs.index_now()
+    snapshot = taken(rem, force=True)
+    assert snapshot.metrics.freshness == pytest.approx(0, abs=0.1)
+    assert band(snapshot.score) is not Band.RED
 
 
 # ── the sample ───────────────────────────────────────────────────────────────────────────────────────────────────────

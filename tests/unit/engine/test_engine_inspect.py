@@ -175,10 +175,16 @@ def test_a_doctor_finds_nothing_wrong_with_a_sound_store(week: Remembrancer) -> 
     assert findings[-1].detail == "vector: hash-256, 256 dimensions"
 
 
-def test_a_doctor_does_not_mind_that_no_embedder_was_asked_for(wordy: Remembrancer) -> None:
+def test_a_doctor_warns_of_recall_without_an_embedder_and_says_how_to_have_one(wordy: Remembrancer) -> None:
     finding = wordy.health.doctor()[-1]
-    assert (finding.check, finding.ok) == ("embedder", True)
+    assert (finding.check, finding.ok, finding.warning) == ("embedder", True, True)
     assert finding.detail == "sparse-only: no embedder: lexical recall only, as asked for"
+    assert "pip install 'remembrancer[local]'" in finding.repair
+    assert "KEEPER_OLLAMA_URL" in finding.repair
+
+
+def test_a_doctor_does_not_warn_of_an_embedder_that_answers(week: Remembrancer) -> None:
+    assert not any(finding.warning for finding in week.health.doctor())
 
 
 def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Path, clock: FixedClock) -> None:

@@ -136,7 +136,7 @@ def test_an_empty_memory_has_one_reason_for_all_it_lacks(metric: Metric) -> None
         ({"coverage", "coherence", "reachability"}, Metric.REACHABILITY, "there was no embedder"),
         ({"coverage", "efficiency"}, Metric.EFFICIENCY, "nothing found by meaning was shown in the 7 days before"),
         ({"coherence"}, Metric.COHERENCE, "fewer than two memories had a vector"),
-        ({"reachability"}, Metric.REACHABILITY, "no memory had all its vectors"),
+        ({"reachability"}, Metric.REACHABILITY, "the preset relates no memories by itself"),
         (set[str](), Metric.COVERAGE, ""),
     ],
 )

@@ -162,9 +162,14 @@ def _examined(answer: DoctorOut) -> Renderables:
     grid.add_column(overflow="fold")
     for finding in answer.findings:
         mark = Text("✓", style="green") if finding.ok else Text("✗", style="bold red")
-        grid.add_row(mark, finding.check, Text(one_line(finding.detail), style="dim" if finding.ok else ""))
-        if not finding.ok and finding.repair:
-            grid.add_row("", "", Text(f"to mend it: {one_line(finding.repair)}"))
+        if finding.warning:
+            mark = Text("!", style="bold yellow")
+        is_good = finding.ok and not finding.warning
+        grid.add_row(mark, finding.check, Text(one_line(finding.detail), style="dim" if is_good else ""))
+        if finding.repair:
+            grid.add_row(
+                "", "", Text(f"{'to mend it' if not finding.ok else 'to improve it'}: {one_line(finding.repair)}")
+            )
     yield grid
 
 

@@ -42,7 +42,9 @@ NoIndex = Annotated[bool, "Do not compute embeddings now; `maintain` computes th
 class QuestionOptions:
     """Options of a question: the limit, the filters and the ranking."""
 
-    limit: Annotated[int | None, "-n", "The maximum number of hits, 1 to 200. Default: the preset's."] = None
+    limit: Annotated[
+        int | None, "-n", "The maximum number of hits, from 1 to what the preset allows. Default: the preset's."
+    ] = None
     kinds: Annotated[list[str] | None, "Only this kind; repeat the option to allow several."] = None
     tiers: Annotated[list[str] | None, "Only this tier: working, episodic or semantic; repeat to allow several."] = None
     tags: Annotated[list[str] | None, "Only with this tag; repeat the option to require several."] = None

@@ -378,7 +378,10 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         signals={"similarity": "the cosine of the question and the memory's best cue"},
     ),
     DoctorOut(
-        ok=True, findings=[FindingOut(check="file", ok=True, detail="no damage: 1,204 pages were read", repair=None)]
+        ok=True,
+        findings=[
+            FindingOut(check="file", ok=True, warning=False, detail="no damage: 1,204 pages were read", repair=None)
+        ],
     ),
     ImportedOut(rows=4021, new=12, dry_run=False),
     VaultOut(

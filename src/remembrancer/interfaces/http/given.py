@@ -66,7 +66,9 @@ Flag = Annotated[bool, Field(strict=True)]
 Fraction = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 WholeImportance = Annotated[int, Field(strict=True, ge=1, le=10)]
 RevisionNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_WHOLE)]
-Hits = Annotated[int, Field(strict=True, ge=1, le=MAX_LIMIT)]
+OF_HITS: Final[dict[str, Any]] = {"minimum": 1, "maximum": MAX_LIMIT}
+"""The bounds of a number of hits, for the schema. The engine checks them, because a preset may allow fewer."""
+Hits = Annotated[int, Field(strict=True, json_schema_extra=OF_HITS)]
 Listed = Annotated[int, Field(strict=True, ge=1, le=MAX_LISTED)]
 
 MemoryId = Annotated[UUID, Path(description="The memory's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]

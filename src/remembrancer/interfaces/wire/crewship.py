@@ -177,8 +177,8 @@ class CrewshipConsolidationOut(Wire):
 
 
 class CrewshipEpisodeOut(Wire):
-    """A memory formed from an entry of the journal. `score`: the cosine similarity, or the score of the hit if there is
-    none. `age` in seconds.
+    """An entry of the journal, or the memory formed from it. `score`: the cosine similarity, from 0 to 1; 0 if the
+    entry or the question has no vector. `age` in seconds.
     """
 
     entry_id: str
@@ -212,10 +212,9 @@ class CrewshipHitOut(Wire):
         if event is None:
             note = CrewshipNoteOut(id=str(memory.id), path=memory.source, content=memory.text)
             return cls(source="fts", score=hit.score, fts=note)
-        cosine = hit.explanation.signals.get("similarity")
         episode = CrewshipEpisodeOut(
             entry_id=str(event.id),
-            score=hit.score if cosine is None else cosine,
+            score=max(0.0, hit.explanation.signals.get("similarity") or 0.0),
             age=hit.age.total_seconds(),
             summary=memory.text,
             entry_type=event.type,

@@ -35,16 +35,19 @@ class StatsOut(Wire, Of["Stats"]):
 
 
 class FindingOut(Wire):
-    """The result of one check. `repair`: how to fix it; null if nothing is wrong."""
+    """The result of one check. `warning`: nothing is wrong, but something could work better. `repair`: how to fix or
+    improve it; null if there is nothing to do.
+    """
 
     check: str
     ok: bool
+    warning: bool
     detail: str
     repair: str | None
 
     @classmethod
     def of(cls, finding: Finding) -> Self:
-        return cls.copied(finding, repair=None if finding.ok else finding.repair or None)
+        return cls.copied(finding, repair=None if finding.ok and not finding.warning else finding.repair or None)
 
 
 class DoctorOut(Wire):

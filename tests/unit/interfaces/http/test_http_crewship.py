@@ -314,6 +314,17 @@ class TestASearch:
             "content": "Checkout needs more memory",
         }
 
+    @pytest.mark.parametrize("embedder", [None, HashEmbedder()])
+    def test_of_an_entry_without_a_vector_scores_no_cosine(self, embedder: HashEmbedder | None) -> None:
+        async def steps(served: Served) -> Any:
+            await served.memory.scoped(crew="platform", agent="ana").observe("ran out of memory", type="exec.command")
+            body = {"query": "memory", "crew_id": "platform"}
+            return (await served.http.post("/api/v1/memory/search/hybrid?agent=ana", json=body)).json()
+
+        [hit] = crewship(steps, embedder=embedder)["hits"]
+        assert (hit["source"], hit["episodic"]["score"]) == ("episodic", 0.0)
+        assert hit["score"] > 0
+
     @pytest.mark.parametrize(
         ("body", "argument"),
         [

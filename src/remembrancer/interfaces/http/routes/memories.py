@@ -16,13 +16,12 @@ from remembrancer.interfaces.http.bodies import (
     RelationIn,
     SupersedeIn,
 )
-from remembrancer.interfaces.http.given import After, HowFar, Limit, MemoryFilters, MemoryId, Name, Text
+from remembrancer.interfaces.http.given import OF_HITS, After, HowFar, Limit, MemoryFilters, MemoryId, Name, Text
 from remembrancer.interfaces.http.idempotency import DerivedKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
 from remembrancer.interfaces.wire import memories as wire
 from remembrancer.interfaces.wire.recall import WhyNotOut
 from remembrancer.policies.admission.updating import Changes
-from remembrancer.presets.spec import MAX_LIMIT
 
 router = router_of("memories")
 
@@ -141,7 +140,7 @@ async def why_not(
     *,
     query: Annotated[Text, Query(description="The question.")],
     limit: Annotated[
-        int | None, Query(ge=1, le=MAX_LIMIT, description="The maximum number of hits. Default: the preset's.")
+        int | None, Query(json_schema_extra=OF_HITS, description="The maximum number of hits. Default: the preset's.")
     ] = None,
     reach: HowFar = None,
     ranking: Annotated[Name | None, Query(description="One of the preset's rankings. Default: the preset's.")] = None,
