@@ -85,7 +85,7 @@ def test_the_preset_named_is_the_one_used() -> None:
     assert in_context(Settings(db=":memory:", embedder="none"), lambda ctx: ctx.preset) is DEFAULT
 
 
-def test_an_embedder_given_takes_the_place_of_the_one_named() -> None:
+def test_an_embedder_object_replaces_the_named_one() -> None:
     embedder = HashEmbedder()
     settings = Settings(db=":memory:", embedder="nonsense")
     assert in_context(settings, lambda ctx: ctx.embedder is embedder, embedder=embedder)
@@ -107,7 +107,7 @@ def a_preset(folder: Path, text: str, name: str = "mine.toml") -> Path:
     return file
 
 
-def test_a_preset_given_takes_the_place_of_the_one_named() -> None:
+def test_a_preset_object_replaces_the_named_one() -> None:
     ctx = compose.context(Settings(db=":memory:", embedder="none", preset="nonsense"), preset=ENGRAM)
     asyncio.run(ctx.store.close())
     assert ctx.preset is ENGRAM
@@ -135,7 +135,7 @@ def test_a_preset_that_is_no_toml_is_refused_by_the_settings_name(tmp_path: Path
         choose_preset(str(a_preset(tmp_path, text)))
 
 
-def test_what_is_wrong_in_a_preset_is_refused_with_the_file_and_the_place_in_it(tmp_path: Path) -> None:
+def test_a_fault_in_a_preset_is_refused_with_the_file_and_the_place_in_it(tmp_path: Path) -> None:
     file = a_preset(tmp_path, f"{MINE}[dynamics.curve]\ndays = 0")
     with pytest.raises(InvalidInput, match=r"mine\.toml: dynamics\.curve\.days: 0\.0 .*greater than 0") as caught:
         choose_preset(str(file))
@@ -254,7 +254,7 @@ def test_a_store_given_as_an_object_is_used_and_stays_open() -> None:
     assert found == {"Checkout needs 2 GiB", "Billing needs 1 GiB"}
 
 
-def test_a_store_beside_an_address_is_refused() -> None:
+def test_a_store_together_with_an_address_is_refused() -> None:
     store = ReferenceStore()
     with pytest.raises(InvalidInput, match=r"^url: 'a.db' .*None, where a store is given"):
         Remembrancer.open("a.db", store=store, embedder="none")
@@ -265,7 +265,7 @@ def test_a_store_that_is_not_there_and_may_not_be_made_is_unavailable(tmp_path: 
         compose.context(Settings(db=str(tmp_path / "a.db"), embedder="none"), create=False)
 
 
-def test_no_embedder_as_asked_for_is_said_in_words() -> None:
+def test_the_setting_none_is_given_as_the_reason_for_no_embedder() -> None:
     choice = choose_embedder(Settings(embedder="none"))
     assert (choice.embedder, choice.absent) == (None, "no embedder: lexical recall only, as asked for")
 
@@ -280,7 +280,7 @@ def test_a_local_embedder_whose_parts_are_missing_is_unavailable(monkeypatch: py
         choose_embedder(Settings(embedder="local"))
 
 
-def test_where_the_local_embedders_parts_are_missing_auto_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_local_embedders_packages_auto_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compose, "find_spec", without_the_local_packages)
     choice = choose_embedder(Settings(embedder="auto"))
     assert choice.embedder is None
@@ -296,7 +296,7 @@ def test_weights_to_be_downloaded_need_not_be_there_yet() -> None:
     assert choose_embedder(Settings(embedder="local", weights="hub")).embedder is not None
 
 
-def test_where_the_weights_are_missing_auto_says_so(tmp_path: Path) -> None:
+def test_without_the_weights_auto_reports_it(tmp_path: Path) -> None:
     choice = choose_embedder(Settings(embedder="auto", weights=str(tmp_path / "none")))
     assert choice.embedder is None
     assert choice.absent.startswith("no embedder: lexical recall only (")
@@ -314,7 +314,7 @@ def test_the_size_of_a_model_nobody_knows_is_not_known_yet() -> None:
     assert embedder.dim is None
 
 
-def test_what_cannot_be_a_model_of_ollama_is_refused() -> None:
+def test_an_invalid_name_of_an_ollama_model_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"^embedder: 'ollama:' .*ollama:MODEL"):
         choose_embedder(Settings(embedder="ollama:"))
 
@@ -344,12 +344,12 @@ def asked_with(settings: Settings) -> str:
     return str(failed.value)
 
 
-def test_ollama_is_asked_where_the_settings_say() -> None:
+def test_ollama_is_called_at_the_address_of_the_settings() -> None:
     settings = Settings(embedder="ollama:nomic-embed-text", ollama_url="http://127.0.0.1:1")
     assert asked_with(settings).startswith("Ollama at 127.0.0.1:1, model nomic-embed-text: cannot be reached")
 
 
-def test_ollama_is_asked_at_its_own_address_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ollama_is_called_at_its_usual_address_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compose, "OLLAMA_URL", "http://127.0.0.1:1")
     assert asked_with(Settings(embedder="ollama:nomic-embed-text")).startswith("Ollama at 127.0.0.1:1, ")
     monkeypatch.undo()
@@ -366,7 +366,7 @@ def test_ollama_without_httpx_is_unavailable(monkeypatch: pytest.MonkeyPatch) ->
         choose_embedder(Settings(embedder="ollama:nomic-embed-text"))
 
 
-def test_where_httpx_is_missing_auto_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_httpx_auto_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compose, "find_spec", without_httpx)
     choice = choose_embedder(Settings(embedder="auto", ollama_url="http://localhost:11434"))
     assert choice.embedder is None
@@ -419,7 +419,7 @@ def test_there_is_no_reranker_unless_one_is_named() -> None:
     assert choose_reranker(Settings()) is None
 
 
-def test_a_reranker_given_takes_the_place_of_the_one_named() -> None:
+def test_a_reranker_object_replaces_the_named_one() -> None:
     judge = Judge(lambda _: 0.0)
     ctx = compose.context(Settings(db=":memory:", embedder="none", reranker="cross-encoder:nowhere"), reranker=judge)
     asyncio.run(ctx.store.close())
@@ -511,12 +511,12 @@ def test_there_is_no_language_model_unless_one_is_named() -> None:
     assert choose_llm(Settings()) is None
 
 
-def test_a_context_without_a_language_model_says_why() -> None:
+def test_a_context_without_a_language_model_has_the_reason() -> None:
     said = in_context(Settings(db=":memory:", embedder="none"), lambda ctx: (ctx.llm, ctx.without_llm))
     assert said == (None, "no language model is set (llm)")
 
 
-def test_a_language_model_given_takes_the_place_of_the_one_named() -> None:
+def test_a_language_model_object_replaces_the_named_one() -> None:
     model = ScriptedModel([])
     ctx = compose.context(Settings(db=":memory:", embedder="none", llm="openai:m"), llm=model)
     asyncio.run(ctx.store.close())
@@ -587,7 +587,7 @@ def test_a_package_that_cannot_be_imported_makes_a_language_model_unavailable(mo
         ({"llm": "ollama:m", "ollama_url": "http://127.0.0.1:2"}, "ollama:m at 127.0.0.1:1"),
     ],
 )
-def test_a_language_model_is_asked_where_the_settings_say(
+def test_a_language_model_is_called_at_the_address_of_the_settings(
     changes: dict[str, object], where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("remembrancer.adapters.llm.tries.RETRY_WAITS", ())

@@ -24,19 +24,19 @@ def test_without_any_source_the_defaults_hold() -> None:
     assert load(environment={}) == Settings()
 
 
-def test_a_file_goes_before_the_defaults(tmp_path: Path) -> None:
+def test_a_file_overrides_the_defaults(tmp_path: Path) -> None:
     file = a_file(tmp_path, 'workspace = "filed"\nindex_mb = 64\nfull_sync = true\n')
     settings = load(environment={}, file=file)
     assert (settings.workspace, settings.index_mb, settings.full_sync) == ("filed", 64, True)
 
 
-def test_the_environment_goes_before_a_file(tmp_path: Path) -> None:
+def test_the_environment_overrides_a_file(tmp_path: Path) -> None:
     file = a_file(tmp_path, 'workspace = "filed"\nagent = "filed"\n')
     settings = load(environment={"REMEMBRANCER_WORKSPACE": "exported"}, file=file)
     assert (settings.workspace, settings.agent) == ("exported", "filed")
 
 
-def test_an_argument_goes_before_the_environment(tmp_path: Path) -> None:
+def test_an_argument_overrides_the_environment(tmp_path: Path) -> None:
     file = a_file(tmp_path, 'workspace = "filed"\n')
     environment = {"REMEMBRANCER_WORKSPACE": "exported", "REMEMBRANCER_AGENT": "exported"}
     settings = load({"workspace": "given"}, environment=environment, file=file)
@@ -53,7 +53,7 @@ def test_the_environment_names_the_file(tmp_path: Path) -> None:
     assert load(environment={"REMEMBRANCER_CONFIG": str(file)}).workspace == "filed"
 
 
-def test_a_file_that_is_given_goes_before_the_one_the_environment_names(tmp_path: Path) -> None:
+def test_a_given_file_overrides_the_one_named_in_the_environment(tmp_path: Path) -> None:
     file = a_file(tmp_path, 'workspace = "filed"\n')
     assert load(environment={"REMEMBRANCER_CONFIG": "/nowhere.toml"}, file=file).workspace == "filed"
 
@@ -80,17 +80,17 @@ def test_another_systems_variable_gives_our_setting(variable: str, setting: str,
     assert getattr(load(environment={variable: value}), setting) == value
 
 
-def test_our_own_variable_goes_before_another_systems() -> None:
+def test_our_own_variable_overrides_another_systems() -> None:
     environment = {"REMEMBRANCER_WORKSPACE": "ours", "ENGRAM_NAMESPACE": "theirs"}
     assert load(environment=environment).workspace == "ours"
 
 
-def test_another_systems_variable_goes_before_a_file(tmp_path: Path) -> None:
+def test_another_systems_variable_overrides_a_file(tmp_path: Path) -> None:
     file = a_file(tmp_path, 'workspace = "filed"\n')
     assert load(environment={"ENGRAM_NAMESPACE": "theirs"}, file=file).workspace == "theirs"
 
 
-def test_an_argument_goes_before_another_systems_variable() -> None:
+def test_an_argument_overrides_another_systems_variable() -> None:
     assert load({"workspace": "given"}, environment={"ENGRAM_NAMESPACE": "theirs"}).workspace == "given"
 
 
@@ -121,12 +121,12 @@ def test_an_http_address_is_an_ollama_url(url: str) -> None:
         "http://gpu-box/#top", "http://gpu-box\n",
     ],
 )  # fmt: skip
-def test_what_is_no_http_address_is_refused_as_ollama_url(url: str) -> None:
+def test_an_address_that_is_not_http_is_refused_as_ollama_url(url: str) -> None:
     with pytest.raises(InvalidInput, match=r"^ollama_url: .*expected an http:// or https:// address"):
         load({"ollama_url": url}, environment={})
 
 
-def test_a_password_in_a_refused_address_is_not_told() -> None:
+def test_a_password_in_a_refused_address_is_not_shown() -> None:
     with pytest.raises(InvalidInput) as refused:
         load(environment={"REMEMBRANCER_OLLAMA_URL": "ftp://ana:s3cret@gpu-box"})
     assert str(refused.value).startswith("REMEMBRANCER_OLLAMA_URL: 'ftp://***@gpu-box' ")
@@ -153,13 +153,13 @@ def test_a_reranker_is_a_folder_or_an_address(named: str) -> None:
 @pytest.mark.parametrize(
     "named", ["", "auto", "cross-encoder", "cross-encoder:", "ftp://gpu-box", "http://", "/models"]
 )
-def test_what_is_no_reranker_is_refused(named: str) -> None:
+def test_an_invalid_reranker_is_refused(named: str) -> None:
     with pytest.raises(InvalidInput, match=r"^reranker: .*expected none, cross-encoder:FOLDER, or the http://"):
         load({"reranker": named}, environment={})
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb"])
-def test_what_is_no_name_of_a_model_is_refused_as_reranker_model(name: str) -> None:
+def test_an_invalid_model_name_is_refused_as_reranker_model(name: str) -> None:
     with pytest.raises(InvalidInput, match=r"^reranker_model: .*expected the name of a model"):
         load({"reranker_model": name}, environment={})
 
@@ -199,7 +199,7 @@ def test_a_key_that_no_header_can_carry_is_refused_without_telling_it(key: str) 
     assert key not in f"{refused.value.value} {refused.value.__cause__}"
 
 
-def test_a_key_under_a_misspelt_name_is_not_told() -> None:
+def test_a_key_under_a_misspelt_name_is_not_shown() -> None:
     with pytest.raises(InvalidInput) as refused:
         load(environment={"REMEMBRANCER_RERANK_KEY": "s3cret"})
     assert str(refused.value).startswith("REMEMBRANCER_RERANK_KEY: '***' ")
@@ -231,7 +231,7 @@ def test_a_language_model_is_a_provider_and_a_name(named: str) -> None:
         "openai:a\n",
     ],
 )
-def test_what_is_no_language_model_is_refused(named: str) -> None:
+def test_an_invalid_language_model_is_refused(named: str) -> None:
     with pytest.raises(
         InvalidInput, match=r"^llm: .*expected none, openai:MODEL, anthropic:MODEL, gemini:MODEL or olla"
     ):
@@ -249,7 +249,7 @@ def test_a_provider_s_usual_variable_gives_the_key(provider: str, variable: str)
     assert settings.llm_key.reveal() == "s3cret"
 
 
-def test_our_own_variable_for_the_key_goes_before_the_provider_s() -> None:
+def test_our_own_variable_for_the_key_overrides_the_provider_s() -> None:
     environment = {"REMEMBRANCER_LLM_KEY": "ours", "OPENAI_API_KEY": "theirs", "REMEMBRANCER_LLM": "openai:m"}
     settings = load(environment=environment)
     assert settings.llm_key is not None
@@ -347,13 +347,13 @@ def test_a_wrong_type_in_the_environment_is_refused_by_its_variable() -> None:
         load(environment={"REMEMBRANCER_INDEX_MB": "much"})
 
 
-def test_a_wrong_argument_is_refused_by_its_name_whatever_it_overrides(tmp_path: Path) -> None:
+def test_a_wrong_argument_is_refused_by_its_name_even_if_the_overridden_value_is_valid(tmp_path: Path) -> None:
     file = a_file(tmp_path, "index_mb = 64\n")
     with pytest.raises(InvalidInput, match=r"^index_mb: 'much' "):
         load({"index_mb": "much"}, environment={"REMEMBRANCER_INDEX_MB": "32"}, file=file)
 
 
-def test_a_wrong_variable_is_refused_by_its_name_whatever_it_overrides(tmp_path: Path) -> None:
+def test_a_wrong_variable_is_refused_by_its_name_even_if_the_overridden_value_is_valid(tmp_path: Path) -> None:
     file = a_file(tmp_path, "index_mb = 64\n")
     with pytest.raises(InvalidInput, match=r"^REMEMBRANCER_INDEX_MB: 'much' "):
         load(environment={"REMEMBRANCER_INDEX_MB": "much"}, file=file)
@@ -396,7 +396,7 @@ def test_settings_do_not_change() -> None:
 
 
 @pytest.mark.parametrize("setting", fields(Settings), ids=lambda setting: setting.name)
-def test_every_setting_says_what_it_is_for(setting: Field[Any]) -> None:
+def test_every_setting_has_a_description(setting: Field[Any]) -> None:
     assert setting.metadata["description"]
 
 
@@ -406,12 +406,12 @@ def test_the_choices_of_a_setting_are_those_of_its_type(name: str) -> None:
     assert [getattr(load({name: choice}, environment={}), name) for choice in choices] == choices
 
 
-def test_what_can_be_made_again_is_kept_in_the_users_cache() -> None:
+def test_reproducible_files_are_in_the_users_cache() -> None:
     assert user_cache({"XDG_CACHE_HOME": "/var/cache/ana"}) == Path("/var/cache/ana/remembrancer")
 
 
 @pytest.mark.parametrize("environment", [{}, {"XDG_CACHE_HOME": ""}])
-def test_the_users_cache_is_in_the_home_folder_unless_said_otherwise(
+def test_the_users_cache_is_in_the_home_folder_by_default(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/ana")

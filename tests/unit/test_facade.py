@@ -80,7 +80,7 @@ def test_every_public_name_is_there(name: str) -> None:
     assert getattr(remembrancer, name).__name__ == name
 
 
-def test_public_names_stand_in_order() -> None:
+def test_public_names_are_sorted() -> None:
     assert remembrancer.__all__ == sorted(set(remembrancer.__all__))
 
 
@@ -108,7 +108,7 @@ def test_a_memory_is_bound_to_the_scope_it_was_opened_with() -> None:
     assert opened(scope_of, **given) == Scope(**given)
 
 
-def test_an_argument_goes_before_settings() -> None:
+def test_an_argument_overrides_settings() -> None:
     settings = replace(QUIET, workspace="set", agent="set")
     assert opened(scope_of, workspace="given", settings=settings) == Scope(workspace="given", agent="set")
 
@@ -118,7 +118,7 @@ def test_settings_as_a_value_are_the_whole_truth(monkeypatch: pytest.MonkeyPatch
     assert opened(scope_of, settings=QUIET).agent is None
 
 
-def test_settings_as_a_mapping_stand_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_as_a_mapping_override_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REMEMBRANCER_AGENT", "exported")
     monkeypatch.setenv("REMEMBRANCER_CREW", "exported")
     settings = {"db": ":memory:", "embedder": "none", "agent": "mapped"}
@@ -146,7 +146,7 @@ def test_a_preset_may_be_given_as_a_file(tmp_path: Path) -> None:
     assert opened(kind_of_a_note, preset=str(tmp_path / "mine.toml")) == "fact"
 
 
-def test_a_preset_given_as_itself_goes_before_one_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_preset_object_overrides_one_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REMEMBRANCER_PRESET", "nonsense")
     assert opened(kind_of_a_note, settings={"db": ":memory:", "embedder": "none"}, preset=ENGRAM) == "fact"
 
@@ -174,7 +174,7 @@ def test_a_preset_given_as_itself_goes_before_one_that_the_environment_names(mon
         ({"settings": {"colour": "red"}}, r"^colour: 'red' .*one of the settings"),
     ],
 )
-def test_what_cannot_be_opened_is_refused_by_name(given: dict[str, Any], said: str) -> None:
+def test_invalid_arguments_of_open_are_refused_by_name(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         opened(scope_of, **given)
 
@@ -186,7 +186,7 @@ def test_a_file_that_is_not_there_is_not_made_where_it_must_not_be(tmp_path: Pat
     assert not file.exists()
 
 
-def test_what_one_process_wrote_the_next_one_reads(tmp_path: Path) -> None:
+def test_the_next_process_reads_what_one_process_wrote(tmp_path: Path) -> None:
     url = str(tmp_path / "a.db")
     event = opened(lambda rem: rem.observe("The deploy failed"), url=url)
     assert opened(lambda rem: rem.journal.list(), url=url) == (event,)
@@ -204,7 +204,7 @@ def test_the_clock_given_is_the_one_that_is_read() -> None:
 # ── views ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_view_sees_what_its_scope_may() -> None:
+def test_a_view_sees_the_memories_that_its_scope_may_see() -> None:
     async def steps(rem: AsyncRemembrancer) -> list[int]:
         ana, bob = rem.scoped(crew="platform", agent="ana"), rem.scoped(crew="platform", agent="bob")
         await ana.observe("The deploy failed")
@@ -339,7 +339,7 @@ def test_a_language_model_of_the_settings_is_closed_with_the_memory(monkeypatch:
     assert model.closed == 1
 
 
-def test_nothing_is_said_of_a_language_model_that_nobody_named(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_language_model_that_was_not_requested_is_not_reported_as_missing(caplog: pytest.LogCaptureFixture) -> None:
     Remembrancer.open(settings=QUIET).close()
     assert "language model" not in caplog.text
 
@@ -368,7 +368,7 @@ def test_closing_twice_is_harmless() -> None:
     assert opened(steps) is None
 
 
-def test_a_memory_is_closed_whatever_went_wrong_inside() -> None:
+def test_a_memory_is_closed_after_any_error_inside() -> None:
     kept: list[AsyncRemembrancer] = []
 
     async def steps(rem: AsyncRemembrancer) -> None:
@@ -436,7 +436,7 @@ def test_a_view_is_closed_with_the_memory_it_looks_at() -> None:
         opened(steps)
 
 
-def test_what_was_observed_is_indexed_beside_other_work(tmp_path: Path) -> None:
+def test_observed_events_are_indexed_in_the_background(tmp_path: Path) -> None:
     class Telling(HashEmbedder):
         asked = asyncio.Event()
 

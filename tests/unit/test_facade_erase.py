@@ -32,7 +32,7 @@ def rem() -> Iterator[Remembrancer]:
         {"agent": "ana", "before": "yesterday"},
     ],
 )
-def test_what_is_not_chosen_in_exactly_one_way_erases_nothing(rem: Remembrancer, chosen: dict[str, Any]) -> None:
+def test_a_selection_by_none_or_several_criteria_erases_nothing(rem: Remembrancer, chosen: dict[str, Any]) -> None:
     rem.remember("It stays")
     with pytest.raises(InvalidInput):
         rem.erase(**chosen)
@@ -52,7 +52,7 @@ def test_parts_of_a_scope_are_taken_together(rem: Remembrancer) -> None:
     assert rem.erase(agent="ana", session="monday").memories == (mine.id,)
 
 
-def test_it_reaches_what_only_others_may_see(rem: Remembrancer) -> None:
+def test_it_reaches_memories_that_only_others_may_see(rem: Remembrancer) -> None:
     hidden = rem.scoped(agent="bo").remember("Of Bo, for Bo", visibility="own")
     rem.erase(ids=[hidden.id])
     assert rem.scoped(agent="bo").recent() == ()
@@ -67,7 +67,7 @@ def test_it_reaches_no_other_workspace(rem: Remembrancer) -> None:
     assert [one.id for one in other.recent()] == [memory.id]
 
 
-def test_a_receipt_says_who_did_it(rem: Remembrancer) -> None:
+def test_a_receipt_names_the_caller(rem: Remembrancer) -> None:
     rem.scoped(role="LEAD").erase(agent="ana")
     assert [one.by for one in rem.erasures()] == ["LEAD ana"]
 

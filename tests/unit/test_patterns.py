@@ -15,7 +15,7 @@ def test_a_pattern_is_not_compiled_before_it_is_used() -> None:
         unused.search("anything")
 
 
-def test_a_pattern_finds_what_a_compiled_one_finds() -> None:
+def test_a_pattern_finds_the_same_as_a_compiled_one() -> None:
     source, text = r"(?P<word>[a-z]+)", "Two words"
     assert [found["word"] for found in pattern(source, re.IGNORECASE).finditer(text)] == ["Two", "words"]
     assert pattern(source).sub("-", text) == re.compile(source).sub("-", text)

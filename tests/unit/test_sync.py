@@ -105,7 +105,7 @@ def test_a_method_takes_and_gives_the_same_in_both_facades(awaited: type, name: 
 
 
 @pytest.mark.parametrize(("awaited", "name"), MEMBERS)
-def test_a_method_says_the_same_of_itself_in_both_facades(awaited: type, name: str) -> None:
+def test_a_method_has_the_same_docstring_in_both_facades(awaited: type, name: str) -> None:
     assert inspect.getdoc(function(awaited, name))
     assert inspect.getdoc(function(PAIRS[awaited], name)) == inspect.getdoc(function(awaited, name))
 
@@ -136,7 +136,7 @@ def test_the_types_of_a_method_can_be_read_at_run_time() -> None:
     assert get_type_hints(Remembrancer.open)["return"] is not None
 
 
-def test_a_type_checker_knows_what_a_method_returns(rem: Remembrancer) -> None:
+def test_a_type_checker_infers_the_return_type_of_a_method(rem: Remembrancer) -> None:
     assert_type(rem, Remembrancer)
     assert_type(rem.recall("deploy", limit=1, kinds=["message"]), Recall)
     assert_type(rem.recent(limit=1), tuple[Memory, ...])
@@ -279,7 +279,7 @@ def test_an_opening_that_fails_leaves_no_thread() -> None:
     assert {thread.name for thread in set(threading.enumerate()) - before if "remembrancer" in thread.name} == set()
 
 
-def test_a_memory_is_closed_whatever_went_wrong_inside() -> None:
+def test_a_memory_is_closed_after_any_error_inside() -> None:
     with pytest.raises(ZeroDivisionError), Remembrancer.open(settings=SETTINGS, embedder="none") as rem:
         raise ZeroDivisionError
     with pytest.raises(StoreUnavailable):
@@ -355,7 +355,7 @@ def test_closing_gives_up_a_sweep_that_does_not_end() -> None:
     assert embedder.given_up.is_set()
 
 
-def test_a_fork_is_told_that_the_memory_was_opened_before_it() -> None:
+def test_use_after_a_fork_raises_an_error() -> None:
     with Remembrancer.open(":memory:", embedder="none") as rem:
         receiving, sending = os.pipe()
         child = os.fork()

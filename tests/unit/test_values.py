@@ -140,7 +140,7 @@ def test_a_constructor_is_compiled_for_a_class_with_many_instances() -> None:
     assert inspect.isfunction(vars(Word)["__init__"])
 
 
-def test_what_is_not_frozen_changes() -> None:
+def test_a_field_of_a_class_that_is_not_frozen_can_change() -> None:
     counter = OURS.Counter()
     counter.count += 1
     assert counter == OURS.Counter(1)

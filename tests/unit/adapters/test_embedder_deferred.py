@@ -40,7 +40,7 @@ def deferred(loader: Loader) -> DeferredEmbedder[Embedder]:
     return DeferredEmbedder(model_id="hash-256", dim=256, reads=str.isascii, load=loader)
 
 
-def test_nothing_is_loaded_to_tell_the_name_and_the_size() -> None:
+def test_nothing_is_loaded_for_the_name_and_the_size() -> None:
     loader = Loader()
     embedder = deferred(loader)
     assert (embedder.model_id, embedder.dim, loader.threads) == ("hash-256", 256, [])
@@ -94,7 +94,7 @@ def test_a_model_that_could_not_be_loaded_is_tried_again() -> None:
     assert len(loader.loaded) == 1
 
 
-def test_closing_closes_what_was_loaded() -> None:
+def test_closing_closes_the_loaded_embedder() -> None:
     loader = Loader()
 
     async def embed() -> None:
@@ -167,7 +167,7 @@ def test_questions_and_passages_at_once_load_it_once() -> None:
     assert len(loaded) == 1
 
 
-def test_a_question_for_a_model_that_cannot_be_loaded_says_so() -> None:
+def test_a_question_for_a_model_that_cannot_be_loaded_reports_it() -> None:
     embedder, _ = deferred_words(ModelUnavailable("no weights"), ModelUnavailable("no weights"))
 
     async def embed() -> None:

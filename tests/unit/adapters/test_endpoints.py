@@ -37,10 +37,10 @@ NOW = "Mon, 23 Nov 2026 09:00:00 GMT"
         ),
     ],
 )
-def test_headers_say_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+def test_the_wait_is_taken_from_the_headers(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
 
 
-def test_googles_retry_info_says_how_long_to_wait() -> None:
+def test_the_wait_is_taken_from_googles_retry_info() -> None:
     info = b'{"error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.07s"}]}}'
     assert retry_after({}, info) == 34.07

@@ -33,7 +33,7 @@ def deferred(loader: Loader) -> DeferredLanguageModel:
     return DeferredLanguageModel(model_id="openai:m", load=loader)
 
 
-def test_nothing_is_loaded_to_tell_the_name() -> None:
+def test_nothing_is_loaded_for_the_name() -> None:
     loader = Loader()
     assert (deferred(loader).model_id, loader.threads) == ("openai:m", [])
 
@@ -67,7 +67,7 @@ def test_a_model_that_could_not_be_loaded_is_tried_again() -> None:
     assert len(loader.loaded) == 1
 
 
-def test_closing_closes_what_was_loaded() -> None:
+def test_closing_closes_the_loaded_model() -> None:
     loader = Loader()
 
     async def ask() -> None:

@@ -127,7 +127,7 @@ def test_a_model_is_named_by_provider_and_name(server: LlmServer, provider: Prov
 
 
 @each_provider
-def test_the_key_stands_where_the_provider_looks_for_it(server: LlmServer, provider: Provider) -> None:
+def test_the_key_is_sent_in_the_header_of_the_provider(server: LlmServer, provider: Provider) -> None:
     server.api_key = KEY
     assert answered(a_service(server, provider)).value == GOOD
 
@@ -139,7 +139,7 @@ def test_without_a_key_none_is_sent(server: LlmServer, provider: Provider) -> No
     assert names & {"authorization", "x-api-key", "x-goog-api-key"} == set()
 
 
-def test_what_the_environment_says_to_the_providers_packages_is_not_heard(
+def test_environment_variables_of_the_providers_packages_are_ignored(
     server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
@@ -221,7 +221,7 @@ def test_a_wrong_shape_is_reported_and_asked_again(server: LlmServer, provider: 
 
 
 @each_provider
-def test_what_the_check_finds_wrong_is_reported_and_asked_again(server: LlmServer, provider: Provider) -> None:
+def test_an_answer_that_fails_the_check_is_reported_and_asked_again(server: LlmServer, provider: Provider) -> None:
     server.answers = [{"title": "", "days": 1}]
     task = a_task(lambda value: "" if value["title"] else "the title says nothing")
     assert answered(a_service(server, provider), task) == Answer(value=GOOD, usage=used(2))
@@ -289,7 +289,7 @@ def test_a_model_that_declines_is_not_asked_again(server: LlmServer, provider: P
 
 
 @each_provider
-def test_too_many_requests_are_tried_again_when_the_provider_says(server: LlmServer, provider: Provider) -> None:
+def test_too_many_requests_are_retried_after_the_providers_wait(server: LlmServer, provider: Provider) -> None:
     server.answers = [fails(429, "slow down", {"Retry-After": "7"})]
     waits = Waits()
     assert answered(a_service(server, provider), waits=waits) == Answer(value=GOOD, usage=used(2, answers=1))
@@ -417,7 +417,7 @@ def test_a_whole_task_has_its_time_too(server: LlmServer, monkeypatch: pytest.Mo
 
 
 @each_provider
-def test_a_refused_key_is_not_tried_again_and_not_told(
+def test_a_refused_key_is_not_retried_and_not_shown(
     server: LlmServer, provider: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -428,12 +428,12 @@ def test_a_refused_key_is_not_tried_again_and_not_told(
     assert KEY not in f"{error!r} {''.join(traceback.format_exception(error))} {caplog.text}"
 
 
-def test_a_key_appears_nowhere_where_it_stands_at_the_end_of_what_is_reported(server: LlmServer) -> None:
+def test_a_key_at_the_end_of_a_reported_message_is_removed(server: LlmServer) -> None:
     server.always = fails(400, "x" * (200 - len(KEY) // 2) + KEY)
     assert KEY[:4] not in str(failure(a_service(server)))
 
 
-def test_a_key_is_not_logged_where_all_goes_well(server: LlmServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_key_is_not_logged_on_success(server: LlmServer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     for provider in get_args(Provider):
         answered(a_service(server, provider))
@@ -466,7 +466,7 @@ def test_a_request_that_is_refused_is_not_sent_again(server: LlmServer, provider
 
 @each_provider
 @pytest.mark.parametrize("body", [b"<html>a proxy</html>", b'{"id": '])
-def test_what_is_no_answer_of_the_protocol_is_a_failure(server: LlmServer, provider: Provider, body: bytes) -> None:
+def test_an_answer_that_violates_the_protocol_is_a_failure(server: LlmServer, provider: Provider, body: bytes) -> None:
     server.always = says(200, body)
     assert "answered unlike its protocol (" in str(failure(a_service(server, provider)))
 
@@ -486,7 +486,7 @@ def test_a_redirect_is_not_followed(server: LlmServer, provider: Provider) -> No
         assert elsewhere.asked == []
 
 
-def test_a_failure_says_what_was_used_up_before_it(server: LlmServer) -> None:
+def test_a_failure_has_the_usage_before_it(server: LlmServer) -> None:
     server.answers = [{"title": 1, "days": 1}]
     server.always = fails(401)
     assert failure(a_service(server)).usage == used(2, answers=1)
@@ -512,7 +512,7 @@ def test_the_settings_prices_are_counted_over_all_answers(server: LlmServer) -> 
     assert usage.cost == pytest.approx(2 * (INPUT_TOKENS * 1 + OUTPUT_TOKENS * 10) / 1e6)
 
 
-def test_an_answer_that_does_not_say_what_it_used_has_no_price(server: LlmServer) -> None:
+def test_an_answer_without_usage_has_no_price(server: LlmServer) -> None:
     server.always = unmeasured(GOOD)
     answer = answered(a_service(server, "ollama", prices=Prices(input=1, output=10)))
     assert (answer.value, answer.usage.cost) == (GOOD, None)

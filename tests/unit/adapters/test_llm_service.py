@@ -39,7 +39,7 @@ def test_a_service_is_named_by_provider_and_model() -> None:
         ({"timeout": float("nan")}, "timeout"),
     ],
 )
-def test_what_is_no_service_is_refused_by_name(changes: dict[str, Any], argument: str) -> None:
+def test_an_unknown_service_is_refused_by_name(changes: dict[str, Any], argument: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         a_service(**changes)
     assert refused.value.argument == argument
@@ -60,7 +60,7 @@ def test_every_provider_has_an_address() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://gpu-box:11434", "http://gpu-box:11434/", "http://gpu-box:11434/v1"])
-def test_ollama_is_asked_beside_its_own_api(url: str) -> None:
+def test_ollama_is_called_through_its_openai_compatible_api(url: str) -> None:
     assert a_service(provider="ollama", url=url).address == "http://gpu-box:11434/v1"
 
 

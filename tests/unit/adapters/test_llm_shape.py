@@ -24,7 +24,7 @@ SCHEMA = {
 
 
 @pytest.mark.parametrize("value", [{"facts": []}, {"facts": [{"text": "a", "kind": "rule"}]}, {"facts": [], "more": 1}])
-def test_there_is_nothing_wrong_with_what_the_schema_allows(value: dict[str, Any]) -> None:
+def test_a_value_that_the_schema_allows_has_no_faults(value: dict[str, Any]) -> None:
     assert schema_violations(value, SCHEMA) == ""
 
 
@@ -38,11 +38,11 @@ def test_there_is_nothing_wrong_with_what_the_schema_allows(value: dict[str, Any
         ({"facts": [{"text": "a", "secret": 1}]}, "$.facts[0] has a property that the schema does not name"),
     ],
 )
-def test_what_is_wrong_is_described_by_place_and_rule(value: dict[str, Any], told: str) -> None:
+def test_faults_are_described_by_place_and_rule(value: dict[str, Any], told: str) -> None:
     assert schema_violations(value, SCHEMA) == told
 
 
-def test_what_stands_in_a_wrong_answer_is_not_told() -> None:
+def test_the_content_of_a_wrong_answer_is_not_shown() -> None:
     assert "hunter2" not in schema_violations(
         {"facts": [{"text": "a", "kind": "hunter2", "hunter2": "hunter2"}]}, SCHEMA
     )
@@ -53,7 +53,7 @@ def test_of_many_faults_five_are_reported() -> None:
 
 
 @pytest.mark.parametrize("text", [float("nan"), float("inf"), "caf\ud83d"])
-def test_what_json_does_not_have_is_wrong(text: object) -> None:
+def test_values_that_json_does_not_have_are_faults(text: object) -> None:
     assert schema_violations({"facts": [], "more": text}, SCHEMA) == (
         "the answer holds a number or a character that JSON does not have"
     )

@@ -154,7 +154,7 @@ def test_the_model_is_named_by_its_folder(folder: Path) -> None:
 NOT_FOUND, FOUND = pytest.approx([sigmoid(-1)]), pytest.approx([sigmoid(0)])
 
 
-def test_what_stands_beyond_the_models_reach_does_not_count(folder: Path) -> None:
+def test_text_beyond_the_models_limit_does_not_count(folder: Path) -> None:
     assert scores(folder, "kestrel", ["filler " * 600 + "kestrel"]) == NOT_FOUND
 
 
@@ -172,7 +172,7 @@ def test_a_long_question_takes_nothing_from_a_short_text(folder: Path) -> None:
     assert scores(folder, "kestrel " + "filler " * 2000, ["owl other kestrel"]) == FOUND
 
 
-def test_fewer_pieces_are_read_where_so_told(folder: Path) -> None:
+def test_the_token_limit_can_be_lowered(folder: Path) -> None:
     assert scores(folder, "kestrel", ["filler " * 12 + "kestrel"], max_pieces=16) == NOT_FOUND
 
 
@@ -240,7 +240,7 @@ def test_texts_are_scored_on_a_thread_of_its_own(folder: Path) -> None:
     assert [name.startswith("rerank") for name in watched.threads] == [True]
 
 
-def test_what_takes_too_long_is_unavailable(folder: Path) -> None:
+def test_a_call_that_takes_too_long_is_unavailable(folder: Path) -> None:
     release = threading.Event()
     watched = WatchedSession(folder, release.wait)
 
@@ -313,17 +313,17 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none").startswith(f"there is no model.onnx in {tmp_path / 'none'}: ")
 
 
-def test_a_graph_that_takes_something_else_is_unavailable_with_what_it_takes(tmp_path: Path) -> None:
+def test_a_graph_with_other_inputs_is_unavailable_and_its_inputs_are_named(tmp_path: Path) -> None:
     write_model(tmp_path, rename={"attention_mask": "mask"})
     assert "takes input_ids tensor(int64) (batch, length); mask tensor(int64) (batch, length); " in refusal(tmp_path)
 
 
-def test_a_graph_with_more_than_two_labels_is_unavailable_with_what_it_gives(tmp_path: Path) -> None:
+def test_a_graph_with_more_than_two_labels_is_unavailable_and_its_output_is_named(tmp_path: Path) -> None:
     write_model(tmp_path, labels=3)
     assert "gives logits tensor(float) (batch, 3); expected logits of shape (pairs, 1) or (" in refusal(tmp_path)
 
 
-def test_a_graph_that_gives_what_is_no_number_is_unavailable(tmp_path: Path) -> None:
+def test_a_graph_that_returns_no_finite_number_is_unavailable(tmp_path: Path) -> None:
     write_model(tmp_path, bias=math.inf)
     with pytest.raises(ModelUnavailable, match="infinite or not a number"):
         scores(tmp_path)

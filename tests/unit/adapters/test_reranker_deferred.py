@@ -49,7 +49,7 @@ def deferred(loader: Loader) -> DeferredReranker:
     return DeferredReranker(model_id="by-length", load=loader)
 
 
-def test_nothing_is_loaded_to_tell_the_name() -> None:
+def test_nothing_is_loaded_for_the_name() -> None:
     loader = Loader()
     assert (deferred(loader).model_id, loader.threads) == ("by-length", [])
 
@@ -88,7 +88,7 @@ def test_a_model_that_could_not_be_loaded_is_tried_again() -> None:
     assert len(loader.loaded) == 1
 
 
-def test_closing_closes_what_was_loaded() -> None:
+def test_closing_closes_the_loaded_reranker() -> None:
     loader = Loader()
 
     async def score() -> None:

@@ -97,7 +97,7 @@ def test_a_call_in_coheres_shape_asks_for_every_text_back(server: RerankServer) 
     assert asked.body == {"model": "rerank-v3.5", "query": QUESTION, "documents": ["one", "two"], "top_n": 2}
 
 
-def test_a_call_in_the_shape_of_text_embeddings_inference_asks_to_cut_what_is_too_long(server: RerankServer) -> None:
+def test_a_call_in_the_shape_of_text_embeddings_inference_requests_truncation(server: RerankServer) -> None:
     scores(server, ["one", "two"], TEI)
     [asked] = server.asked
     assert asked.body == {"query": QUESTION, "texts": ["one", "two"], "truncate": True, "raw_scores": False}
@@ -193,7 +193,7 @@ def test_the_addresss_user_and_password_are_sent(server: RerankServer) -> None:
     assert server.asked[0].headers["Authorization"] == "Basic YW5hOnMzY3JldA=="
 
 
-def test_a_refused_key_is_unavailable_with_what_to_look_at(server: RerankServer) -> None:
+def test_a_refused_key_is_unavailable_with_advice(server: RerankServer) -> None:
     server.api_key = "another"
     assert failure(server, api_key=KEY).endswith("answered 401: invalid api token: Bearer ***; is the API key right?")
 
@@ -351,7 +351,7 @@ def test_a_redirect_is_not_followed(server: RerankServer) -> None:
         assert elsewhere.asked == []
 
 
-def test_what_a_server_says_of_an_error_is_cut(server: RerankServer) -> None:
+def test_a_long_error_message_of_the_server_is_cut(server: RerankServer) -> None:
     server.fault = answers(500, {"error": "x" * 5000})
     assert failure(server).endswith("answered 500: " + "x" * 200)
 

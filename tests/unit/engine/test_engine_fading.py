@@ -56,7 +56,7 @@ def test_decay_lists_so_many_at_most(several: Remembrancer) -> None:
     assert told(several.health.decay(limit=1)) == [("faded", 0.125)]
 
 
-def test_decay_says_when_each_falls_below_what_counts_as_faded(several: Remembrancer) -> None:
+def test_decay_has_the_time_at_which_each_memory_falls_below_the_threshold(several: Remembrancer) -> None:
     assert [one.falls_at for one in several.health.decay()] == [
         NOW - 32 * DAY + UNIT,
         NOW + 64 * DAY + UNIT,
@@ -90,24 +90,24 @@ def test_fading_lists_so_many_at_most(several: Remembrancer) -> None:
     assert told(several.health.fading(limit=1, within=100 * DAY)) == [("half", 0.5)]
 
 
-def test_what_fades_later_than_asked_is_not_fading(several: Remembrancer) -> None:
+def test_a_memory_that_fades_after_the_horizon_is_not_listed(several: Remembrancer) -> None:
     assert told(several.health.fading(within=65 * DAY)) == [("half", 0.5)]
     assert told(several.health.fading(within=64 * DAY)) == []
 
 
-def test_a_month_is_looked_ahead_unless_said_otherwise(several: Remembrancer, clock: FixedClock) -> None:
+def test_the_default_horizon_is_a_month(several: Remembrancer, clock: FixedClock) -> None:
     assert told(several.health.fading()) == []
     clock.advance(35 * DAY)
     assert [one.memory.text for one in several.health.fading()] == ["half"]
 
 
-def test_what_was_forgotten_does_not_fade(several: Remembrancer) -> None:
+def test_a_forgotten_memory_does_not_fade(several: Remembrancer) -> None:
     several.forget(several.health.fading(within=100 * DAY)[0].memory.id)
     assert told(several.health.fading(within=100 * DAY)) == [("strong", 1.0)]
     assert [text for text, _ in told(several.health.decay())] == ["faded", "strong"]
 
 
-def test_only_what_the_caller_sees_is_listed(several: Remembrancer) -> None:
+def test_only_memories_that_the_caller_sees_are_listed(several: Remembrancer) -> None:
     several.scoped(agent="bob").remember("bob's", occurred_at=NOW)
     assert "bob's" not in [text for text, _ in told(several.scoped(agent="ana").health.decay())]
     assert "bob's" in [text for text, _ in told(several.scoped(agent="bob").health.decay())]
@@ -128,7 +128,7 @@ def test_using_a_memory_puts_its_fading_off(rem: Remembrancer, clock: FixedClock
     assert after - before > 30 * DAY  # thirty days anew, and what use has added
 
 
-def test_listing_what_fades_writes_nothing(several: Remembrancer) -> None:
+def test_listing_fading_memories_writes_nothing(several: Remembrancer) -> None:
     before = several.recent()
     several.health.decay()
     several.health.fading()
@@ -166,7 +166,7 @@ def test_a_curve_of_something_to_come_begins_now(ramp: Remembrancer) -> None:
     assert ramp.health.curve(memory.id).points[0][0] == NOW
 
 
-def test_a_curve_says_now_and_when_it_falls(ramp: Remembrancer) -> None:
+def test_a_curve_has_the_current_time_and_the_time_at_which_it_crosses(ramp: Remembrancer) -> None:
     memory = ramp.remember("new", importance=1, occurred_at=NOW)
     curve = ramp.health.curve(memory.id)
     assert (curve.now, curve.forecast) == (NOW, ramp.health.decay()[0])
@@ -190,9 +190,7 @@ def test_a_curve_of_an_unknown_memory_is_not_found(ramp: Remembrancer) -> None:
         ("curve", {"memory_id": uuid4(), "points": 1}, r"^points: 1 .*from 2 to 10000"),
     ],
 )
-def test_what_is_not_allowed_is_refused_by_argument(
-    ramp: Remembrancer, ask: str, given: dict[str, Any], said: str
-) -> None:
+def test_invalid_values_are_refused_by_argument(ramp: Remembrancer, ask: str, given: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         getattr(ramp.health, ask)(**given)
 

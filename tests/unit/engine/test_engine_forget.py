@@ -151,7 +151,7 @@ def test_a_turn_that_is_restored_is_found_by_itself(make: Callable[[], Store]) -
     assert lived(make, INSTEAD, steps) == (Status.ACTIVE, 1)
 
 
-def test_what_a_person_wrote_of_its_turns_stays_as_it_is(make: Callable[[], Store]) -> None:
+def test_a_note_of_a_person_about_its_turns_is_unchanged(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, turns: list[UUID]) -> tuple[str, int]:
         events = await ctx.store.provenance(READER, turns[SECRET])
         draft = MemoryDraft(text="We spoke of the safe", kind=EPISODE)
@@ -171,7 +171,7 @@ def test_an_episode_changed_meanwhile_is_rewritten_in_its_latest_state(make: Cal
     assert lived(make, BESIDE, steps) == 2
 
 
-def test_an_episode_that_never_stands_still_is_a_conflict_and_nothing_is_forgotten(make: Callable[[], Store]) -> None:
+def test_an_episode_that_keeps_changing_is_a_conflict_and_nothing_is_forgotten(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, turns: list[UUID]) -> Status:
         with pytest.raises(Conflict):
             await forget(replace(ctx, store=_Late(ctx.store, 99)), READER, turns[SECRET])
@@ -197,7 +197,7 @@ class _Late:
         return getattr(self._inner, name)
 
 
-def test_what_the_reader_cannot_see_is_not_forgotten(make: Callable[[], Store]) -> None:
+def test_a_memory_that_the_reader_cannot_see_is_not_forgotten(make: Callable[[], Store]) -> None:
     async def steps(ctx: Context, turns: list[UUID]) -> None:
         await forget(ctx, READER, UUID(int=len(turns)))
 

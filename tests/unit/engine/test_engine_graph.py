@@ -32,7 +32,7 @@ def test_around_a_memory_are_those_within_two_steps(rem: Remembrancer, chain: li
     assert texts(rem.graph(chain[0])) == ["a", "b", "c"]
 
 
-def test_only_edges_among_what_is_shown_are_reported(rem: Remembrancer, chain: list[str]) -> None:
+def test_only_edges_among_shown_memories_are_reported(rem: Remembrancer, chain: list[str]) -> None:
     assert [edge.weight for edge in rem.graph(chain[0]).relations] == [1.0, 0.5]
 
 
@@ -40,7 +40,7 @@ def test_of_those_equally_near_the_heavier_edge_comes_first(rem: Remembrancer, c
     assert texts(rem.graph(chain[1], limit=3)) == ["b", "a", "c"]
 
 
-def test_a_view_without_room_says_that_it_is_cut(rem: Remembrancer, chain: list[str]) -> None:
+def test_a_view_beyond_its_limit_reports_that_it_is_cut(rem: Remembrancer, chain: list[str]) -> None:
     graph = rem.graph(chain[1], limit=2)
     assert (texts(graph), graph.cut, len(graph.relations)) == (["b", "a"], True, 1)
 
@@ -49,7 +49,7 @@ def test_a_view_with_room_is_not_cut(rem: Remembrancer, chain: list[str]) -> Non
     assert not rem.graph(chain[1]).cut
 
 
-def test_a_memory_without_edges_stands_alone(rem: Remembrancer) -> None:
+def test_a_memory_without_edges_is_the_only_node(rem: Remembrancer) -> None:
     alone = rem.remember("alone")
     assert texts(rem.graph(alone.id)) == ["alone"]
 

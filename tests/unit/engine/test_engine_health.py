@@ -92,7 +92,7 @@ def test_one_young_memory_is_fresh_and_covered_and_has_nothing_to_be_near_to(rem
     assert measured(rem) == Metrics(freshness=100.0, coverage=100.0, coherence=None, efficiency=None, reachability=None)
 
 
-def test_what_is_forgotten_does_not_count(rem: Remembrancer) -> None:
+def test_forgotten_memories_do_not_count(rem: Remembrancer) -> None:
     for memory in remembered(rem, "The deploy failed", "The deploy failed again"):
         rem.forget(memory.id)
     assert measured(rem) == NOTHING
@@ -106,7 +106,7 @@ def test_without_an_embedder_only_age_can_be_measured(wordy: Remembrancer) -> No
     )
 
 
-def test_without_an_embedder_the_score_is_what_age_says(wordy: Remembrancer) -> None:
+def test_without_an_embedder_the_score_depends_on_age_alone(wordy: Remembrancer) -> None:
     wordy.remember("The deploy failed", occurred_at=NOW - 30 * DAY)
     assert taken(wordy).score == 50.0
 
@@ -117,12 +117,12 @@ def test_freshness_is_of_the_median_age(wordy: Remembrancer) -> None:
     assert measured(wordy).freshness == 50.0
 
 
-def test_what_is_still_to_come_is_as_fresh_as_what_is_new(wordy: Remembrancer) -> None:
+def test_a_memory_dated_in_the_future_is_as_fresh_as_a_new_one(wordy: Remembrancer) -> None:
     wordy.remember("The release", occurred_at=NOW + 30 * DAY)
     assert measured(wordy).freshness == 100.0
 
 
-def test_what_was_not_indexed_yet_is_not_covered(rem: Remembrancer) -> None:
+def test_memories_that_are_not_indexed_yet_are_not_covered(rem: Remembrancer) -> None:
     rem.remember("The deploy failed")
     rem.jobs.index_now()
     remembered(rem, "The deploy failed again", "It works", "It works again")
@@ -152,12 +152,12 @@ def test_a_memory_is_not_its_own_neighbour(angled: Remembrancer) -> None:
     assert measured(angled).coherence == pytest.approx(0.0, abs=EIGHT_BITS)
 
 
-def test_memories_that_say_the_same_are_each_other_s_neighbours(angled: Remembrancer) -> None:
+def test_memories_with_equal_texts_are_each_other_s_neighbours(angled: Remembrancer) -> None:
     remembered(angled, "one at 45", "two at 45", "three at 45", "four at 45")
     assert measured(angled).coherence == pytest.approx(100.0, abs=EIGHT_BITS)
 
 
-def test_efficiency_is_the_mean_similarity_of_what_was_shown(angled: Remembrancer, clock: FixedClock) -> None:
+def test_efficiency_is_the_mean_similarity_of_shown_memories(angled: Remembrancer, clock: FixedClock) -> None:
     remembered(angled, "at 0", "at 60")
     angled.jobs.index_now()
     for question in ("at 0", "at 25", "at 40"):
@@ -168,7 +168,7 @@ def test_efficiency_is_the_mean_similarity_of_what_was_shown(angled: Remembrance
 
 
 @pytest.mark.parametrize(("ago", "counts"), [(7 * DAY, True), (7 * DAY + timedelta(microseconds=1), False)])
-def test_what_was_shown_counts_for_seven_days(
+def test_an_exposure_counts_for_seven_days(
     angled: Remembrancer, clock: FixedClock, ago: timedelta, counts: bool
 ) -> None:
     angled.remember("at 0")
@@ -179,14 +179,14 @@ def test_what_was_shown_counts_for_seven_days(
 
 
 @pytest.mark.parametrize("exposure", ["retrieved", "used"])
-def test_only_what_was_shown_tells_of_efficiency(angled: Remembrancer, exposure: str) -> None:
+def test_only_shown_memories_count_for_efficiency(angled: Remembrancer, exposure: str) -> None:
     angled.remember("at 0")
     angled.jobs.index_now()
     angled.mark(angled.recall("at 0"), exposure)
     assert measured(angled).efficiency is None
 
 
-def test_what_was_shown_without_being_found_by_meaning_says_nothing(angled: Remembrancer) -> None:
+def test_exposures_without_a_similarity_do_not_count_for_efficiency(angled: Remembrancer) -> None:
     angled.mark([angled.remember("at 0").id], "shown")
     assert measured(angled).efficiency is None
 
@@ -270,7 +270,7 @@ def test_of_many_memories_some_are_sampled() -> None:
     assert sampled(indexed=SAMPLE + 30, left=0)[0] == SAMPLE
 
 
-def test_what_has_no_vector_takes_no_place_in_the_sample() -> None:
+def test_memories_without_a_vector_are_not_sampled() -> None:
     assert sampled(indexed=40, left=2 * SAMPLE)[0] == 40
 
 
@@ -314,7 +314,7 @@ def test_another_workspace_is_beyond_the_wall(clock: FixedClock, tmp_path_factor
         assert (taken(acme).metrics, acme.health.latest("platform")) == (NOTHING, None)
 
 
-def test_what_one_agent_keeps_to_itself_is_told_to_nobody(wordy: Remembrancer) -> None:
+def test_private_memories_of_an_agent_do_not_count(wordy: Remembrancer) -> None:
     aged(wordy, 30, crew="platform")
     aged(wordy, 600, crew="platform", visibility="own")
     aged(wordy, 600, crew="platform", visibility="session")
@@ -322,13 +322,13 @@ def test_what_one_agent_keeps_to_itself_is_told_to_nobody(wordy: Remembrancer) -
     assert [wordy.health.latest(crew).score for crew in (None, "platform")] == [50.0, 50.0]  # type: ignore[union-attr]
 
 
-def test_what_a_crew_keeps_to_itself_counts_for_the_crew_alone(wordy: Remembrancer) -> None:
+def test_memories_visible_to_a_crew_count_for_that_crew_only(wordy: Remembrancer) -> None:
     aged(wordy, 30, crew="platform", visibility="crew")
     wordy.maintain()
     assert [wordy.health.latest(crew).score for crew in (None, "platform")] == [None, 50.0]  # type: ignore[union-attr]
 
 
-def test_the_health_of_the_workspace_is_the_same_whoever_takes_it(wordy: Remembrancer) -> None:
+def test_the_health_of_the_workspace_is_the_same_for_every_caller(wordy: Remembrancer) -> None:
     aged(wordy, 30, crew="platform")
     aged(wordy, 60, crew=None)
     alone = taken(wordy)
@@ -353,7 +353,7 @@ def test_a_snapshot_is_taken_once_a_day(wordy: Remembrancer, clock: FixedClock) 
     assert taken(wordy) == first
 
 
-def test_a_forced_snapshot_takes_the_place_of_today_s(wordy: Remembrancer, clock: FixedClock) -> None:
+def test_a_forced_snapshot_replaces_today_s(wordy: Remembrancer, clock: FixedClock) -> None:
     wordy.remember("The deploy failed")
     taken(wordy)
     clock.advance(timedelta(hours=10))
@@ -374,7 +374,7 @@ def test_days_on_which_nobody_asked_are_missing(wordy: Remembrancer, clock: Fixe
     assert days_of(wordy) == [TODAY + 6 * DAY, TODAY + DAY, TODAY]
 
 
-def test_history_ends_where_it_is_told_to(wordy: Remembrancer, clock: FixedClock) -> None:
+def test_history_ends_at_the_given_day(wordy: Remembrancer, clock: FixedClock) -> None:
     wordy.remember("The deploy failed")
     for _ in range(3):
         wordy.maintain()

@@ -283,7 +283,7 @@ def test_an_embedder_that_is_down_is_not_held_against_the_texts() -> None:
         (False, "Ana, Wednesday 4 March 2026", "The deploy failed"),
     ],
 )
-def test_who_and_when_are_embedded_with_a_text_where_the_preset_says_so(
+def test_speaker_and_date_are_embedded_with_a_text_if_the_preset_says_so(
     with_heading: bool, heading: str, expected: str
 ) -> None:
     embedder = Picky()
@@ -348,7 +348,7 @@ def test_a_turn_is_read_after_the_turns_before_it() -> None:
     }
 
 
-def test_a_turn_is_read_after_no_more_than_the_preset_says() -> None:
+def test_a_turn_is_embedded_with_at_most_the_presets_number_of_preceding_turns() -> None:
     embedder = Reading()
     run(embedder, lambda ctx, _: swept(ctx, Encoding(turns=1, chars=9), *TALK))
     assert embedder.passages[-1] == Passage("It is 8080", "Ben: ich port? Ana: ")
@@ -360,7 +360,7 @@ def test_where_only_words_are_kept_a_turn_is_read_after_nothing() -> None:
     assert {passage.before for passage in embedder.passages} == {""}
 
 
-def test_what_was_said_before_moves_the_vector_that_is_stored() -> None:
+def test_preceding_turns_change_the_stored_vector() -> None:
     async def steps(ctx: Context, _: FixedClock) -> list[float]:
         (first,) = await swept(ctx, Encoding(turns=3), EventDraft(text="Good morning", actor="Ana"))
         (stored,) = (await ctx.store.vectors(READER, "hash-256", [first])).values()
@@ -372,7 +372,7 @@ def test_what_was_said_before_moves_the_vector_that_is_stored() -> None:
     assert run(Reading(), steps) == [0.0] * 256
 
 
-def test_the_heading_stands_before_a_text_that_is_read_in_context_too() -> None:
+def test_the_heading_precedes_a_text_that_is_embedded_in_context_too() -> None:
     embedder = Reading()
     run(
         embedder,
@@ -381,7 +381,7 @@ def test_the_heading_stands_before_a_text_that_is_read_in_context_too() -> None:
     assert [passage.text for passage in embedder.passages] == ["Ana, Wednesday 4 March 2026: one"]
 
 
-def test_the_vectors_of_words_are_kept_by_their_signs_where_the_preset_says_so() -> None:
+def test_token_embeddings_are_stored_by_their_signs_if_the_preset_says_so() -> None:
     async def steps(ctx: Context, _: FixedClock) -> tuple[list[list[int]], list[list[int]]]:
         (memory,) = await swept(ctx, Encoding(token_embeddings=True), EventDraft(text="kestrel barn"))
         (signs,) = (await stored_token_embeddings(ctx.store, {memory: 0}, model="hash-256")).values()
@@ -486,7 +486,7 @@ def test_a_memory_that_cannot_be_embedded_now_raises_and_is_left_to_the_sweep() 
     assert run(FailingEmbedder(), steps) == 1
 
 
-def test_without_an_embedder_one_memory_cannot_be_indexed_and_it_says_so() -> None:
+def test_without_an_embedder_indexing_one_memory_is_an_error() -> None:
     async def steps(ctx: Context, _: FixedClock) -> Swept:
         memory, _new = await record.remember(ctx, SCOPE, MemoryDraft(text="at once"))
         return await index_memory(ctx, READER, memory.id)

@@ -45,7 +45,7 @@ def test_an_unknown_id_is_not_found(rem: Remembrancer, ask: str) -> None:
 
 
 @pytest.mark.parametrize("ask", ["get", "show", "forget", "restore"])
-def test_what_is_no_id_is_refused(rem: Remembrancer, ask: str) -> None:
+def test_an_invalid_id_is_refused(rem: Remembrancer, ask: str) -> None:
     with pytest.raises(InvalidInput, match=r"^memory_id: '12' .*UUID"):
         getattr(rem, ask)("12")
 
@@ -70,7 +70,7 @@ def test_recent_memories_come_newest_first(week: Remembrancer) -> None:
     assert texts(week.recent(limit=3)) == ["0 days ago", "1 days ago", "2 days ago"]
 
 
-def test_ten_recent_memories_come_unless_said_otherwise(week: Remembrancer) -> None:
+def test_ten_recent_memories_are_the_default(week: Remembrancer) -> None:
     week.observe_many({"text": f"more {n}"} for n in range(20))
     assert len(week.recent()) == 10
 
@@ -80,7 +80,7 @@ def test_recent_memories_may_be_those_of_the_last_days(week: Remembrancer) -> No
     assert texts(week.recent(days=0.5)) == ["0 days ago"]
 
 
-def test_what_was_forgotten_is_not_recent(week: Remembrancer) -> None:
+def test_a_forgotten_memory_is_not_recent(week: Remembrancer) -> None:
     week.forget(week.recent()[0].id)
     assert texts(week.recent(limit=1)) == ["1 days ago"]
 
@@ -147,7 +147,7 @@ def test_an_empty_store_counts_nothing(rem: Remembrancer) -> None:
     assert (stats.oldest, stats.newest) == (None, None)
 
 
-def test_what_is_kept_is_counted(week: Remembrancer) -> None:
+def test_stored_rows_are_counted(week: Remembrancer) -> None:
     week.observe("chunk", type="exec.output_chunk")
     week.forget(week.recent()[0].id)
     week.jobs.index_now()
@@ -157,7 +157,7 @@ def test_what_is_kept_is_counted(week: Remembrancer) -> None:
     assert (stats.oldest, stats.newest) == (NOW - 6 * DAY, NOW)
 
 
-def test_only_what_the_caller_may_see_is_counted(rem: Remembrancer) -> None:
+def test_only_rows_that_the_caller_may_see_are_counted(rem: Remembrancer) -> None:
     rem.scoped(agent="bob").remember("The deploy failed")
     assert rem.scoped(agent="ana").health.stats().memories == {}
 
@@ -187,7 +187,7 @@ def test_a_doctor_does_not_warn_of_an_embedder_that_answers(week: Remembrancer) 
     assert not any(finding.warning for finding in week.health.doctor())
 
 
-def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Path, clock: FixedClock) -> None:
+def test_the_doctor_reports_an_unavailable_embedder_and_its_effect(tmp_path: Path, clock: FixedClock) -> None:
     settings = Settings(db=str(tmp_path / "a.db"), background_index=False)
     with Remembrancer.open(settings=settings, embedder=FailingEmbedder(), clock=clock) as rem:
         finding = rem.health.doctor()[-1]
@@ -199,6 +199,6 @@ def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Pat
     assert "lexical" in finding.repair
 
 
-def test_a_doctor_says_that_no_language_model_is_set(rem: Remembrancer) -> None:
+def test_the_doctor_reports_that_no_language_model_is_set(rem: Remembrancer) -> None:
     [finding] = [one for one in rem.health.doctor() if one.check == "language model"]
     assert (finding.ok, finding.detail) == (True, "no language model is set (llm)")

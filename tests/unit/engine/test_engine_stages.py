@@ -80,7 +80,7 @@ def project(make: Callable[[], Store], steps: Callable[[Project], Awaitable[T]])
     return over(make, run)
 
 
-def test_when_a_stage_ends_what_was_learned_in_it_for_the_task_retires(make: Callable[[], Store]) -> None:
+def test_when_a_stage_ends_its_task_learnings_retire(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> tuple[StageReport, set[UUID]]:
         return await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN), await life.active()
 
@@ -89,7 +89,7 @@ def test_when_a_stage_ends_what_was_learned_in_it_for_the_task_retires(make: Cal
     assert active == {HABIT, CODE, ELSEWHERE}
 
 
-def test_the_audit_says_which_stage_it_was(make: Callable[[], Store]) -> None:
+def test_the_audit_names_the_stage(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> list[tuple[str, str]]:
         await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN)
         lines = await life.ctx.store.audit(Reader(TEAM), DRAW)
@@ -108,7 +108,7 @@ def test_retiring_a_stage_twice_changes_nothing(make: Callable[[], Store]) -> No
     assert project(make, steps) == ("nothing is left that was learned for design alone", True)
 
 
-def test_what_a_stage_retired_comes_back_and_nothing_else(make: Callable[[], Store]) -> None:
+def test_restoring_a_stage_restores_only_the_learnings_that_it_retired(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> tuple[tuple[UUID, ...], set[UUID]]:
         await life.ctx.store.set_status(Reader(OTHER), ELSEWHERE, Status.RETIRED, at=life.clock())
         ended = await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN)
@@ -161,7 +161,7 @@ def test_projects_have_stages_of_their_own(make: Callable[[], Store]) -> None:
     ("intent", "reason"),
     [(DESIGN, "it is in design already"), ("We sell tea.", "the text does not tell which stage it is")],
 )
-def test_an_intent_that_tells_no_other_stage_changes_nothing(
+def test_an_intent_that_names_no_other_stage_changes_nothing(
     make: Callable[[], Store], intent: str, reason: str
 ) -> None:
     async def steps(life: Project) -> tuple[LearningStage | None, str, bool]:
@@ -181,7 +181,7 @@ def test_a_blank_intent_is_refused(make: Callable[[], Store]) -> None:
         project(make, steps)
 
 
-def test_a_preset_that_knows_no_stages_says_so(make: Callable[[], Store]) -> None:
+def test_a_preset_without_stages_reports_it(make: Callable[[], Store]) -> None:
     async def steps(life: Project) -> list[str]:
         ctx = replace(life.ctx, preset=CREWSHIP)
         entered, retired = await enter_stage(ctx, TEAM, DESIGN), await retire_stage(ctx, TEAM, LearningStage.DESIGN)

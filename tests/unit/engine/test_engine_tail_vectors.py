@@ -54,7 +54,7 @@ def test_a_turn_of_a_growing_tail_is_embedded_once() -> None:
     assert sorted(embedded) == [f"the backup of the checkout database takes hour {number}" for number in range(5)]
 
 
-def test_what_was_not_read_for_the_longest_time_is_let_go_of() -> None:
+def test_the_least_recently_read_vectors_are_dropped() -> None:
     one, two, three = (UUID(int=number) for number in (1, 2, 3))
     vectors = TailVectors(most=2)
     vectors.keep({one: vector(1), two: vector(2)})

@@ -50,7 +50,7 @@ def test_one_namespace_has_one_current_memory_a_topic(rem: Remembrancer, part: s
     assert (again.id, again.revision, current(rem)) == (first.id, 2, ["Sprint 43"])
 
 
-def test_everybody_who_told_it_sees_it(rem: Remembrancer) -> None:
+def test_every_author_of_a_topic_sees_it(rem: Remembrancer) -> None:
     ana, ben = (rem.scoped(project=agent, crew="web", agent=agent, role="AGENT") for agent in ("ana", "ben"))
     ana.remember("Sprint 42", topic_key=TOPIC)
     told = ben.remember("Sprint 43", topic_key=TOPIC)
@@ -59,7 +59,7 @@ def test_everybody_who_told_it_sees_it(rem: Remembrancer) -> None:
         assert [hit.memory.text for hit in one.recall("sprint", reach="own")] == ["Sprint 43"]
 
 
-def test_the_same_told_by_another_belongs_to_both(rem: Remembrancer) -> None:
+def test_an_equal_text_of_another_author_belongs_to_both(rem: Remembrancer) -> None:
     rem.scoped(agent="ana").remember("Sprint 42", topic_key=TOPIC)
     assert rem.scoped(agent="ben").remember("Sprint 42", topic_key=TOPIC).scope.agent is None
     assert current(rem) == ["Sprint 42"]
@@ -75,7 +75,7 @@ def test_a_private_memory_has_a_topic_of_its_own(rem: Remembrancer) -> None:
     assert current(ben) == ["Sprint 43"]
 
 
-def test_a_private_text_does_not_hide_what_all_may_see(rem: Remembrancer) -> None:
+def test_a_private_text_does_not_hide_a_public_one(rem: Remembrancer) -> None:
     rem.scoped(agent="ana").remember("Sprint 42", topic_key=TOPIC)
     rem.scoped(agent="ben").remember("a secret", topic_key=TOPIC, visibility="own")
     assert current(rem) == ["Sprint 42"]
@@ -92,7 +92,7 @@ def test_several_of_an_older_preset_become_one(open_memory: Opener) -> None:
     assert [memory.superseded_by for memory in others] == [told.id, told.id]
 
 
-def test_a_forgotten_topic_cannot_come_back_beside_that_of_another_agent(rem: Remembrancer) -> None:
+def test_a_forgotten_topic_cannot_be_restored_while_another_agent_has_it(rem: Remembrancer) -> None:
     first = rem.scoped(agent="ana").remember("Sprint 42", topic_key=TOPIC)
     rem.forget(first.id)
     rem.scoped(agent="ben").remember("Sprint 43", topic_key=TOPIC)
@@ -108,7 +108,7 @@ def under(topics: Level) -> Preset:
 @pytest.mark.parametrize(
     ("topics", "memories"), [(Level.WORKSPACE, 1), (Level.PROJECT, 2), (Level.CREW, 3), (Level.AGENT, 4)]
 )
-def test_a_preset_says_which_scope_its_topics_belong_to(open_memory: Opener, topics: Level, memories: int) -> None:
+def test_a_preset_chooses_the_scope_of_its_topics(open_memory: Opener, topics: Level, memories: int) -> None:
     rem = open_memory(under(topics))
     told: list[Memory] = []
     for project, crew, agent in (("p", "c", "a"), ("p", "c", "b"), ("p", "d", "b"), ("q", "d", "b")):

@@ -33,7 +33,7 @@ def cues(rem: Remembrancer, memory: Memory) -> list[str]:
     return [cue.text for cue in rem.show(memory.id).cues]
 
 
-def test_what_is_given_changes_and_the_rest_stays(rem: Remembrancer) -> None:
+def test_given_fields_change_and_the_rest_stays(rem: Remembrancer) -> None:
     kept = rem.remember("two", title="Size", kind="decision", tags=["a"], metadata={"n": 1}, source="runbook")
     changed = rem.update(kept.id, text="three", importance=0.75)
     assert (changed.text, changed.title, changed.kind, changed.tags, changed.metadata, changed.source) == (
@@ -43,7 +43,7 @@ def test_what_is_given_changes_and_the_rest_stays(rem: Remembrancer) -> None:
     assert changed.revision == 2
 
 
-def test_what_it_said_before_is_kept_as_a_revision(rem: Remembrancer) -> None:
+def test_its_earlier_text_is_kept_as_a_revision(rem: Remembrancer) -> None:
     kept = rem.remember("two")
     rem.update(kept.id, text="three")
     assert [revision.text for revision in rem.show(kept.id).revisions] == ["two"]
@@ -62,7 +62,7 @@ def test_none_takes_away(rem: Remembrancer) -> None:
     assert (changed.title, changed.valid_until, changed.source) == (None, None, None)
 
 
-def test_what_changes_nothing_makes_no_revision(rem: Remembrancer) -> None:
+def test_an_update_without_a_change_makes_no_revision(rem: Remembrancer) -> None:
     kept = rem.remember("two", tags=["a"])
     assert rem.update(kept.id, text="two", tags=["a"]) == kept
 
@@ -75,7 +75,7 @@ def test_an_episode_is_still_found_by_its_turns(rem: Remembrancer) -> None:
     assert [event.id for event in rem.show(episode.id).events] == turns
 
 
-def test_a_turn_s_memory_is_found_by_what_it_says_now_alone(rem: Remembrancer) -> None:
+def test_an_updated_memory_of_a_turn_is_found_by_its_new_text_only(rem: Remembrancer) -> None:
     rem.observe("the deploy faild")
     (turn,) = rem.recent()
     rem.update(turn.id, text="the deploy failed")
@@ -97,7 +97,7 @@ def test_the_journal_stays_as_it_was(rem: Remembrancer) -> None:
     assert rem.journal.get(event.id) == event
 
 
-def test_an_update_of_what_was_read_at_an_older_revision_is_a_conflict(rem: Remembrancer) -> None:
+def test_an_update_based_on_an_older_revision_is_a_conflict(rem: Remembrancer) -> None:
     kept = rem.remember("two")
     rem.update(kept.id, text="three", expected_revision=1)
     with pytest.raises(Conflict, match="is at revision 2, not 1"):
@@ -105,20 +105,20 @@ def test_an_update_of_what_was_read_at_an_older_revision_is_a_conflict(rem: Reme
     assert rem.get(kept.id).text == "three"
 
 
-def test_what_is_superseded_is_not_told_otherwise(rem: Remembrancer) -> None:
+def test_a_superseded_memory_cannot_be_updated(rem: Remembrancer) -> None:
     old, new = rem.remember("rabbit"), rem.remember("kafka")
     rem.supersede(old.id, new.id)
     with pytest.raises(Conflict, match=str(new.id)):
         rem.update(old.id, text="both")
 
 
-def test_what_is_retired_stays_so(rem: Remembrancer) -> None:
+def test_a_retired_memory_stays_retired(rem: Remembrancer) -> None:
     kept = rem.remember("two")
     rem.forget(kept.id)
     assert rem.update(kept.id, text="three").status.value == "retired"
 
 
-def test_what_nobody_here_can_see_is_not_found(rem: Remembrancer) -> None:
+def test_a_memory_that_the_caller_cannot_see_is_not_found(rem: Remembrancer) -> None:
     theirs = rem.scoped(agent="bob").remember("a secret", visibility="own")
     with pytest.raises(NotFound):
         rem.scoped(agent="ana").update(theirs.id, text="no secret")
@@ -138,7 +138,7 @@ def test_what_nobody_here_can_see_is_not_found(rem: Remembrancer) -> None:
         ({"text": "three", "expected_revision": 0}, "expected_revision"),
     ],
 )
-def test_what_is_not_allowed_is_refused_by_name(rem: Remembrancer, changes: dict[str, Any], argument: str) -> None:
+def test_invalid_values_are_refused_by_argument(rem: Remembrancer, changes: dict[str, Any], argument: str) -> None:
     kept = rem.remember("two")
     with pytest.raises(InvalidInput) as refused:
         rem.update(kept.id, **changes)
@@ -146,7 +146,7 @@ def test_what_is_not_allowed_is_refused_by_name(rem: Remembrancer, changes: dict
     assert rem.get(kept.id) == kept
 
 
-def test_what_a_memory_does_not_have_cannot_change(rem: Remembrancer) -> None:
+def test_fields_that_a_memory_does_not_have_cannot_change(rem: Remembrancer) -> None:
     with pytest.raises(TypeError, match="'colour'"):
         rem.update(rem.remember("two").id, colour="red")  # pyright: ignore[reportCallIssue]
 
@@ -183,12 +183,12 @@ def contested(times: int, expected_revision: int | None = None) -> Memory:
     return asyncio.run(steps())
 
 
-def test_what_others_say_meanwhile_is_not_lost() -> None:
+def test_concurrent_updates_by_others_are_not_lost() -> None:
     changed = contested(2)
     assert (changed.text, changed.tags, changed.revision) == ("theirs 0", ("mine",), 4)
 
 
-def test_who_names_a_revision_does_not_try_again() -> None:
+def test_an_update_of_a_named_revision_is_not_retried() -> None:
     with pytest.raises(Conflict):
         contested(1, expected_revision=1)
 

@@ -124,7 +124,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     asyncio.run(store.close())
 
 
-def test_an_entry_is_remembered_with_what_its_header_says(world: World) -> None:
+def test_an_entry_is_remembered_with_the_fields_of_its_header(world: World) -> None:
     fields = "type: corrective\ndomain: task\nimportance: 0.8\nreinforcement_count: 3\nlast_reinforced: '2026-03-01'\n"
     world.write("checkout/MEMORY.md", entry(fields=fields))
     report = world.sync()
@@ -159,7 +159,7 @@ def test_a_second_sync_does_nothing(world: World) -> None:
     assert (world.read("MEMORY.md"), world.current()) == before
 
 
-def test_a_hand_edit_of_the_text_is_taken_over_and_what_it_said_is_kept(world: World) -> None:
+def test_a_hand_edit_of_the_text_is_imported_and_the_earlier_text_kept(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.sync()
     world.write("MEMORY.md", entry(text="Run the migrations after the deploy."), at=OLD + timedelta(days=1))
@@ -273,7 +273,7 @@ def test_a_memory_compacted_by_an_effect_is_compacted_in_its_file(world: World) 
     assert "status: compacted\n" in world.read("MEMORY.md")
 
 
-def test_a_superseded_memory_stands_as_retired_and_stays_so(world: World) -> None:
+def test_a_superseded_memory_is_written_as_retired_and_stays_so(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.sync()
     later = world.remember("Migrations run themselves now.")
@@ -303,7 +303,7 @@ def test_a_learning_formed_here_is_written_to_the_file_of_its_place(world: World
     )
 
 
-def test_a_learning_formed_here_goes_behind_what_the_file_has(world: World) -> None:
+def test_a_new_learning_is_appended_to_the_file(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.sync()
     world.remember("Second thoughts.")
@@ -311,21 +311,21 @@ def test_a_learning_formed_here_goes_behind_what_the_file_has(world: World) -> N
     assert world.read("MEMORY.md").startswith(entry() + "\n---\nid: ")
 
 
-def test_what_was_written_down_is_not_written_again(world: World) -> None:
+def test_a_written_learning_is_not_written_again(world: World) -> None:
     world.remember("Second thoughts.")
     world.sync()
     report = world.sync()
     assert (report.written, report.added, report.changed, report.entries) == (0, 0, 0, 1)
 
 
-def test_an_institutional_learning_formed_here_goes_to_the_institutional_file(world: World) -> None:
+def test_a_new_institutional_learning_is_written_to_the_institutional_file(world: World) -> None:
     world.remember("We never deploy on Fridays.", scope=replace(WORKSPACE, project="checkout"), tags=("institutional",))
     world.sync()
     assert "tags" not in world.read("checkout/institutional.md")
 
 
 @pytest.mark.parametrize("visibility", [Visibility.OWN, Visibility.CREW, Visibility.SESSION])
-def test_what_not_all_may_see_is_not_written_to_files(world: World, visibility: Visibility) -> None:
+def test_memories_with_a_narrow_visibility_are_not_written_to_files(world: World, visibility: Visibility) -> None:
     scope = Scope(workspace="acme", crew="platform", agent="ana", session="monday")
     world.remember("Ana's own.", scope=scope, visibility=visibility)
     world.sync()
@@ -372,7 +372,7 @@ def test_a_file_with_too_long_a_path_is_one_finding_and_the_others_are_read(worl
     assert set(world.current()) == {THREE}
 
 
-def test_an_entry_that_can_be_no_memory_is_one_finding_and_its_neighbour_goes_in(world: World) -> None:
+def test_an_entry_that_cannot_be_a_memory_is_one_finding_and_its_neighbour_is_imported(world: World) -> None:
     tags = f"tags: [{', '.join(f't{number}' for number in range(MAX_TAGS))}]\n"  # and the file's own
     world.write("checkout/institutional.md", entry(fields=tags) + "\n" + entry(TWO))
     (finding,) = world.sync().findings
@@ -401,7 +401,7 @@ def test_two_vaults_of_a_workspace_leave_each_other_alone(world: World, tmp_path
     assert str(TWO) not in world.read("MEMORY.md")
 
 
-def test_what_comes_of_a_learning_of_a_file_is_written_where_it_belongs(world: World) -> None:
+def test_a_learning_derived_from_that_of_a_file_is_written_where_it_belongs(world: World) -> None:
     """A promotion takes over the metadata of a job's entry, and is no part of that job."""
     world.write("checkout/.teaparty/jobs/j-7/tasks/t-2/worktree/MEMORY.md", entry())
     world.sync()
@@ -427,7 +427,7 @@ def test_what_comes_of_a_learning_of_a_file_is_written_where_it_belongs(world: W
 # ── both sides moved ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_changed_on_either_side_is_in_both_afterwards(world: World) -> None:
+def test_changes_on_either_side_are_on_both_sides_afterwards(world: World) -> None:
     world.write("MEMORY.md", entry(fields="phase: design\n"))
     world.sync()
     world.retrieved()
@@ -508,7 +508,7 @@ def analysed_write(memory: Memory) -> MemoryWrite:
         ("last_reinforced: 2026-13-01\n", 4, "cannot be read"),
     ],
 )
-def test_a_bad_header_is_reported_with_its_line_and_its_neighbour_goes_in(
+def test_a_bad_header_is_reported_with_its_line_and_its_neighbour_is_imported(
     world: World, fields: str, line: int, said: str
 ) -> None:
     world.write("MEMORY.md", entry(fields=fields) + "\n" + entry(TWO))
@@ -555,7 +555,7 @@ def test_a_text_too_long_for_a_memory_is_reported(world: World) -> None:
     assert (finding.line, "65,536 bytes" in finding.message) == (1, True)
 
 
-def test_an_id_that_stands_twice_with_other_words_is_reported_and_the_first_holds(world: World) -> None:
+def test_an_id_used_twice_with_different_texts_is_reported_and_the_first_is_used(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.write("checkout/MEMORY.md", entry(text="Something else."))
     (finding,) = world.sync().findings
@@ -588,7 +588,7 @@ def test_an_entry_without_an_id_gets_one_and_its_day(world: World) -> None:
     )
 
 
-def test_a_check_writes_nothing_and_says_what_a_sync_would_do(world: World) -> None:
+def test_a_check_writes_nothing_and_reports_what_a_sync_would_do(world: World) -> None:
     world.write("MEMORY.md", "---\ntype: corrective\n---\nNo id.\n")
     world.remember("Formed here.")
     report = asyncio.run(vault.check(world.ctx, WORKSPACE, world.files))
@@ -755,7 +755,7 @@ def test_a_new_database_gives_the_same_answers_from_the_files(world: World) -> N
     assert [[found for found, _ in fresh.found(question)] for question in QUESTIONS] == before
 
 
-def test_a_rebuild_undoes_what_no_file_says(world: World) -> None:
+def test_a_rebuild_undoes_changes_that_no_file_has(world: World) -> None:
     a_lived_in_vault(world)
     before = world.read("MEMORY.md")
     memory = world.memory()
@@ -773,7 +773,7 @@ def test_a_rebuild_undoes_what_no_file_says(world: World) -> None:
     assert world.read("MEMORY.md") == before
 
 
-def test_a_rebuild_leaves_what_is_in_no_file_alone_and_says_so(world: World) -> None:
+def test_a_rebuild_keeps_memories_that_are_in_no_file_and_reports_them(world: World) -> None:
     memory = world.remember("Formed here, not synced.")
     report = asyncio.run(vault.rebuild(world.ctx, WORKSPACE, world.files))
     assert (report.waiting, set(world.current()), list(world.root.glob("*.md"))) == (1, {memory.id}, [])
@@ -782,7 +782,7 @@ def test_a_rebuild_leaves_what_is_in_no_file_alone_and_says_so(world: World) -> 
 # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_document_is_remembered_in_pieces_that_know_where_they_stand(world: World) -> None:
+def test_a_document_is_remembered_in_pieces_with_their_offsets(world: World) -> None:
     text = "# Deploys\n\n" + "".join(f"Paragraph {number} says something.\n\n" for number in range(200))
     world.write("checkout/guide.md", text)
     report = world.sync()

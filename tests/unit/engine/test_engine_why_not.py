@@ -14,7 +14,7 @@ from remembrancer.testing.doubles import NOW, FailingEmbedder, FixedClock
 DAY = timedelta(days=1)
 
 
-def test_a_memory_that_came_back_is_told_its_rank_in_the_answer(rem: Remembrancer) -> None:
+def test_for_a_returned_memory_the_rank_in_the_answer_is_reported(rem: Remembrancer) -> None:
     rem.remember("The deploy failed")
     second = rem.remember("A failed deploy")
     answer = rem.recall("the deploy failed")
@@ -24,7 +24,7 @@ def test_a_memory_that_came_back_is_told_its_rank_in_the_answer(rem: Remembrance
     assert told.reason == f"it is returned, at rank {rank}"
 
 
-def test_a_rank_in_the_answer_does_not_count_what_was_left_out_before_it(rem: Remembrancer) -> None:
+def test_a_rank_in_the_answer_does_not_count_memories_left_out_before_it(rem: Remembrancer) -> None:
     for _ in range(3):
         rem.remember("The deploy failed")
     second = rem.remember("A deploy of the shop failed")
@@ -32,7 +32,7 @@ def test_a_rank_in_the_answer_does_not_count_what_was_left_out_before_it(rem: Re
     assert (told.rank, told.reason) == (2, "it is returned, at rank 2")
 
 
-def test_a_memory_told_of_is_the_one_asked_about(rem: Remembrancer) -> None:
+def test_the_report_is_about_the_requested_memory(rem: Remembrancer) -> None:
     memory = rem.remember("The deploy failed")
     assert rem.why_not(memory.id, "deploy").memory == memory
 
@@ -42,7 +42,7 @@ def test_an_id_is_taken_as_text_too(rem: Remembrancer) -> None:
     assert rem.why_not(str(memory.id), "deploy").returned
 
 
-def test_what_no_one_ever_wrote_is_not_found(rem: Remembrancer) -> None:
+def test_an_unknown_id_is_not_found(rem: Remembrancer) -> None:
     with pytest.raises(NotFound, match="no memory"):
         rem.why_not(uuid4(), "deploy")
 
@@ -64,7 +64,7 @@ def test_a_memory_of_another_agent_is_out_of_reach(rem: Remembrancer) -> None:
     )
 
 
-def test_a_reach_asked_for_decides_what_is_out_of_it(rem: Remembrancer) -> None:
+def test_a_requested_reach_decides_what_is_out_of_reach(rem: Remembrancer) -> None:
     memory = rem.scoped(crew="platform", agent="bob").remember("The deploy failed")
     assert rem.scoped(crew="platform", agent="ana").why_not(memory.id, "deploy", reach="crew_shared").returned
 
@@ -89,7 +89,9 @@ def test_a_memory_kept_to_its_session_is_not_found_from_another(rem: Remembrance
         ({"kinds": ["decision"], "tags": ["missing"]}, "kinds, tags"),
     ],
 )
-def test_a_memory_that_a_filter_leaves_out_is_told_which(rem: Remembrancer, where: dict[str, Any], reason: str) -> None:
+def test_for_a_memory_that_a_filter_excludes_the_filter_is_named(
+    rem: Remembrancer, where: dict[str, Any], reason: str
+) -> None:
     memory = rem.remember("The deploy failed")
     told = rem.why_not(memory.id, "deploy", **where)
     assert (told.returned, told.reason) == (False, f"left out before the search: {reason}")
@@ -108,7 +110,7 @@ def early(rem: Remembrancer) -> Memory:
 
 
 @pytest.mark.parametrize(("make", "reason"), [(retired, "retired"), (expired, "expired"), (early, "not yet valid")])
-def test_a_memory_that_is_not_current_is_told_why(
+def test_for_a_memory_that_is_not_current_the_reason_is_reported(
     rem: Remembrancer, make: Callable[[Remembrancer], Memory], reason: str
 ) -> None:
     told = rem.why_not(make(rem).id, "deploy")
@@ -129,7 +131,7 @@ def test_a_memory_below_the_score_asked_for_is_reported(rem: Remembrancer) -> No
     assert (told.stage, told.score is not None and told.score < 1.0) == (Stage.MIN_SCORE, True)
 
 
-def test_a_memory_below_the_limit_is_told_its_rank(rem: Remembrancer) -> None:
+def test_for_a_memory_below_the_limit_the_rank_is_reported(rem: Remembrancer) -> None:
     older = rem.remember("The deploy failed on Monday", occurred_at=NOW - DAY)
     rem.remember("The deploy failed on Tuesday")
     told = rem.why_not(older.id, "deploy failed", limit=1)
@@ -182,6 +184,6 @@ def test_a_question_that_could_not_be_asked_is_refused_here_too(rem: Remembrance
         rem.why_not(memory.id, " ")
 
 
-def test_what_is_no_id_is_refused(rem: Remembrancer) -> None:
+def test_an_invalid_id_is_refused(rem: Remembrancer) -> None:
     with pytest.raises(InvalidInput, match=r"^memory_id: 'first' "):
         rem.why_not("first", "deploy")

@@ -66,7 +66,7 @@ def test_random_order_is_the_same_for_the_same_question_and_seed() -> None:
     assert ranked(RandomOrder(seed=1), told, "one") != ranked(RandomOrder(seed=2), told, "one")
 
 
-def test_recency_takes_the_newest_whatever_is_asked() -> None:
+def test_recency_returns_the_newest_for_every_question() -> None:
     assert ranked(Recency(), transcript("an apple", "a pear", "a plum"), "apple") == ["t3", "t2", "t1"]
 
 
@@ -121,14 +121,14 @@ def test_a_block_holds_the_texts_in_their_order(system: System) -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
-def test_a_turn_that_is_not_returned_stands_beyond_the_depth(system: System) -> None:
+def test_a_turn_that_is_not_returned_ranks_beyond_the_depth(system: System) -> None:
     answer = answered(system, transcript("an apple", "a pear", "a plum"), "the pear", limit=2)
     (left,) = {"t1", "t2", "t3"}.difference(answer.ranked)
     assert asyncio.run(answer.outcome(left)) is TurnOutcome.LIMIT
 
 
 @pytest.mark.parametrize("system", [Grep(), Bm25Baseline(), Dense(HashEmbedder())], ids=lambda system: system.name)
-def test_scores_stand_beside_the_turns_and_fall(system: System) -> None:
+def test_scores_are_returned_with_the_turns_and_descend(system: System) -> None:
     answer = answered(system, transcript("an apple", "a pear", "an apple pie"), "Where is the apple?")
     assert len(answer.scores) == len(answer.ranked)
     assert list(answer.scores) == sorted(answer.scores, reverse=True)
@@ -139,7 +139,7 @@ def test_grep_scores_by_the_words_it_found() -> None:
 
 
 @pytest.mark.parametrize("system", [RandomOrder(seed=1), Recency()], ids=lambda system: system.name)
-def test_what_ignores_the_question_gives_no_scores(system: System) -> None:
+def test_a_baseline_that_ignores_the_question_has_no_scores(system: System) -> None:
     assert answered(system, transcript("an apple", "a pear"), "the apple").scores == ()
 
 

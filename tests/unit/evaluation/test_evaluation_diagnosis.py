@@ -39,7 +39,7 @@ def asked(
 
 
 @every_row(table("block_survival"), cells)
-def test_what_finds_room_and_how_much_of_the_evidence_that_is(row: dict[str, str]) -> None:
+def test_a_block_contains_the_texts_that_fit_and_their_share_of_the_evidence(row: dict[str, str]) -> None:
     lengths = dict(one.split(":") for one in row["texts"].split())
     block = pack_block(
         row["ranked"].split(), {name: "x" * int(length) for name, length in lengths.items()}, int(row["room"])
@@ -129,7 +129,7 @@ def test_auc_and_its_interval(row: dict[str, str]) -> None:
     assert (told.interval.low, told.interval.high) == pytest.approx((float(row["low"]), float(row["high"])), abs=1e-9)
 
 
-def test_auc_interval_covers_what_it_should() -> None:
+def test_auc_interval_has_the_nominal_coverage() -> None:
     rng = np.random.default_rng(5)
     covered = 0
     for _ in range(300):  # of two normals one standard deviation apart, AUC is Phi(1 / sqrt 2) = 0.76025
@@ -156,7 +156,7 @@ def test_saying_nothing_below_a_least_score(row: dict[str, str]) -> None:
     assert (told.sensitivity, told.f1) == pytest.approx((float(row["recall"]), float(row["f1"])))
 
 
-def test_what_is_left_above_a_least_score_is_what_recall_counts() -> None:
+def test_recall_counts_the_turns_above_the_least_score() -> None:
     several = [
         asked(["a", "b", "x"], [0.9, 0.5, 0.1], ["a", "b", "c"]),
         asked(["d"], [0.4], ["d"]),

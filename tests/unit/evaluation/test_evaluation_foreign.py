@@ -49,7 +49,7 @@ def drawn(count: int, *, seed: int = 0, whole: Dataset | None = None) -> tuple[D
     return with_foreign(dataset(HERE), all_of_it, count, seed=seed).conversations[0].foreign
 
 
-def test_who_has_the_users_role_comes_first() -> None:
+def test_the_participant_with_the_users_role_comes_first() -> None:
     assert participants(HERE.transcript) == ("Ann", "Bo")
 
 
@@ -87,7 +87,7 @@ def many(name: str) -> Conversation:
     return conversation(name, ("Cy", "Di"), *(f"What is number {number} of {name}?" for number in range(20)))
 
 
-def test_what_is_drawn_does_not_depend_on_what_else_is_chosen() -> None:
+def test_drawn_questions_do_not_depend_on_the_other_selected_conversations() -> None:
     whole = dataset(HERE, many("first"), many("second"))
     assert with_foreign(whole, whole, 10, seed=0).conversations[0].foreign == drawn(10, whole=whole)
 
@@ -139,13 +139,13 @@ def test_foreign_questions_are_counted_by_conversation(report: EvaluationReport)
     assert (report.foreign_questions, report.unanswerable_questions, report.questions) == (2, 1, 5)
 
 
-def test_json_says_of_each_system_what_it_says_to_foreign_questions(report: EvaluationReport) -> None:
+def test_json_has_the_results_of_each_system_on_foreign_questions(report: EvaluationReport) -> None:
     printed: dict[str, Any] = dict(as_json(report))
     for told in printed["abstention"].values():
         assert (told["foreign"]["unanswerable"], told["foreign"]["answerable"]) == (2, 5)
     assert printed["abstention"]["default"]["foreign"]["by_threshold"][-1]["recall"] == 1.0
 
 
-def test_json_without_foreign_questions_says_so() -> None:
+def test_json_without_foreign_questions_has_null() -> None:
     printed: dict[str, Any] = dict(as_json(measured(0)))
     assert {told["foreign"] for told in printed["abstention"].values()} == {None}

@@ -149,7 +149,7 @@ def test_same_run_gives_the_same_table() -> None:
     assert first["intervals"] == second["intervals"]
 
 
-def test_without_an_embedder_the_report_says_so_and_leaves_out_dense() -> None:
+def test_without_an_embedder_the_report_records_it_and_leaves_out_dense() -> None:
     report = evaluated(load(TINY), settings=settings())
     assert [result.system for result in report.results] == ["default", *BASELINES[:-1]]
     assert report.embedder is None
@@ -230,7 +230,7 @@ def test_scores_of_the_memory_are_fractions_that_fall(tmp_path: Path) -> None:
     assert all(0 <= score <= 1 for score in answer.scores)
 
 
-def test_a_block_names_the_turns_that_stand_in_it(tmp_path: Path) -> None:
+def test_a_block_names_the_turns_that_it_contains(tmp_path: Path) -> None:
     conversation = load(TINY).conversations[0]
 
     async def ask(ranker: Ranker) -> tuple[SystemAnswer, tuple[str, ...], tuple[str, ...]]:
@@ -359,7 +359,7 @@ def test_a_choice_that_cannot_be_is_refused(chosen: dict[str, Any], named: str) 
         evaluated(load(TINY), settings=settings(), baselines=False, **chosen)
 
 
-def test_baselines_with_headings_stand_beside_the_plain_ones() -> None:
+def test_baselines_with_headings_are_added_to_the_plain_ones() -> None:
     report = evaluated(load(TINY), settings=settings(), embedder=HashEmbedder(), headings=True)
     headed = ["grep+heading", "bm25+heading", "dense+heading"]
     assert [result.system for result in report.results] == ["default", *BASELINES, *headed]

@@ -56,7 +56,7 @@ def test_measure_gives_every_metric_in_order() -> None:
     assert metrics.measure(["b", "a"], ["a"])["mrr"] == 0.5
 
 
-def test_group_stands_where_its_first_item_stood() -> None:
+def test_a_group_has_the_position_of_its_first_item() -> None:
     groups = {"t1": "s1", "t2": "s1", "t3": "s2", "t4": "s3"}
     assert metrics.fold(["t3", "t2", "t1", "t3", "t4"], groups) == ["s2", "s1", "s3"]
 

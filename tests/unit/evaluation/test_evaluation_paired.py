@@ -72,7 +72,7 @@ def test_where_nothing_differs_nothing_is_sure() -> None:
     assert told.changed == ()
 
 
-def test_what_differs_everywhere_is_sure_even_when_corrected() -> None:
+def test_a_difference_on_every_question_is_significant_even_after_correction() -> None:
     one = compared([1.0] * 12, [0.0] * 12).differences[0]
     assert one.p == pytest.approx(2 / 2**12)
     assert one.p_holm == pytest.approx(one.p * len(COMPARED))
@@ -116,7 +116,7 @@ def test_no_questions_are_no_pair() -> None:
         compare_systems(("a", "b"), [], [], seed=1)
 
 
-def test_records_tell_the_same_as_the_run(tmp_path: Path) -> None:
+def test_records_give_the_same_comparison_as_the_run(tmp_path: Path) -> None:
     better, worse = Scripted(BETTER, "better"), Scripted(WORSE, "worse")
     run(tmp_path, better, worse)
     told = records.compare(tmp_path / "better.jsonl", tmp_path / "worse.jsonl", seed=1)
@@ -130,7 +130,7 @@ def test_records_tell_the_same_as_the_run(tmp_path: Path) -> None:
     ]
 
 
-def test_a_folder_stands_for_the_first_system_of_its_run(tmp_path: Path) -> None:
+def test_a_folder_means_the_first_system_of_its_run(tmp_path: Path) -> None:
     for name, answers in (("before", WORSE), ("after", BETTER)):
         run(tmp_path / name, Scripted(answers, "mine"))
         records.write_report(tmp_path / name, {"table": [{"system": "mine"}]})

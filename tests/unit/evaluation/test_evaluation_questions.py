@@ -44,7 +44,7 @@ def test_conversations_come_in_the_order_of_their_first_turns(dataset: Dataset) 
     ]
 
 
-def test_a_turn_has_what_its_line_says(dataset: Dataset) -> None:
+def test_a_turn_has_the_values_of_its_line(dataset: Dataset) -> None:
     turn = dataset.conversations[0].transcript.turns[1]
     assert (turn.id, turn.session, turn.actor, turn.role) == ("w2", "monday", "Otto", "assistant")
     assert turn.occurred_at == datetime(2026, 2, 2, 9, 2, tzinfo=UTC)
@@ -73,7 +73,7 @@ def test_categories_are_those_of_the_answerable_questions(dataset: Dataset) -> N
     assert dataset.categories == ("when", "what", "several", "uncategorised")
 
 
-def test_a_question_without_an_id_goes_by_its_line(dataset: Dataset) -> None:
+def test_a_question_without_an_id_is_named_by_its_line(dataset: Dataset) -> None:
     assert [question.id for question in dataset.conversations[1].questions] == ["line 5", "line 6", "line 7"]
 
 
@@ -86,7 +86,7 @@ def test_sessions_of_the_evidence_come_once_each(dataset: Dataset) -> None:
     assert dataset.conversations[0].questions[2].sessions == ("monday", "friday")
 
 
-def test_a_question_is_asked_when_it_says_or_a_day_after_the_last_turn(dataset: Dataset) -> None:
+def test_a_question_is_asked_at_its_given_time_or_a_day_after_the_last_turn(dataset: Dataset) -> None:
     assert dataset.conversations[1].questions[0].asked_at == datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
     assert dataset.conversations[0].questions[0].asked_at == datetime(2026, 2, 7, 16, 1, tzinfo=UTC)
 

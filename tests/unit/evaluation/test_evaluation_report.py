@@ -75,7 +75,7 @@ def test_json_keeps_the_keys_it_had(printed: Any) -> None:
     assert printed["index_bytes"] > 0
 
 
-def test_json_says_what_a_token_is_taken_for(printed: Any) -> None:
+def test_json_has_the_assumed_length_of_a_token(printed: Any) -> None:
     assert printed["chars_per_token"] == 4
     assert printed["block_tokens"] == {"1k": 1_000, "2k": 2_000, "4k": 4_000}
 
@@ -107,7 +107,7 @@ def test_json_has_the_comparison_and_each_groups(printed: Any) -> None:
     assert [group["results"]["bm25"]["questions"] for group in printed["groups"]] == [2, 3]
 
 
-def test_json_without_a_comparison_says_so() -> None:
+def test_json_without_a_comparison_has_null() -> None:
     printed = as_json(measured(baselines=False))
     assert (printed["paired"], printed["groups"]) == (None, [])
 
@@ -137,7 +137,7 @@ def test_json_without_a_comparison_says_so() -> None:
         "Embedder: hash-256; answers read to depth 100; seed 0",
     ],
 )
-def test_tables_say_what_they_are_over(line: str, page: str) -> None:
+def test_tables_name_their_denominators(line: str, page: str) -> None:
     assert line in " ".join(page.split())
 
 
@@ -189,7 +189,7 @@ def test_foreign_questions_have_columns_by_least_score() -> None:
     assert "foreign foreign foreign" in page
 
 
-def test_what_there_is_nothing_to_say_of_has_no_table(tmp_path: Path) -> None:
+def test_empty_results_have_no_table(tmp_path: Path) -> None:
     corpus, questions = tmp_path / "corpus.jsonl", tmp_path / "questions.jsonl"
     corpus.write_text('{"id": "a", "text": "the green canoe"}\n{"id": "b", "text": "eleven bees"}\n')
     questions.write_text('{"question": "Which canoe?", "gold": ["a"]}\n')

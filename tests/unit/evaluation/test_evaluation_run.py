@@ -64,7 +64,7 @@ def test_sessions_are_judged_by_their_first_turn() -> None:
     assert result.main.session.values["mrr"] == pytest.approx((1 + 1 + 1 / 2 + 0 + 1 / 2) / 5)
 
 
-def test_categories_part_the_main_questions_and_the_adversarial_stand_apart() -> None:
+def test_categories_split_the_main_questions_and_adversarial_ones_are_separate() -> None:
     result = judged(Scripted(ANSWERS))
     assert {category: levels.turn.questions for category, levels in result.by_category.items()} == {
         "single-hop": 2,
@@ -121,7 +121,7 @@ def foreign_to_the_first() -> Dataset:
     return replace(load(TINY), conversations=(replace(first, foreign=(question,)), second))
 
 
-def test_foreign_questions_are_asked_after_a_conversations_own_and_stand_apart() -> None:
+def test_foreign_questions_are_asked_after_a_conversations_own_and_reported_separately() -> None:
     (outcome,) = asyncio.run(judge(foreign_to_the_first(), [Scripted(ANSWERS)], depth=100))
     assert [one.conversation for one in outcome.asked] == ["tiny-1"] * 5 + ["tiny-2"]
     assert [(one.conversation, one.question.foreign) for one in outcome.foreign] == [("tiny-1", "tiny-2")]
@@ -191,7 +191,7 @@ def test_every_turn_that_answers_is_found_or_has_a_cause() -> None:
     assert {sum(counts.values()) for counts in result.missed.values()} == {7}
 
 
-def test_a_block_is_judged_by_what_stands_in_it() -> None:
+def test_a_block_is_judged_by_the_turns_that_it_contains() -> None:
     result = judged(Scripted(ANSWERS))
     assert result.main.block.values["block-recall@1k"] == pytest.approx((1 + 1 / 3 + 1 + 0 + 1) / 5)
     assert result.main.block.values["block-all@4k"] == pytest.approx(3 / 5)
@@ -220,7 +220,7 @@ def test_two_systems_of_one_name_are_refused() -> None:
 
 
 @pytest.mark.parametrize("depth", [19, 201])
-def test_depth_reaches_what_is_measured_and_no_further_than_a_recall(depth: int) -> None:
+def test_depth_covers_all_metrics_and_is_at_most_that_of_a_recall(depth: int) -> None:
     with pytest.raises(InvalidInput, match="depth"):
         outcomes(Scripted(ANSWERS), depth=depth)
 

@@ -43,7 +43,7 @@ def outcomes(seed: int, *, right: float) -> list[DialogueOutcome]:
     ]
 
 
-def test_without_an_embedder_the_words_are_measured_and_it_is_said() -> None:
+def test_without_an_embedder_lexical_segmentation_is_measured_and_reported() -> None:
     report = measured()
     assert [one.method for one in report.sets[0].results] == [
         "topic-shift by words",
@@ -66,7 +66,7 @@ def test_with_an_embedder_each_way_to_read_turns_is_measured() -> None:
     assert report.sets[0].differences == ()
 
 
-def test_how_the_embedder_is_computed_is_said_with_the_machine() -> None:
+def test_the_kernels_of_the_embedder_are_reported_with_the_machine() -> None:
     report = measured(embedder=ReportingEmbedder(), baselines=False)
     assert report.machine == f"{machine_line()}; 8-bit products: exact"
 
@@ -124,13 +124,13 @@ def test_an_interval_holds_its_figure() -> None:
         assert interval.low < result.values[metric] < interval.high
 
 
-def test_what_is_better_on_most_dialogues_is_reported_as_significant() -> None:
+def test_an_improvement_on_most_dialogues_is_reported_as_significant() -> None:
     told = differences(outcomes(1, right=0.9), [("other", outcomes(2, right=0.3))], seed=0)
     assert [one.metric for one in told] == ["pk", "window_diff", "f1"]
     assert [one.difference < 0 for one in told] == [True, True, False]
     assert all(one.p_holm < 0.01 and one.better > 10 * one.worse for one in told)
 
 
-def test_what_is_the_same_is_not_told_as_different() -> None:
+def test_equal_results_are_not_reported_as_different() -> None:
     told = differences(outcomes(1, right=0.5), [("other", outcomes(1, right=0.5))], seed=0)
     assert all((one.difference, one.p, one.tied) == (0, 1, 40) for one in told)

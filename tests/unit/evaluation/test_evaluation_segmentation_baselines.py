@@ -66,7 +66,7 @@ def test_a_level_line_has_no_dip() -> None:
     assert Tiling(rounds=1, cutoff=-1.0, min_gap=1).gaps([0.5] * 6) == []
 
 
-def test_of_two_dips_beside_each_other_the_deeper_stands() -> None:
+def test_of_two_adjacent_dips_the_deeper_one_is_a_boundary() -> None:
     assert Tiling(rounds=0, cutoff=-1.0, min_gap=2).gaps([0.9, 0.3, 0.6, 0.1, 0.9]) == [3]
 
 

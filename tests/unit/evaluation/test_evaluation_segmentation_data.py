@@ -44,7 +44,7 @@ def test_baselines_are_set_up_by_train_or_dev_or_all() -> None:
     assert other.for_tuning is other
 
 
-def test_times_and_speakers_are_as_told_or_made_up() -> None:
+def test_times_and_speakers_are_as_given_or_generated() -> None:
     told, made_up = load(FOLDER / "undivided_parts.json")[0].dialogues
     assert told.speakers == ("Ruth", "Omar", "Ruth")
     assert told.times[2] - told.times[0] == timedelta(minutes=1)
@@ -76,7 +76,7 @@ def test_a_gzipped_file_is_the_same_set(tmp_path: Path) -> None:
         ([{**DIALOGUE, "times": ["now", "now", "now"]}], r"times\[0\]: 'now'"),
     ],
 )
-def test_what_is_no_set_of_dialogues_is_refused(document: Any, error: str, tmp_path: Path) -> None:
+def test_an_invalid_set_of_dialogues_is_refused(document: Any, error: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=error):
         load(written(tmp_path, document))
 
@@ -90,7 +90,7 @@ def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     assert load(written(tmp_path, json.loads(example[1])))[0].dialogues[0].lengths == (2, 2)
 
 
-def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
+def test_invalid_json_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     path.write_bytes(gzip.compress(b"[]")[:-9])
     with pytest.raises(InvalidInput, match="a JSON file of dialogues"):

@@ -44,22 +44,22 @@ def test_a_terminal_is_not_overrun(width: int) -> None:
     assert widest(printed(WIDE, width, terminal=True)) <= width
 
 
-def test_on_a_narrow_terminal_columns_without_room_stand_below() -> None:
+def test_on_a_narrow_terminal_columns_that_do_not_fit_are_printed_below() -> None:
     words = printed(WIDE, 60, terminal=True).split()
     assert words.count("default") > 1
 
 
-def test_to_a_file_all_columns_stand_beside_each_other() -> None:
+def test_in_a_file_all_columns_are_in_one_table() -> None:
     page = printed(WIDE, 20, terminal=False)
     assert page.split().count("default") == 1
     assert widest(page) > 120
 
 
-def test_to_a_file_a_table_is_as_wide_as_it_is_whatever_the_console() -> None:
+def test_in_a_file_a_table_has_its_full_width_for_every_console() -> None:
     assert printed(WIDE, 60, terminal=False) == printed(WIDE, 400, terminal=False)
 
 
-def test_a_long_name_goes_on_below() -> None:
+def test_a_long_name_continues_on_the_next_line() -> None:
     name = "of a long name " * 20 + "the end"
     page = printed(Sheet(title="t", columns=("p50",), rows=((name, ("1.00",)),)), 80, terminal=False)
     assert " ".join(page.split()).count("the end") == 1
@@ -83,7 +83,7 @@ def test_nothing_in_a_table_is_markup() -> None:
     assert [text in page for text in ("[bold]t", "[red]c", "[blink]n", "[/x]1.00")] == [True] * 4
 
 
-def test_what_stands_below_a_figure_is_faint() -> None:
+def test_the_text_below_a_figure_is_faint() -> None:
     page = io.StringIO()
     sheet = Sheet(title="t", columns=("c",), rows=(("n", ("0.500\n.40-.60",)),))
     print_sheet(sheet, Console(file=page, width=80, force_terminal=True, color_system="standard"))

@@ -71,7 +71,7 @@ def plain_bm25(
 
 @settings(max_examples=200, deadline=None)
 @given(batches, st.data())
-def test_bm25_is_what_its_definition_says_for_any_visible_cues(
+def test_bm25_equals_its_definition_for_any_visible_cues(
     given_batches: list[list[list[str]]], data: st.DataObject
 ) -> None:
     cues = [text for batch in given_batches for text in batch]
@@ -123,7 +123,7 @@ def test_empty_postings_score_nothing() -> None:
     assert (len(scores.bm25), scores.bound) == (0, 0.0)
 
 
-def test_a_word_said_more_than_255_times_counts_as_255() -> None:
+def test_a_word_that_occurs_more_than_255_times_counts_as_255() -> None:
     often, most = filled([[["kestrel"] * 255]]), filled([[["kestrel"] * 400]])
     hashes = [term_hash("kestrel")]
     assert often.score(hashes, None).bm25[0] == pytest.approx(most.score(hashes, None).bm25[0])
@@ -264,7 +264,7 @@ def test_slots_are_ordered_by_the_first_key_first() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(st.integers(-9, 9), max_size=90), max_size=8))
-def test_a_growing_array_holds_what_was_appended(parts: list[list[int]]) -> None:
+def test_a_growing_array_contains_the_appended_values(parts: list[list[int]]) -> None:
     growing = GrowingArray[np.int64](np.int64)
     for part in parts:
         growing.extend(np.array(part, dtype=np.int64))

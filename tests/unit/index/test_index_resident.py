@@ -22,7 +22,7 @@ async def the_view(store: ReferenceStore) -> ReadView:
     return await store.read(lambda view: view)
 
 
-def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_searched_too() -> None:
+def test_writes_seen_by_another_question_while_a_vector_is_awaited_are_searched_too() -> None:
     async def steps() -> tuple[UUID, ...]:
         store, index = ReferenceStore(), ResidentIndex()
         asked = request("kestrel", model=MODEL).request

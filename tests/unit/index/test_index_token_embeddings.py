@@ -19,11 +19,11 @@ def kept(*refs: int) -> TokenEmbeddingCache:
     return words
 
 
-def test_what_is_kept_is_found() -> None:
+def test_stored_token_embeddings_are_found() -> None:
     assert list(kept(ONE).of([ONE, TWO])) == [ONE]
 
 
-def test_what_is_dropped_takes_no_room() -> None:
+def test_dropped_token_embeddings_take_no_room() -> None:
     words = kept(ONE, TWO)
     words.drop([ONE, TWO, THREE])
     assert (words.of([ONE, TWO]), words.nbytes) == ({}, 0)
@@ -36,6 +36,6 @@ def test_the_same_kept_again_takes_its_room_once() -> None:
     assert words.nbytes == before
 
 
-def test_beyond_its_room_what_was_read_first_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_its_limit_the_first_read_entries_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MAX_CACHED_BYTES", 2 * kept(ONE).nbytes)
     assert list(kept(ONE, TWO, THREE).of([ONE, TWO, THREE])) == [TWO, THREE]

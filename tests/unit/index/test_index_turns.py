@@ -111,7 +111,7 @@ def test_turns_out_of_order_are_put_in_order() -> None:
     assert neighbour_coverage(turns, 1) == [0.75, 0.0, 0.0, 1.0]
 
 
-def test_a_cue_that_is_no_turn_is_beside_nobody() -> None:
+def test_a_cue_that_is_no_turn_has_no_neighbours() -> None:
     turns = filled([turn(1), NOTE, turn(2), NOTE])
     assert neighbour_coverage(turns, 1, 3) == [0.0, 0.0, 0.0, 0.0]
     assert neighbour_coverage(turns, 0) == [0.0, 0.0, 1.0, 0.0]
@@ -184,7 +184,7 @@ def test_of_no_cue_there_is_no_best() -> None:
     assert best_of_session(Turns()) == []
 
 
-def test_turns_are_counted_in_what_the_index_takes() -> None:
+def test_turns_are_counted_in_the_size_of_the_index() -> None:
     assert filled([turn(seq) for seq in range(1, 1_001)]).nbytes > Turns().nbytes + 1_000 * 28
 
 
@@ -212,7 +212,7 @@ def plainly(living: list[Cue | None], held: set[int]) -> list[float]:
 
 
 @given(batches=batches, data=st.data())
-def test_what_is_around_is_what_its_definition_says_however_the_turns_came_and_went(
+def test_neighbours_equal_their_definition_after_any_order_of_changes(
     batches: list[list[Cue]], data: st.DataObject
 ) -> None:
     turns = Turns()

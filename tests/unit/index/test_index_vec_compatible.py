@@ -134,7 +134,7 @@ def overlap(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> fl
 # ── what a code stands for ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_component_is_sqlite_vecs_up_to_what_both_round_away(
+def test_a_component_equals_that_of_sqlite_vec_up_to_rounding(
     ours: NDArray[np.float32], theirs: NDArray[np.float32]
 ) -> None:
     assert (np.abs(ours - theirs) <= 1.5 * STEP + steps(ours) / 2 + 1e-6).all()
@@ -169,7 +169,7 @@ def test_sqlite_vec_orders_our_codes_as_we_do(both: Both) -> None:
 # ── our codes beside sqlite-vec's own ────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_is_clearly_nearest_is_nearest_to_sqlite_vec_too(both: Both) -> None:
+def test_a_clearly_nearest_vector_is_nearest_to_sqlite_vec_too(both: Both) -> None:
     nearest_two = np.sort(both.questions @ both.vectors.T, axis=1)[:, -2:]
     clear = [n for n in both.places if nearest_two[n, 1] - nearest_two[n, 0] > CLEAR]
     assert [both.ours(n)[0] for n in clear] == [both.own(n)[0] for n in clear]

@@ -38,14 +38,14 @@ def user(content: object, **more: object) -> dict[str, object]:
         ("<task-notification>done</task-notification>", ""),
     ],
 )
-def test_a_user_record_is_reduced_to_what_was_typed(record: str, said: str) -> None:
+def test_a_user_record_is_reduced_to_the_typed_text(record: str, said: str) -> None:
     assert typed(record) == said
 
 
 @pytest.mark.parametrize(
     "flag", ["isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"]
 )
-def test_a_record_that_nobody_said_is_left_out(tmp_path: Path, flag: str) -> None:
+def test_a_record_without_a_speaker_is_left_out(tmp_path: Path, flag: str) -> None:
     (found,) = transcript(tmp_path, user("not said", **{flag: True}))
     assert "nothing in this file" in str(found)
 
@@ -62,7 +62,7 @@ def test_a_record_without_a_time_has_that_of_the_one_before(tmp_path: Path) -> N
     assert times[0] == times[1] is not None
 
 
-def test_a_resumed_session_does_not_repeat_what_it_copied(tmp_path: Path) -> None:
+def test_a_resumed_session_does_not_repeat_its_copied_records(tmp_path: Path) -> None:
     uuid = "8b000000-0000-4000-8000-0000000000a1"
     found = transcript(tmp_path, user("a", uuid=uuid, sessionId="1"), user("a", uuid=uuid, sessionId="2"))
     assert len({item.key for item in found if isinstance(item, EventDraft)}) == 1

@@ -102,7 +102,7 @@ def test_a_tool_failure_is_an_error(tmp_path: Path) -> None:
     assert (found.type, found.severity) == ("tool.result", "error")
 
 
-def test_a_long_tool_result_is_clipped_and_says_so(tmp_path: Path) -> None:
+def test_a_long_tool_result_is_clipped_and_marked(tmp_path: Path) -> None:
     (text,) = texts(chatgpt(tmp_path, {"a": node("x" * 5_000, None, role="tool")}))
     assert text == "x" * 4_000 + "\n[… 1,000 more characters]"
 
@@ -223,7 +223,7 @@ def test_images_and_documents_are_noted(tmp_path: Path) -> None:
     assert texts(claude(tmp_path, said("", content=content))) == ["[image]\n\n[file: Lease]\n\n[file]"]
 
 
-def test_a_note_on_files_follows_what_was_said_not_what_a_tool_did(tmp_path: Path) -> None:
+def test_a_note_on_files_follows_the_text_and_not_the_tool_calls(tmp_path: Path) -> None:
     content = [{"type": "text", "text": "see"}, {"type": "tool_result", "content": "done"}]
     found = claude(tmp_path, said("", content=content, files=[{"file_name": "a.png"}]))
     assert texts(found) == ["see\n\n[file: a.png]", "done"]
@@ -248,7 +248,7 @@ def test_a_claude_message_of_the_wrong_shape_is_a_problem_with_its_place(
     assert texts(found) == ["fine"]
 
 
-def test_an_empty_conversation_is_no_problem_beside_a_full_one(tmp_path: Path) -> None:
+def test_an_empty_conversation_is_no_problem_if_another_is_not_empty(tmp_path: Path) -> None:
     chatgpt_export: list[Json] = [{"mapping": {}}, {"mapping": {"a": node("hello", None)}}]
     claude_export: list[Json] = [{"chat_messages": []}, {"chat_messages": [said("hello")]}]
     assert problems(found_in(tmp_path, Format.CHATGPT, chatgpt_export)) == []

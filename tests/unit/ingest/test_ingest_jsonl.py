@@ -72,18 +72,18 @@ def test_the_actor_may_go_by_other_names(tmp_path: Path, name: str) -> None:
         ("7", "one object a line"),
     ],
 )
-def test_a_bad_record_is_a_problem_that_says_why(tmp_path: Path, record: object, reason: str) -> None:
+def test_a_bad_record_is_a_problem_with_a_reason(tmp_path: Path, record: object, reason: str) -> None:
     assert reason in only_problem(tmp_path, record)
 
 
-def test_a_problem_names_the_file_and_the_line_and_the_rest_goes_in(tmp_path: Path) -> None:
+def test_a_problem_names_the_file_and_the_line_and_the_rest_is_ingested(tmp_path: Path) -> None:
     first, second, third = read_lines(tmp_path, {"text": "a"}, "nonsense", {"text": "b"})
     assert str(second).startswith(f"{tmp_path / 'e.jsonl'}:2: not a JSON object")
     assert isinstance(first, EventDraft)
     assert isinstance(third, EventDraft)
 
 
-def test_a_problem_is_one_short_line_whatever_it_quotes(tmp_path: Path) -> None:
+def test_a_problem_is_one_short_line_with_any_quotation(tmp_path: Path) -> None:
     message = only_problem(tmp_path, {"a\nb" + "x" * 5_000: 1})
     assert "\n" not in message
     assert len(message) <= 400
@@ -122,7 +122,7 @@ def test_a_record_that_is_only_recalled_memory_is_not_learned(tmp_path: Path) ->
     assert "nothing in this file" in str(found)
 
 
-def test_the_same_words_said_twice_are_two_events(tmp_path: Path) -> None:
+def test_the_same_text_twice_is_two_events(tmp_path: Path) -> None:
     assert len(set(keys(read_lines(tmp_path, {"text": "yes"}, {"text": "yes"})))) == 2
 
 

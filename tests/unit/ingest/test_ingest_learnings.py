@@ -56,7 +56,7 @@ def test_every_field_of_a_header_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_what_a_header_does_not_say_is_procedural_for_the_team_and_of_middling_importance(tmp_path: Path) -> None:
+def test_defaults_of_a_header_are_procedural_for_the_team_and_of_middling_importance(tmp_path: Path) -> None:
     assert list(learnings(written(tmp_path, entry()))) == [
         Learning(id=UUID(ONE), text="Run the migrations before the deploy.")
     ]
@@ -113,11 +113,11 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         list(learnings(path))
 
 
-def test_a_file_of_learnings_is_told_from_a_chat(tmp_path: Path) -> None:
+def test_a_file_of_learnings_is_distinguished_from_a_chat(tmp_path: Path) -> None:
     path = written(tmp_path, entry(fields="type: corrective\n"))
     chat = written(tmp_path, "---\ntitle: Standup\n---\n**Ana:** Good morning\n", "chat.md")
     assert (detect(path), detect(chat)) == (Format.LEARNINGS, Format.MARKDOWN)
 
 
-def test_an_institutional_file_stands_in_every_answer(tmp_path: Path) -> None:
+def test_an_institutional_file_is_in_every_answer(tmp_path: Path) -> None:
     assert (tags_of(tmp_path / "institutional.md"), tags_of(tmp_path / "MEMORY.md")) == (("institutional",), ())

@@ -148,7 +148,7 @@ def test_a_line_that_is_not_utf8_is_a_problem(tmp_path: Path) -> None:
     assert [type(item) for item in read(tmp_path / "a.md")] == [Problem, EventDraft]
 
 
-def test_a_turn_with_nothing_said_is_no_event(tmp_path: Path) -> None:
+def test_a_turn_without_text_is_no_event(tmp_path: Path) -> None:
     assert turns(chat(tmp_path, "Ana:\nBen: hi\n")) == [("Ben", "hi")]
 
 

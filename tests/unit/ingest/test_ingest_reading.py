@@ -88,7 +88,7 @@ def test_seconds_and_milliseconds_and_offsets_are_one_time_line() -> None:
     ]
 
 
-def test_the_kept_branch_of_a_chatgpt_conversation_is_what_the_person_saw() -> None:
+def test_the_branch_of_a_chatgpt_conversation_that_the_person_saw_is_kept() -> None:
     assert [(draft.role, draft.type, draft.text) for draft in drafts(FIXTURES / "chatgpt.json")] == [
         (Role.USER, "message", "[image]\n\nWhich tram is this?\n\n[file: tram.jpg]"),
         (Role.ASSISTANT, "tool.call", "web: search('tram 28')"),
@@ -121,7 +121,7 @@ def test_a_claude_conversation_is_its_last_branch_without_thinking() -> None:
     ]
 
 
-def test_a_transcript_keeps_what_was_said_and_done_and_no_recalled_memory() -> None:
+def test_a_transcript_keeps_texts_and_tool_calls_and_no_recalled_memory() -> None:
     assert [(d.role, d.type, d.severity, d.actor, d.text) for d in drafts(FIXTURES / "claude-code.jsonl")] == [
         (Role.USER, "message", "info", None, "Why do the tests fail?"),
         (Role.ASSISTANT, "message", "info", None, "Let me run them."),
@@ -130,7 +130,7 @@ def test_a_transcript_keeps_what_was_said_and_done_and_no_recalled_memory() -> N
     ]
 
 
-def test_a_transcript_says_where_the_work_was_done() -> None:
+def test_a_transcript_has_the_working_folder() -> None:
     first = drafts(FIXTURES / "claude-code.jsonl")[0]
     assert first.payload == {"source": "claude-code", "cwd": "/srv/app", "git_branch": "main"}
 
@@ -207,7 +207,7 @@ def test_a_zip_is_not_read_as_lines(tmp_path: Path) -> None:
         (b"[]", "one of"),
     ],
 )
-def test_a_file_of_no_format_is_refused_with_what_is_allowed(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_file_of_no_format_is_refused_with_the_allowed_formats(tmp_path: Path, content: bytes, reason: str) -> None:
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(InvalidInput, match=reason):
         detect(tmp_path / "file")
@@ -236,7 +236,7 @@ def test_an_export_that_cannot_be_parsed_is_refused(tmp_path: Path, content: byt
         list(read(tmp_path / "conversations.json", format=Format.CLAUDE))
 
 
-def test_a_file_with_nothing_to_keep_says_so(tmp_path: Path) -> None:
+def test_a_file_without_any_event_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"type": "summary", "summary": "s", "leafUuid": "x"}\n')
     assert [str(item) for item in read(path)] == [f"{path}: there is nothing in this file to keep"]

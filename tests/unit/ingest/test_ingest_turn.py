@@ -69,7 +69,7 @@ def test_the_pieces_of_a_turn_with_a_long_key_stay_within_the_limit_for_keys() -
     assert len({draft.key for draft in made}) == 2
 
 
-def test_a_turn_with_nothing_to_say_gives_no_draft() -> None:
+def test_a_turn_without_text_gives_no_draft() -> None:
     assert drafts(Turn(text=" \n", key="k")) == []
 
 
@@ -103,7 +103,7 @@ def test_another_id_is_only_a_key_within_its_session() -> None:
     assert identity("s", "1", "one") != identity("s", "1", "two")
 
 
-def test_content_keys_count_what_was_said_before() -> None:
+def test_content_keys_count_earlier_equal_turns() -> None:
     keys = ContentKeys("s")
     assert [keys.key("a"), keys.key("b"), keys.key("a")] == [
         f"s:{digest('a')}",
@@ -136,6 +136,6 @@ def test_no_name_is_no_actor() -> None:
     assert label(None) is None
 
 
-def test_a_turn_that_is_no_draft_says_why() -> None:
+def test_a_turn_that_is_no_draft_has_a_reason() -> None:
     with pytest.raises(InvalidInput, match="role"):
         drafts(Turn(text="t", key="k", role="king"))

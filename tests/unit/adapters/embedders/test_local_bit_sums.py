@@ -44,7 +44,7 @@ def test_they_are_those_that_are_found_pair_by_pair(sums: bit_sums.BitSums) -> N
     assert np.array_equal(sums(bits, levels), sum_of_bits(bits, levels))
 
 
-def test_what_cannot_be_multiplied_is_said_so_in_our_words(sums: bit_sums.BitSums) -> None:
+def test_arrays_that_cannot_be_multiplied_raise_our_own_error(sums: bit_sums.BitSums) -> None:
     with pytest.raises(ModelUnavailable, match="could not compare 3 words"):
         sums(random_bits(3), random_levels(2)[:, :7])
 

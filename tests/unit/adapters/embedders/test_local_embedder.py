@@ -156,7 +156,7 @@ def test_every_vector_is_float32_of_unit_length(
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-def test_the_model_id_tells_precisions_apart(fp32: LocalEmbedder, int8: LocalEmbedder) -> None:
+def test_the_model_id_contains_the_precision(fp32: LocalEmbedder, int8: LocalEmbedder) -> None:
     assert (fp32.model_id, int8.model_id) == ("all-MiniLM-L6-v2", "all-MiniLM-L6-v2/int8")
 
 
@@ -357,7 +357,7 @@ def test_a_graph_the_runtime_cannot_load_is_unavailable() -> None:
 
 
 @pytest.mark.parametrize("package", ["onnx", "onnxruntime", "tokenizers"])
-def test_a_missing_package_says_which_extra_has_it(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_package_names_the_extra(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ModelUnavailable, match=rf'{package}.*pip install "remembrancer\[local\]"'):
         LocalEmbedder.open()

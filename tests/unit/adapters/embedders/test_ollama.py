@@ -198,7 +198,7 @@ def test_a_model_nobody_knows_gets_no_prefix() -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "two words", "-model", "a\nb", "x" * 151])
-def test_what_cannot_be_a_models_name_is_refused(name: str) -> None:
+def test_an_invalid_model_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match=r"^embedder: 'ollama:"):
         model_named(name)
 
@@ -229,7 +229,7 @@ def test_an_unknown_model_may_not_change_its_size(server: OllamaServer) -> None:
 # -- failures -------------------------------------------------------------------------------------
 
 
-def test_a_model_that_is_not_there_is_unavailable_with_what_to_do(server: OllamaServer) -> None:
+def test_a_missing_model_is_unavailable_with_advice(server: OllamaServer) -> None:
     server.models = ()
     assert failure(server) == (
         f"Ollama at {server.address}, model nomic-embed-text: does not have the model: ollama pull nomic-embed-text"
@@ -302,7 +302,7 @@ def test_a_redirect_is_not_followed(server: OllamaServer) -> None:
         assert elsewhere.asked == []
 
 
-def test_what_a_server_says_of_an_error_is_cut(server: OllamaServer) -> None:
+def test_a_long_error_message_of_the_server_is_cut(server: OllamaServer) -> None:
     server.fault = answers(500, {"error": "x" * 5000})
     assert failure(server).endswith("answered 500: " + "x" * 200)
 
@@ -383,7 +383,7 @@ def test_it_can_be_used_from_one_event_loop_after_another(server: OllamaServer) 
 # -- the address ----------------------------------------------------------------------------------
 
 
-def test_a_path_of_the_address_goes_before_ollamas_own(server: OllamaServer) -> None:
+def test_a_path_of_the_address_precedes_ollamas_own(server: OllamaServer) -> None:
     with_embedder(server, lambda embedder: embedder.embed_query("text"), url=f"{server.url}/models/")
     assert server.asked[0].path == "/models/api/embed"
 

@@ -73,7 +73,7 @@ def test_vectors_come_in_the_order_of_the_texts_and_of_unit_length(
     assert np.allclose(embedded(server, texts, model).vectors, expected, atol=1e-6)
 
 
-def test_openai_is_asked_as_its_reference_says(server: EmbeddingServer) -> None:
+def test_openai_is_called_as_its_reference_says(server: EmbeddingServer) -> None:
     model = remote_model("openai", "text-embedding-3-small", dim=64)
     with_embedder(server, lambda embedder: embedder.embed_query("what failed?"), model, key="sk-1")
     [asked] = server.asked
@@ -86,7 +86,7 @@ def test_openai_is_asked_as_its_reference_says(server: EmbeddingServer) -> None:
     }
 
 
-def test_gemini_is_asked_as_its_reference_says(server: EmbeddingServer) -> None:
+def test_gemini_is_called_as_its_reference_says(server: EmbeddingServer) -> None:
     async def both(embedder: HttpEmbedder) -> None:
         await embedder.embed_documents(["the deploy failed"])
         await embedder.embed_query("what failed?")
@@ -136,7 +136,7 @@ def test_a_model_is_named_with_the_size_it_is_asked_for(
 
 
 @pytest.mark.parametrize("name", ["", "two words", "-m", "x" * 151])
-def test_what_cannot_be_a_models_name_is_refused(name: str) -> None:
+def test_an_invalid_model_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match=r"^embedder: 'openai:"):
         remote_model("openai", name)
 
@@ -190,7 +190,7 @@ def test_a_text_that_is_too_long_is_shortened_alone_and_marked(server: Embedding
     assert len(server.asked[-2].texts[0]) < len(long) or len(server.asked[-1].texts[0]) < len(long)
 
 
-def test_what_gemini_cuts_without_a_word_is_marked(server: EmbeddingServer) -> None:
+def test_a_text_that_gemini_truncates_silently_is_marked(server: EmbeddingServer) -> None:
     assert embedded(server, ["short", "long " * 2_000], GEMINI).truncated.tolist() == [False, True]
 
 
@@ -364,7 +364,7 @@ def test_documents_give_up_after_a_minute_of_waiting(server: EmbeddingServer) ->
 
 
 @pytest.mark.parametrize("status", [400, 404, 422])
-def test_what_another_key_would_fail_on_too_is_raised_at_once(server: EmbeddingServer, status: int) -> None:
+def test_an_error_that_every_key_would_get_is_raised_at_once(server: EmbeddingServer, status: int) -> None:
     server.fault, time = answers(status, {"error": {"message": "bad input"}}), Time()
     assert said_by(server, lambda embedder: embedder.embed_query("text"), time).endswith(f"{status}: bad input")
     assert server.used == ["first"]

@@ -146,7 +146,7 @@ def test_a_construct_is_recognised(name: str) -> None:
 
 
 @pytest.mark.parametrize("statement", PLAIN)
-def test_what_both_have_is_let_pass(statement: str) -> None:
+def test_sql_that_both_dialects_have_is_accepted(statement: str) -> None:
     assert constructs(statement) == set()
 
 

@@ -198,13 +198,13 @@ def holding(rows: Sequence[Memory]) -> Connection:
 
 @settings(max_examples=150, deadline=None)
 @given(owned_memories(), readers())
-def test_the_clauses_show_what_the_policy_shows(rows: list[Memory], reader: Reader) -> None:
+def test_the_clauses_show_the_same_rows_as_the_policy(rows: list[Memory], reader: Reader) -> None:
     assert kept_by_clauses(rows, reader, CURRENT) == kept(rows, reader, CURRENT)
 
 
 @settings(max_examples=150, deadline=None)
 @given(owned_memories(), readers())
-def test_the_columns_show_what_the_policy_shows(rows: list[Memory], reader: Reader) -> None:
+def test_the_columns_show_the_same_rows_as_the_policy(rows: list[Memory], reader: Reader) -> None:
     # The resident index is one workspace's: rows of another never reach it.
     mine = [replace(row, scope=replace(row.scope, workspace=reader.scope.workspace)) for row in rows]
     assert kept_by_columns(loaded(mine), reader, CURRENT) == kept(mine, reader, CURRENT)
@@ -212,21 +212,19 @@ def test_the_columns_show_what_the_policy_shows(rows: list[Memory], reader: Read
 
 @settings(max_examples=120, deadline=None)
 @given(various_memories(), filters())
-def test_the_clauses_keep_what_the_policy_keeps(rows: list[Memory], where: Filter) -> None:
+def test_the_clauses_select_the_same_rows_as_the_policy(rows: list[Memory], where: Filter) -> None:
     assert kept_by_clauses(rows, READER, where) == kept(rows, READER, where)
 
 
 @settings(max_examples=120, deadline=None)
 @given(various_memories(), filters())
-def test_the_columns_keep_what_the_policy_keeps(rows: list[Memory], where: Filter) -> None:
+def test_the_columns_select_the_same_rows_as_the_policy(rows: list[Memory], where: Filter) -> None:
     assert kept_by_columns(loaded(rows), READER, where) == kept(rows, READER, where)
 
 
 @settings(max_examples=50, deadline=None)
 @given(various_memories(), st.data())
-def test_columns_that_were_brought_up_to_date_keep_what_the_policy_keeps(
-    rows: list[Memory], data: st.DataObject
-) -> None:
+def test_updated_columns_select_the_same_rows_as_the_policy(rows: list[Memory], data: st.DataObject) -> None:
     columns = loaded(rows)
     later = [
         replace(memory, status=data.draw(st.sampled_from(Status)), retired_at=data.draw(maybe_moments))
@@ -239,7 +237,7 @@ def test_columns_that_were_brought_up_to_date_keep_what_the_policy_keeps(
 
 @settings(max_examples=120, deadline=None)
 @given(st.lists(events(), max_size=12), readers(), event_filters())
-def test_the_clauses_keep_what_an_event_filter_says(
+def test_the_clauses_select_the_same_rows_as_an_event_filter(
     given_rows: list[Event], reader: Reader, where: EventFilter
 ) -> None:
     rows = [replace(event, id=UUID(int=n)) for n, event in enumerate(given_rows)]
@@ -320,7 +318,7 @@ json_values = st.recursive(
 @given(
     st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=4), json_values, min_size=1, max_size=3), st.data()
 )
-def test_any_metadata_is_kept_by_what_it_holds(held: dict[str, JsonValue], data: st.DataObject) -> None:
+def test_any_metadata_is_selected_by_its_values(held: dict[str, JsonValue], data: st.DataObject) -> None:
     key = data.draw(st.sampled_from(sorted(held)))
     others = st.sampled_from(sorted((value for value in held.values() if not isinstance(value, dict | list)), key=repr))
     asked = data.draw(

@@ -126,7 +126,7 @@ def test_writes_that_wait_together_are_committed_together(file: str) -> None:
     assert run(file, work) == 1
 
 
-def test_each_write_is_told_its_own_result(place: str) -> None:
+def test_each_write_gets_its_own_result(place: str) -> None:
     async def work(opened: Database) -> list[int]:
         return await asyncio.gather(*(opened.write(note(number)) for number in (7, 3, 5)))
 
@@ -183,7 +183,7 @@ def test_when_the_transaction_fails_every_write_of_the_group_does(file: str) -> 
     assert run(file, work) == ([Conflict] * 3, [])
 
 
-def test_the_writer_goes_on_after_any_failure(place: str) -> None:
+def test_the_writer_continues_after_any_failure(place: str) -> None:
     def broken(_: Connection) -> None:
         raise ZeroDivisionError
 
@@ -291,7 +291,7 @@ def test_all_statements_of_a_read_see_one_state(file: str) -> None:
     assert run(file, work) == ([], [])
 
 
-def test_a_snapshot_does_not_see_what_is_written_meanwhile(place: str) -> None:
+def test_a_snapshot_does_not_see_later_writes(place: str) -> None:
     async def work(opened: Database) -> tuple[list[int], list[int]]:
         await opened.write(note(1))
         async with opened.snapshot() as snapshot:
@@ -409,7 +409,7 @@ def test_a_forked_process_is_refused_instead_of_left_waiting(file: str, monkeypa
 # ── closing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_closing_finishes_what_is_queued(file: str) -> None:
+def test_closing_finishes_queued_writes(file: str) -> None:
     async def work() -> list[int]:
         opened = Database(SqliteFile(file), analyse=analysed)
         await opened.write(lambda c: c.execute("CREATE TABLE noted (n INTEGER PRIMARY KEY)").get)
@@ -532,7 +532,7 @@ def test_a_short_read_does_not_wait_for_longer_ones(file: str) -> None:
     assert run(file, work) == 3
 
 
-def test_a_longer_read_sees_what_was_written_before(place: str) -> None:
+def test_a_longer_read_sees_earlier_writes(place: str) -> None:
     async def work(opened: Database) -> int:
         await opened.write(note(7))
         return await opened.read(lambda c: c.execute("SELECT n FROM noted").get, longer=True)

@@ -16,7 +16,7 @@ WRITERS = 3
 EACH = 40
 
 
-def test_whoever_reads_on_from_the_last_position_misses_nothing_that_several_connections_write(tmp_path: Path) -> None:
+def test_reading_on_from_the_last_position_misses_no_entry_of_several_connections(tmp_path: Path) -> None:
     async def write(store: RelationalStore, writer: int) -> None:
         for number in range(EACH):
             event = an_event(f"{writer}: {number}", event_id=UUID(int=writer * EACH + number + 1))

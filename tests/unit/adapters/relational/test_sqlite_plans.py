@@ -71,7 +71,7 @@ def test_whether_all_cues_have_a_vector_is_known_without_reading_any(connection:
     assert [step for step in steps if "COVERING INDEX" not in step] == []
 
 
-def test_what_was_shown_is_looked_up_memory_by_memory(connection: Connection) -> None:
+def test_exposures_are_looked_up_memory_by_memory(connection: Connection) -> None:
     steps = plans(connection, lambda: health_inputs(connection, READER, CURRENT, model="model-a", shown_since=NOW), "x")
     assert steps == ["SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)"]
 
@@ -94,9 +94,7 @@ def test_vectors_are_looked_up_by_memory_and_cue(connection: Connection) -> None
 
 
 @pytest.mark.parametrize("word", ["session", "source"])
-def test_what_belongs_to_a_session_or_a_source_is_read_from_its_index_by_time(
-    connection: Connection, word: str
-) -> None:
+def test_rows_of_a_session_or_a_source_are_read_from_its_index_by_time(connection: Connection, word: str) -> None:
     where = Filter(current_at=NOW, session="monday") if word == "session" else Filter(current_at=NOW, source="mail")
     steps = plans(connection, lambda: lookup.memories(connection, READER, where, limit=9), "m")
     assert steps == [f"SEARCH m USING INDEX memories_by_{word} (workspace=? AND {word}=?)"]
@@ -155,12 +153,12 @@ def test_a_page_of_the_journal_is_read_in_its_order_from_where_it_begins(
         (EventFilter(severities=frozenset({Severity.WARN, Severity.ERROR})), "events_severe"),
     ],
 )
-def test_what_is_rare_is_read_from_an_index_of_its_own(connection: Connection, where: EventFilter, index: str) -> None:
+def test_rare_rows_are_read_from_a_partial_index(connection: Connection, where: EventFilter, index: str) -> None:
     steps = plans(connection, lambda: journal.events(connection, READER, where, limit=9), "e")
     assert steps == [f"SEARCH e USING INDEX {index} (workspace=?)"]
 
 
-def test_what_was_recorded_is_read_from_its_position_on(connection: Connection) -> None:
+def test_entries_are_read_from_their_position_on(connection: Connection) -> None:
     connection.execute("INSERT INTO positions VALUES ('acme', 9)")
     steps = plans(
         connection, lambda: journal.recorded(connection, READER, EventFilter(), after=7, limit=9), "e", "positions"

@@ -162,7 +162,7 @@ def test_the_words_that_another_process_made_are_read(path: str) -> None:
     assert with_two(path, work) == [[64], [128]]
 
 
-def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_searched_too(path: str) -> None:
+def test_writes_seen_by_another_question_while_a_vector_is_awaited_are_searched_too(path: str) -> None:
     async def work(one: SearchedStore, other: SearchedStore) -> tuple[UUID, ...]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         index, asked = one.finder.index, request("kestrel", model=MODEL).request
@@ -182,7 +182,7 @@ def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_sea
     assert set(with_two(path, work)) == {a_memory("a kestrel").id, a_memory("the kestrel").id}
 
 
-def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
+def test_feedback_of_another_process_counts(path: str) -> None:
     async def work(one: SearchedStore, other: SearchedStore) -> States:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         await one.found("kestrel")
@@ -225,7 +225,7 @@ def test_two_processes_cannot_make_a_circle(path: str) -> None:
     assert sorted(map(str, with_two(path, work))) == sorted(map(str, [Memory, Conflict]))
 
 
-def test_vectors_made_for_what_a_memory_said_before_are_dropped(path: str) -> None:
+def test_vectors_of_an_earlier_text_of_a_memory_are_dropped(path: str) -> None:
     async def work(one: SearchedStore, other: SearchedStore) -> tuple[int, int]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
@@ -346,7 +346,7 @@ class TwoProcesses(RuleBasedStateMachine):
         self.runner.run(compare())
 
 
-def test_two_processes_answer_alike_whatever_either_writes(tmp_path: Path) -> None:
+def test_two_processes_return_the_same_answers_whatever_either_writes(tmp_path: Path) -> None:
     TwoProcesses.folder = tmp_path
     run_state_machine_as_test(
         TwoProcesses, settings=settings(max_examples=15, stateful_step_count=15, deadline=None, database=None)

@@ -47,12 +47,12 @@ def test_a_vault_is_known_by_its_folder_unless_it_is_named(tmp_path: Path) -> No
     assert (FolderVault(tmp_path).name, a_vault(tmp_path).name) == (tmp_path.name, "notes")
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="a folder"):
         FolderVault(tmp_path / "missing")
 
 
-def test_a_folder_that_went_away_is_refused_and_not_an_empty_vault(tmp_path: Path) -> None:
+def test_a_deleted_folder_is_refused_and_not_read_as_an_empty_vault(tmp_path: Path) -> None:
     files = a_vault(tmp_path / "notes")
     (tmp_path / "notes").rmdir()
     with pytest.raises(InvalidInput, match="a folder"):
@@ -130,7 +130,7 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert read(a_vault(tmp_path), "x.md") == "cannot be read (No such file or directory)"
 
 
-def test_what_is_written_is_read_again_byte_for_byte(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back_byte_for_byte(tmp_path: Path) -> None:
     files = a_vault(tmp_path)
     text = "\ufeffone\r\ntwo\rthree\n"
     written = replace(files, "deep/x.md", text, None)
@@ -147,7 +147,7 @@ def test_a_file_that_is_there_is_not_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("theirs", ["theirs", None])
-def test_a_file_that_is_not_what_was_read_is_not_replaced(tmp_path: Path, theirs: str | None) -> None:
+def test_a_file_changed_since_it_was_read_is_not_replaced(tmp_path: Path, theirs: str | None) -> None:
     files = a_vault(tmp_path)
     (tmp_path / "x.md").write_text("read", encoding="utf-8")
     digest = content(files, "x.md").digest

@@ -38,7 +38,7 @@ def test_a_change_of_anything_else_is_none(tmp_path: Path, path: str) -> None:
     assert asyncio.run(told(tmp_path.resolve(), path, every=timedelta(milliseconds=400))) is False
 
 
-def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     with pytest.raises(Unsupported, match=r"pip install 'remembrancer\[vault\]'"):
         watching.require_watchfiles()
