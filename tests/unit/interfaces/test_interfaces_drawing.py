@@ -73,7 +73,7 @@ def test_a_long_text_takes_no_more_lines_than_it_may(lines: int, width: int) -> 
     assert len(drawn(block, width=width).splitlines()) <= lines
 
 
-def test_a_bar_is_as_long_as_its_score_whatever_its_parts() -> None:
+def test_the_length_of_a_bar_is_the_score_with_any_parts() -> None:
     parts = [part(str(number), 0.07) for number in range(10)]
     bar = drawn(Shares(parts, 1.0, 20)).rstrip("\n")
     assert len(bar) == 20

@@ -65,6 +65,6 @@ def test_a_value_that_no_json_parser_reads_is_text() -> None:
 
 
 @pytest.mark.parametrize("pair", ["", "key", "=value"])
-def test_what_is_no_pair_is_refused(pair: str) -> None:
+def test_a_value_that_is_no_pair_is_refused(pair: str) -> None:
     with pytest.raises(InvalidInput, match="KEY=VALUE"):
         key_values("metadata", [pair])

@@ -34,12 +34,12 @@ def test_the_axis_begins_at_nothing() -> None:
     assert drawn(a_plot())[-2].startswith("   0 └")
 
 
-def test_the_limit_stands_at_its_own_row() -> None:
+def test_the_threshold_is_drawn_at_its_own_row() -> None:
     [row] = [line for line in drawn(a_plot(), encoding="ascii") if line.startswith("0.25")]
     assert row.count("-") > 20
 
 
-def test_now_stands_above_its_column() -> None:
+def test_now_is_marked_above_its_column() -> None:
     above, *rows = drawn(a_plot(), encoding="ascii")
     place = above.index("now")
     assert all(row[place] in "|*-" for row in rows[:12])
@@ -65,13 +65,13 @@ def test_a_line_that_falls_at_once_is_drawn_without_gaps() -> None:
     assert all("*" in row for row in rows)
 
 
-def test_a_short_time_is_told_to_the_minute() -> None:
+def test_a_short_time_is_shown_to_the_minute() -> None:
     assert drawn(Plot(StrengthCurve(falling(days=1), 0.25, NOW, None)), width=60)[-1].split() == [
         "2026-03-04", "09:00", "2026-03-05", "09:00",
     ]  # fmt: skip
 
 
-def test_a_curve_that_begins_with_a_use_says_so() -> None:
+def test_a_curve_that_begins_with_a_use_is_labelled_so() -> None:
     clock = FixedClock()
     settings = Settings(db=":memory:", background_index=False)
     with Remembrancer.open(settings=settings, embedder="none", clock=clock) as rem:

@@ -132,5 +132,5 @@ def test_every_kind_of_report_has_its_sentence() -> None:
     assert {type(report) for report, _ in CASES} == set(JobReport.__args__)
 
 
-def test_what_a_provider_says_cannot_move_the_cursor() -> None:
+def test_a_message_of_a_provider_cannot_move_the_cursor() -> None:
     assert line("index", BrokenOff(reason="\x1b[2Jno\nkey")).plain == "index: broke off: no key"

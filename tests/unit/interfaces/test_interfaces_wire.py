@@ -186,7 +186,7 @@ def test_a_shape_comes_back_from_its_json(shape: Wire) -> None:
     comes_back(shape)
 
 
-def test_a_snapshot_is_reported_with_its_bands_and_what_to_do() -> None:
+def test_a_snapshot_is_reported_with_its_bands_and_advice() -> None:
     told = json.loads(HealthOut.of(SNAPSHOT).model_dump_json())
     assert (told["crew"], told["day"], told["taken_at"]) == ("sales", "2026-03-04", "2026-03-04T09:00:00.123456Z")
     assert (told["score"], told["band"], told["weakest"]) == (50.0, "yellow", "reachability")

@@ -87,7 +87,7 @@ def test_a_snapshot_in_a_report_has_the_form_of_health() -> None:
     assert (taken["score"], taken["band"]) == (90.0, "green")
 
 
-def test_the_end_of_a_session_is_told_part_by_part() -> None:
+def test_the_end_of_a_session_is_reported_part_by_part() -> None:
     report = EndReport(
         session="monday",
         segmented=SegmentedStream(stream=Scope(workspace="acme"), episodes=(ID,), turns=3),
@@ -105,7 +105,7 @@ def test_a_stage_is_described_by_its_name() -> None:
     assert (told["stage"], told["ended"], told["at"]) == ("design", None, "2026-03-04T09:00:00+00:00")
 
 
-def test_how_a_job_stands_is_reported_with_what_failed() -> None:
+def test_the_state_of_a_job_is_reported_with_its_failures() -> None:
     state = JobState(job=Job.SEGMENT, last=RUN, next_run=None, backlog=7, failures=(DEFERRAL,))
     [told] = JobsOut.of([state]).model_dump(mode="json")["jobs"]
     assert (told["job"], told["next_run"], told["backlog"]) == ("segment", None, 7)

@@ -37,7 +37,7 @@ def with_memory(talk: Talk) -> None:
     asyncio.run(run())
 
 
-def test_the_server_says_who_it_is_and_what_it_is_for() -> None:
+def test_the_server_sends_its_name_and_its_instructions() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         assert call.client.server_info
         assert (call.client.server_info.name, call.client.server_info.version) == (
@@ -62,7 +62,7 @@ def test_two_templates_and_a_prompt_are_offered() -> None:
     with_memory(talk)
 
 
-def test_a_memory_comes_with_where_it_is_from_and_what_it_relates_to() -> None:
+def test_a_memory_has_its_provenance_and_its_relations() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
         turn = await memory.observe("The payment worker died", actor="ana", role="user")
         other = await memory.remember("The worker needs more memory")
@@ -77,7 +77,7 @@ def test_a_memory_comes_with_where_it_is_from_and_what_it_relates_to() -> None:
     with_memory(talk)
 
 
-def test_a_session_is_told_from_its_beginning() -> None:
+def test_a_session_is_listed_from_its_beginning() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
         await memory.observe("Shall we ship?", session="stand-up / monday", actor="ana")
         await memory.observe("Failed", session="stand-up / monday", role="tool", type="deploy.done", severity="error")
@@ -120,7 +120,7 @@ def test_of_a_long_session_the_last_entries_are_reported_without_a_gap() -> None
         ("other://x", "Unknown resource: other://x"),
     ],
 )
-def test_what_is_not_there_or_not_allowed_is_an_error_of_the_protocol(uri: str, said: str) -> None:
+def test_unknown_or_invalid_uris_are_protocol_errors(uri: str, said: str) -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         with pytest.raises(MCPError) as raised:
             await call.read(uri)
@@ -143,7 +143,7 @@ def test_the_memory_of_another_workspace_is_not_there() -> None:
     with_memory(talk)
 
 
-def test_a_task_stands_behind_what_is_remembered_of_it() -> None:
+def test_the_prompt_has_the_task_after_the_memories_about_it() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
         await memory.remember("Checkout needs 2 GiB")
         told = await call.prompt(task="Size checkout for production")
@@ -168,7 +168,7 @@ def test_a_task_stands_behind_what_is_remembered_of_it() -> None:
         ),
     ],
 )
-def test_a_prompt_names_what_is_not_allowed(arguments: dict[str, str], said: str) -> None:
+def test_a_prompt_names_an_invalid_argument(arguments: dict[str, str], said: str) -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         with pytest.raises(MCPError) as raised:
             await call.prompt(**arguments)

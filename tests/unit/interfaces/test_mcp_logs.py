@@ -34,5 +34,5 @@ def test_of_an_exception_its_kind_is_reported_and_none_of_its_words(capsys: pyte
     assert told == "ERROR mcp.server.somewhere: a handler raised (ValueError)\n"
 
 
-def test_what_is_no_warning_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_below_a_warning_are_not_sent(capsys: pytest.CaptureFixture[str]) -> None:
     assert logged(capsys, lambda log: log.info("Tool 'recall' failed: 'words of a question'")) == ""

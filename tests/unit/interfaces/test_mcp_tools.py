@@ -78,7 +78,7 @@ def test_there_are_eight_tools() -> None:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_a_tool_says_what_it_is_and_when_to_call_it(name: str) -> None:
+def test_a_tool_describes_itself_and_when_to_call_it(name: str) -> None:
     tool = OFFERED[name]
     assert tool.title
     assert tool.description
@@ -98,7 +98,7 @@ def test_every_parameter_is_described_and_bounded(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_a_tool_says_truly_what_it_does_to_the_memory(name: str) -> None:
+def test_the_annotations_of_a_tool_are_true(name: str) -> None:
     hints = OFFERED[name].annotations
     assert hints
     assert hints.open_world_hint is False
@@ -130,12 +130,14 @@ def test_the_descriptions_of_all_tools_are_short() -> None:
         (parameters.Whose, set(Origin) - {Origin.SYSTEM, Origin.IMPORT}),
     ],
 )
-def test_the_choices_are_the_domains_but_what_a_model_must_not_claim(parameter: Any, choices: set[str]) -> None:
+def test_the_allowed_values_are_the_domains_except_those_a_model_must_not_claim(
+    parameter: Any, choices: set[str]
+) -> None:
     [literal] = [one for one in get_args(parameter) if get_origin(one) is not None]
     assert set(get_args(literal)) == choices
 
 
-def test_recall_gives_the_block_then_the_ids_of_what_stands_in_it() -> None:
+def test_recall_returns_the_block_and_the_ids_of_its_memories() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         kept = await call.done("remember", text="Checkout needs 2 GiB", kind="decision")
         found = await call.done("recall", query="how much does checkout need?")
@@ -152,7 +154,7 @@ def test_recall_gives_the_block_then_the_ids_of_what_stands_in_it() -> None:
     with_memory(talk)
 
 
-def test_recall_that_finds_nothing_says_so() -> None:
+def test_recall_that_finds_nothing_reports_it() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         found = await call.done("recall", query="anything?")
         assert found.text.startswith("Nothing that is remembered answers this.")
@@ -182,7 +184,7 @@ def test_recall_keeps_to_its_filters() -> None:
     with_memory(talk, clock=clock)
 
 
-def test_what_finds_no_room_is_left_out_whole_and_counted() -> None:
+def test_a_memory_that_does_not_fit_is_left_out_whole_and_counted() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         await call.done("remember", text="release: " + "x" * 400)
         await call.done("remember", text="release, again: " + "y" * 400)
@@ -230,7 +232,7 @@ def test_asking_counts_nothing() -> None:
     with_memory(talk)
 
 
-def test_where_use_is_counted_each_memory_counts_for_what_it_was() -> None:
+def test_with_counted_use_each_memory_counts_as_retrieved_or_shown() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
         for letter in "xy":
             await call.done("remember", text=f"release {letter * 400}")
@@ -272,7 +274,7 @@ def test_recall_that_counts_does_not_claim_to_only_read() -> None:
     assert (hints.read_only_hint, hints.destructive_hint) == (False, False)
 
 
-def test_a_topic_remembered_anew_replaces_what_it_said() -> None:
+def test_a_topic_remembered_again_replaces_its_text() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         first = await call.done("remember", text="Checkout needs 1 GiB", topic_key="checkout")
         second = await call.done("remember", text="Checkout needs 2 GiB", topic_key="checkout")
@@ -285,7 +287,7 @@ def test_a_topic_remembered_anew_replaces_what_it_said() -> None:
     with_memory(talk)
 
 
-def test_what_a_model_remembers_is_its_own_words_unless_it_says_whose() -> None:
+def test_the_origin_of_a_remembered_text_is_the_model_unless_given() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         await call.done("remember", text="I think so")
         await call.done("remember", text="A page says so", origin="web")
@@ -309,7 +311,7 @@ def test_the_same_key_records_once() -> None:
     with_memory(talk)
 
 
-def test_too_much_bad_feedback_retires_a_memory_and_says_so() -> None:
+def test_too_much_bad_feedback_retires_a_memory_and_reports_it() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         kept = await call.done("remember", text="Checkout needs 9 GiB")
         judged = [await call.done("feedback", memory_id=kept.shape["id"], verdict="harmful") for _ in range(10)]
@@ -332,7 +334,7 @@ def test_forgetting_twice_is_the_same_as_once() -> None:
     with_memory(talk)
 
 
-def test_recent_and_timeline_tell_the_same_from_both_ends() -> None:
+def test_recent_and_timeline_list_the_same_events_in_opposite_order() -> None:
     clock = FixedClock()
 
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
@@ -354,7 +356,7 @@ def test_recent_and_timeline_tell_the_same_from_both_ends() -> None:
     with_memory(talk, clock=clock)
 
 
-def test_health_tells_what_is_there_before_and_after_the_first_snapshot() -> None:
+def test_health_reports_the_stored_data_before_and_after_the_first_snapshot() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
         await call.done("observe", text="The deploy failed")
         before = await call.done("memory_health", days=7)
@@ -414,7 +416,7 @@ def test_health_tells_what_is_there_before_and_after_the_first_snapshot() -> Non
         ("memory_health", {"days": 31}, "days: 31 is not allowed; expected a whole number from 0 to 30"),
     ],
 )
-def test_what_is_not_allowed_is_named_with_its_value_and_what_is(
+def test_an_invalid_argument_is_named_with_its_value_and_the_allowed_ones(
     tool: str, arguments: dict[str, object], said: str
 ) -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
@@ -444,7 +446,7 @@ def told_of(error: Exception) -> tuple[str, str]:
     return asyncio.run(run())
 
 
-def test_an_error_nobody_foresaw_tells_its_kind_and_nothing_that_was_in_hand(
+def test_an_unexpected_error_reports_its_type_and_no_data(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -454,7 +456,7 @@ def test_an_error_nobody_foresaw_tells_its_kind_and_nothing_that_was_in_hand(
     assert "secret" not in caplog.text
 
 
-def test_who_may_not_is_told_so() -> None:
+def test_a_call_without_permission_is_refused() -> None:
     told = told_of(PermissionDenied("this key may read; a key is needed that may write"))
     assert told == ("this key may read; a key is needed that may write",) * 2
 

@@ -35,16 +35,16 @@ def contents(found: list[dict[str, object]]) -> list[object]:
     return [one["content"] for one in found]
 
 
-def test_what_is_remembered_begins_in_working_memory(bank: Mnemosyne, rem: Remembrancer) -> None:
+def test_a_remembered_text_begins_in_working_memory(bank: Mnemosyne, rem: Remembrancer) -> None:
     assert rem.get(bank.remember("User approved the mockup.")).tier is Tier.WORKING
 
 
-def test_what_is_remembered_in_one_session_is_found_from_another(bank: Mnemosyne) -> None:
+def test_a_memory_of_one_session_is_found_from_another(bank: Mnemosyne) -> None:
     bank.remember("User approved the mockup.", session_id="monday")
     assert contents(bank.recall("mockup")) == ["User approved the mockup."]
 
 
-def test_what_is_kept_to_a_session_is_found_from_that_one_alone(bank: Mnemosyne, rem: Remembrancer) -> None:
+def test_a_session_scoped_memory_is_found_from_its_session_only(bank: Mnemosyne, rem: Remembrancer) -> None:
     bank.remember("User approved the mockup.", session_id="monday", scope="session")
     tuesday = Mnemosyne(rem, session_id="tuesday")
     assert [contents(bank.recall("mockup", session_id="monday")), tuesday.recall("mockup")] == [
@@ -71,7 +71,7 @@ def test_a_day_is_within_the_dates_that_name_it(bank: Mnemosyne) -> None:
     assert contents(bank.recall("mockup", from_date=day, to_date=day)) == ["The mockup is blue."]
 
 
-def test_what_happened_on_other_days_is_outside_the_dates(bank: Mnemosyne) -> None:
+def test_memories_of_other_days_are_outside_the_dates(bank: Mnemosyne) -> None:
     bank.remember("The mockup is blue.")
     assert bank.recall("mockup", from_date="2026-03-05") + bank.recall("mockup", to_date="2026-03-03") == []
 
@@ -87,7 +87,7 @@ def test_an_expired_memory_is_not_recalled(bank: Mnemosyne, clock: FixedClock) -
     assert bank.recall("mockup") == []
 
 
-def test_recalling_counts_what_it_returns(bank: Mnemosyne) -> None:
+def test_recalling_counts_the_returned_memories(bank: Mnemosyne) -> None:
     bank.remember("The mockup is blue.")
     assert [bank.recall("mockup")[0]["recall_count"], bank.recall("mockup")[0]["recall_count"]] == [1, 2]
 
@@ -140,7 +140,7 @@ def test_the_calls_take_the_documented_arguments(call: str, arguments: str) -> N
     assert list(signature(getattr(Mnemosyne, call)).parameters) == ["self", *arguments.split()]
 
 
-def test_a_result_says_its_session_source_scope_and_metadata(bank: Mnemosyne) -> None:
+def test_a_result_has_its_session_source_scope_and_metadata(bank: Mnemosyne) -> None:
     bank.remember("The mockup is blue.", source="user", metadata={"file": "a.png"}, session_id="monday")
     (found,) = bank.recall("mockup")
     assert [found[name] for name in ("session_id", "source", "scope", "metadata")] == [
@@ -179,7 +179,7 @@ def test_times_may_be_given_whole(bank: Mnemosyne) -> None:
     assert bank.recall("mockup", from_date=datetime(2026, 3, 4, 9, 0, 1, tzinfo=UTC)) == []
 
 
-def test_what_sleeps_is_recalled_as_an_episodic_memory_that_names_its_rows(bank: Mnemosyne, clock: FixedClock) -> None:
+def test_a_summary_is_recalled_as_an_episodic_memory_that_names_its_rows(bank: Mnemosyne, clock: FixedClock) -> None:
     rows = [bank.remember(f"The mockup {part} is blue.") for part in ("header", "footer")]
     clock.advance(timedelta(hours=13))
     bank.sleep()
@@ -187,7 +187,7 @@ def test_what_sleeps_is_recalled_as_an_episodic_memory_that_names_its_rows(bank:
     assert (found["tier"], sorted(found["metadata"]["summary_of"].split(","))) == ("episodic", sorted(rows))
 
 
-def test_a_dry_run_of_sleep_says_what_would_sleep_and_changes_nothing(bank: Mnemosyne, clock: FixedClock) -> None:
+def test_a_dry_run_of_sleep_reports_its_rows_and_changes_nothing(bank: Mnemosyne, clock: FixedClock) -> None:
     bank.remember("The mockup is blue.")
     clock.advance(timedelta(hours=13))
     assert (bank.sleep(dry_run=True).rows, [found["tier"] for found in bank.recall("mockup")]) == (1, ["working"])

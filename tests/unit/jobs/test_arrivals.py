@@ -50,7 +50,7 @@ def run(steps: Callable[[Journal], Awaitable[None]]) -> Journal:
     return journal
 
 
-def test_what_is_there_already_is_not_waited_for() -> None:
+def test_existing_entries_are_returned_without_waiting() -> None:
     async def steps(journal: Journal) -> None:
         journal.position = 3
         await Arrivals(journal, every=LONG).behind(2)
@@ -58,7 +58,7 @@ def test_what_is_there_already_is_not_waited_for() -> None:
     assert run(steps).looks == 1
 
 
-def test_what_is_recorded_here_is_heard_of_at_once() -> None:
+def test_entries_recorded_by_this_process_are_noticed_at_once() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=LONG)
         waiting = asyncio.create_task(arrivals.behind(0))
@@ -71,7 +71,7 @@ def test_what_is_recorded_here_is_heard_of_at_once() -> None:
     assert run(steps).looks == 2
 
 
-def test_what_is_recorded_elsewhere_is_heard_of_at_the_next_look() -> None:
+def test_entries_recorded_by_another_process_are_noticed_at_the_next_poll() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=SHORT)
         waiting = asyncio.create_task(arrivals.behind(0))
@@ -115,7 +115,7 @@ def test_a_store_that_does_not_answer_is_left_to_who_reads_next() -> None:
     assert run(steps).looks == 1
 
 
-def test_whoever_waits_is_let_go_in_the_end() -> None:
+def test_waiting_callers_are_released_at_the_end() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=LONG)
         waiting = asyncio.create_task(arrivals.behind(0))
@@ -126,7 +126,7 @@ def test_whoever_waits_is_let_go_in_the_end() -> None:
     run(steps)
 
 
-def test_a_wait_ends_with_what_is_recorded_or_with_its_time() -> None:
+def test_a_wait_ends_with_an_entry_or_with_its_timeout() -> None:
     async def whole() -> list[bool]:
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
             in_vain = await memory.journal.wait(0, within=SHORT)

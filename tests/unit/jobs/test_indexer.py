@@ -120,7 +120,7 @@ def test_a_sweep_runs_to_the_end() -> None:
     assert run(steps) == (IndexReport(indexed=150, deferred=0), 150)
 
 
-def test_a_sweep_says_how_far_it_is() -> None:
+def test_a_sweep_reports_its_progress() -> None:
     told: list[int] = []
 
     async def steps(ctx: Context, _: Signalling) -> None:
@@ -131,14 +131,14 @@ def test_a_sweep_says_how_far_it_is() -> None:
     assert told == [BATCH, 2 * BATCH, 2 * BATCH + 22]
 
 
-def test_a_sweep_with_nothing_to_do_says_so() -> None:
+def test_a_sweep_without_work_reports_it() -> None:
     async def steps(ctx: Context, _: Signalling) -> IndexReport:
         return await Indexer(ctx, SCOPE).run()
 
     assert run(steps) == IndexReport(indexed=0, deferred=0, reason="nothing waits")
 
 
-def test_a_sweep_says_what_failed_and_why() -> None:
+def test_a_sweep_reports_failures_with_reasons() -> None:
     async def steps(ctx: Context, _: Signalling) -> tuple[IndexReport, int]:
         await observed(ctx, *(f"text {n}" for n in range(70)), "poison")
         return await Indexer(ctx, SCOPE).run(), await vectors(ctx)
@@ -204,7 +204,7 @@ def test_two_indexers_on_one_store_leave_each_text_one_vector(tmp_path: Path) ->
     assert asyncio.run(steps()) == ({"hash-256": 300}, 200)
 
 
-def test_the_background_task_finds_what_was_already_waiting() -> None:
+def test_the_background_task_indexes_memories_that_were_already_waiting() -> None:
     async def steps(ctx: Context, store: Signalling) -> int:
         await observed(ctx, "one")
         indexer = Indexer(ctx, SCOPE)
@@ -328,7 +328,7 @@ def test_an_error_of_the_store_does_not_end_the_background_task(error: Exception
     assert run(steps) == (str(error), 1, "")
 
 
-def test_an_error_of_the_store_is_told_to_who_asked_for_the_sweep() -> None:
+def test_an_error_of_the_store_is_raised_to_the_caller_of_the_sweep() -> None:
     async def steps(ctx: Context, store: Signalling) -> None:
         store.errors = [StoreUnavailable("locked")]
         await Indexer(ctx, SCOPE).run()
@@ -372,7 +372,7 @@ def test_without_an_embedder_no_task_is_started() -> None:
     assert "remembrancer-indexer" not in asyncio.run(steps())
 
 
-def test_without_an_embedder_a_sweep_says_so() -> None:
+def test_without_an_embedder_a_sweep_reports_it() -> None:
     async def steps() -> IndexReport:
         async with await AsyncRemembrancer.open(settings=Settings(db=":memory:"), embedder="none") as rem:
             return await rem.jobs.index_now()

@@ -80,5 +80,5 @@ REPORTS: Final[tuple[tuple[JobReport, Counted], ...]] = (
 
 
 @pytest.mark.parametrize(("report", "numbers"), REPORTS, ids=lambda value: type(value).__name__)
-def test_a_report_says_how_much_was_done_failed_and_is_left(report: JobReport, numbers: Counted) -> None:
+def test_a_report_has_the_counts_of_done_failed_and_left(report: JobReport, numbers: Counted) -> None:
     assert counted(report) == numbers

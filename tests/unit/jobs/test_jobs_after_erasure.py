@@ -71,7 +71,7 @@ CHOICES: Final[dict[str, Choose]] = {
 @pytest.mark.parametrize("choose", CHOICES.values(), ids=CHOICES)
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
 @pytest.mark.parametrize("make", STORES.values(), ids=STORES)
-def test_jobs_go_on_after_an_erasure_and_form_nothing_of_what_is_gone(
+def test_jobs_continue_after_an_erasure_and_form_nothing_from_erased_text(
     make: Callable[[], Store], world: World, choose: Choose
 ) -> None:
     async def steps(store: Store) -> None:

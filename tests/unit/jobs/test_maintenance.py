@@ -61,7 +61,7 @@ def test_jobs_run_in_their_order_however_they_are_named(rem: Remembrancer) -> No
     assert list(rem.maintain(["health", "index", "health"])) == ["index", "health"]
 
 
-def test_health_is_taken_of_what_was_indexed_just_before(rem: Remembrancer) -> None:
+def test_health_includes_memories_indexed_in_the_same_round(rem: Remembrancer) -> None:
     rem.maintain()
     assert [snapshot.metrics.coverage for snapshot in rem.health.history()] == [100.0]
 
@@ -70,12 +70,12 @@ def test_a_report_holds_the_snapshots_the_workspace_s_first(rem: Remembrancer) -
     assert crews_taken(rem.maintain()["health"]) == [None, "sales"]
 
 
-def test_a_report_says_why_nothing_was_taken(rem: Remembrancer) -> None:
+def test_a_report_has_the_reason_for_no_snapshot(rem: Remembrancer) -> None:
     rem.maintain()
     assert rem.maintain()["health"] == HealthReport(taken=(), reason="taken today already")
 
 
-def test_what_is_not_due_runs_when_it_is_forced(rem: Remembrancer) -> None:
+def test_a_job_that_is_not_due_runs_when_it_is_forced(rem: Remembrancer) -> None:
     rem.maintain()
     assert crews_taken(rem.maintain(force=True)["health"]) == [None, "sales"]
 
@@ -118,7 +118,7 @@ def a_sweeper(store: Store | None = None, clock: FixedClock | None = None) -> Sw
     return Sweeper(ctx, SCOPE, Indexer(ctx, SCOPE))
 
 
-def test_a_job_that_goes_through_much_has_its_time(clock: FixedClock) -> None:
+def test_a_job_that_reads_many_rows_runs_on_its_interval(clock: FixedClock) -> None:
     async def rounds() -> list[JobReport]:
         sweeper = a_sweeper(clock=clock)
         first = await maintain(sweeper)
@@ -132,7 +132,7 @@ def test_a_job_that_goes_through_much_has_its_time(clock: FixedClock) -> None:
     assert asyncio.run(rounds()) == [done, NotDue(next_run=NOW + DAY), done]
 
 
-def test_a_job_that_looks_at_what_waits_runs_whenever_it_is_asked_for() -> None:
+def test_a_job_that_reads_pending_work_runs_whenever_it_is_requested() -> None:
     async def rounds() -> list[bool]:
         sweeper = a_sweeper()
         reports = [await maintain(sweeper) for _ in range(2)]
@@ -159,11 +159,11 @@ def test_with_force_a_job_does_not_wait_for_its_time() -> None:
     assert isinstance(asyncio.run(rounds()), CompactionReport)
 
 
-def test_what_is_not_due_says_from_when_on_it_is() -> None:
+def test_a_job_that_is_not_due_reports_its_next_time() -> None:
     assert NotDue(next_run=NOW).reason == "not due before 2026-03-04T09:00+00:00"
 
 
-def test_what_is_not_due_leaves_the_run_before_as_it_was() -> None:
+def test_a_job_that_is_not_due_keeps_the_record_of_its_last_run() -> None:
     async def rounds() -> tuple[Run, Run]:
         clock = FixedClock()
         sweeper = a_sweeper(clock=clock)
@@ -177,7 +177,7 @@ def test_what_is_not_due_leaves_the_run_before_as_it_was() -> None:
     assert before == after
 
 
-def test_a_job_that_the_preset_does_not_have_says_so_where_it_is_named(rem: Remembrancer) -> None:
+def test_a_named_job_that_the_preset_does_not_have_reports_it(rem: Remembrancer) -> None:
     assert rem.maintain(["sleep"])["sleep"].reason == "the preset default has no sleep"
 
 
@@ -203,7 +203,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch, job: str, error: Exception) -> Non
     ("error", "said"),
     [(Conflict("it was changed"), "it was changed"), (ModelUnavailable("it is down"), "it is down")],
 )
-def test_a_job_that_breaks_off_is_noted_with_what_went_wrong(
+def test_a_failed_job_is_recorded_with_its_error(
     monkeypatch: pytest.MonkeyPatch, error: RemembrancerError, said: str
 ) -> None:
     breaking(monkeypatch, "segment", error)
@@ -241,7 +241,7 @@ def test_a_fault_of_ours_is_named_and_logged_with_where_it_happened(
     assert record.exc_info is not None
 
 
-def test_what_broke_off_is_due_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_job_is_due_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     breaking(monkeypatch, "compact", Conflict("it was changed"))
 
     async def rounds() -> list[type[JobReport]]:
@@ -277,7 +277,7 @@ def test_a_run_that_the_store_failed_in_is_not_noted() -> None:
 # ── what is noted ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_run_is_noted_with_what_was_done() -> None:
+def test_a_run_is_recorded_with_its_counts() -> None:
     async def round_of() -> Run:
         store, clock = ReferenceStore(), FixedClock(NOW + DAY)
         await say(store, *(f"Turn {n}" for n in range(9)))
@@ -300,7 +300,7 @@ def test_a_run_never_ends_before_it_began() -> None:
     assert (run.started_at, run.ended_at) == (NOW, NOW)
 
 
-def test_what_a_round_forms_is_indexed_in_the_same_round() -> None:
+def test_memories_formed_in_a_round_are_indexed_in_the_same_round() -> None:
     with Remembrancer.open(embedder=HashEmbedder(), settings=QUIET) as rem:
         for number in range(60):
             rem.observe(f"We talked of topic {number // 30} for the {number}th time", session="standup")

@@ -103,7 +103,7 @@ def test_the_last_run_is_reported_and_when_the_next_one_is(make: Callable[[], St
     assert (state.last, state.next_run) == (run, NOW + DAY)
 
 
-def test_what_is_overdue_is_due_now(make: Callable[[], Store]) -> None:
+def test_an_overdue_job_is_due_now(make: Callable[[], Store]) -> None:
     async def ran(ctx: Context, clock: FixedClock) -> None:
         await ctx.store.put_run(SCOPE, Run(job="compact", started_at=NOW, ended_at=NOW))
         clock.advance(2 * DAY)
@@ -145,7 +145,7 @@ def test_a_text_whose_embedding_failed_is_reported_with_its_reason() -> None:
     assert (failure.text, failure.attempts, failure.error) == ("cannot be embedded", 1, "it cannot read that")
 
 
-def test_what_the_caller_may_not_see_is_reported_without_its_text() -> None:
+def test_memories_that_the_caller_may_not_see_are_reported_without_their_text() -> None:
     [failure] = fails_of(Reader(SCOPE.narrowed(agent="somebody else")))
     assert (failure.text, failure.error) == ("", "it cannot read that")
 
@@ -161,24 +161,24 @@ class TestBacklog:
 
         assert stands(make, Job.SEGMENT, segmented).backlog == 0
 
-    def test_what_has_no_vector_waits_for_the_index(self, make: Callable[[], Store]) -> None:
+    def test_a_memory_without_a_vector_is_pending_for_index(self, make: Callable[[], Store]) -> None:
         assert stands(make, Job.INDEX, three_turns, embedder=HashEmbedder(16)).backlog == 3
 
-    def test_what_was_indexed_waits_no_longer(self, make: Callable[[], Store]) -> None:
+    def test_an_indexed_memory_is_no_longer_pending(self, make: Callable[[], Store]) -> None:
         async def indexed(ctx: Context, clock: FixedClock) -> None:
             await three_turns(ctx, clock)
             await index_batch(ctx, SCOPE)
 
         assert stands(make, Job.INDEX, indexed, embedder=WordHashEmbedder(16)).backlog == 0
 
-    def test_what_has_a_vector_but_none_of_its_words_waits_for_them(self, make: Callable[[], Store]) -> None:
+    def test_a_memory_without_token_embeddings_is_pending_for_index(self, make: Callable[[], Store]) -> None:
         async def indexed_without(ctx: Context, clock: FixedClock) -> None:
             await three_turns(ctx, clock)
             await index_batch(replace(ctx, embedder=HashEmbedder(16)), SCOPE)
 
         assert stands(make, Job.INDEX, indexed_without, embedder=WordHashEmbedder(16)).backlog == 3
 
-    def test_what_failed_and_waits_is_counted_too(self, make: Callable[[], Store]) -> None:
+    def test_failed_pending_items_are_counted_too(self, make: Callable[[], Store]) -> None:
         async def failed(ctx: Context, clock: FixedClock) -> None:
             await three_turns(ctx, clock)
             waiting = await ctx.store.pending(SCOPE, "hash-16", limit=9, now=NOW)
@@ -191,7 +191,7 @@ class TestBacklog:
     def test_without_an_embedder_nothing_waits_for_the_index(self, make: Callable[[], Store]) -> None:
         assert stands(make, Job.INDEX, three_turns).backlog == 0
 
-    def test_what_was_looked_up_waits_for_its_review(self, make: Callable[[], Store]) -> None:
+    def test_a_retrieved_memory_is_pending_for_review(self, make: Callable[[], Store]) -> None:
         async def looked_up(ctx: Context, __: FixedClock) -> None:
             memory, _ = await remember(ctx, SCOPE, MemoryDraft(text="Ana drinks tea"))
             await mark(ctx, Reader(SCOPE), {memory.id: 0.5}, Exposure.RETRIEVED, query="what?", session="monday")
@@ -205,14 +205,14 @@ class TestBacklog:
 
         assert stands(make, Job.FACTS, lived, preset=PLASTMEM).backlog == 1
 
-    def test_what_is_in_working_memory_waits_for_sleep(self, make: Callable[[], Store]) -> None:
+    def test_working_memory_is_pending_for_sleep(self, make: Callable[[], Store]) -> None:
         async def awake(ctx: Context, _: FixedClock) -> None:
             for tier in (Tier.WORKING, Tier.WORKING, Tier.SEMANTIC):
                 await remember(ctx, SCOPE, MemoryDraft(text="a note", tier=tier))
 
         assert stands(make, Job.SLEEP, awake, preset=MNEMOSYNE).backlog == 2
 
-    def test_of_very_much_it_is_only_said_that_there_is_more(self) -> None:
+    def test_a_large_count_is_reported_as_more_than_the_limit(self) -> None:
         async def much(ctx: Context, _: FixedClock) -> None:
             await say(ctx.store, *(f"Turn {n}" for n in range(1_005)))
 

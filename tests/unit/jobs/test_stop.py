@@ -8,7 +8,7 @@ from remembrancer.jobs.worker import Stop
 PATIENCE = 20.0
 
 
-def test_who_waits_is_woken_from_another_thread() -> None:
+def test_a_waiting_caller_is_woken_from_another_thread() -> None:
     async def wait() -> bool:
         stop = Stop()
         waiting = asyncio.create_task(stop.wait())
@@ -33,7 +33,7 @@ def test_all_loops_that_wait_are_woken() -> None:
     assert not any(thread.is_alive() for thread in waits)
 
 
-def test_nobody_waits_for_what_is_set_already() -> None:
+def test_waiting_for_a_stop_that_is_set_returns_at_once() -> None:
     stop = Stop()
     stop.set()
     stop.set()

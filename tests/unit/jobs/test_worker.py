@@ -96,7 +96,7 @@ def life(monkeypatch: pytest.MonkeyPatch) -> Make:
 # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_never_ran_runs_at_once_in_its_order(life: Make) -> None:
+def test_jobs_that_never_ran_run_at_once_in_their_order(life: Make) -> None:
     one = life()
     asyncio.run(one.live())
     assert one.told == [(NOW, job) for job in ALL]
@@ -123,7 +123,7 @@ def test_each_runs_again_at_its_time_and_no_sooner(life: Make) -> None:
     ]
 
 
-def test_it_never_sleeps_so_long_that_it_would_miss_what_others_do(life: Make) -> None:
+def test_it_never_sleeps_so_long_that_it_would_miss_work_of_others(life: Make) -> None:
     one = life(only=[Job.COMPACT])
     asyncio.run(one.live())
     assert one.waits == [LONGEST_WAIT]
@@ -141,7 +141,7 @@ def test_however_long_nothing_ran_one_run_makes_up_for_it(life: Make) -> None:
     assert one.jobs == ALL
 
 
-def test_what_another_worker_has_run_is_left_to_its_time(life: Make) -> None:
+def test_a_job_run_by_another_worker_waits_for_its_next_time(life: Make) -> None:
     one = life()
 
     async def after_another() -> None:
@@ -217,7 +217,7 @@ def test_a_store_that_is_away_for_a_while_is_waited_for(life: Make) -> None:
     assert one.jobs == ["index", *ALL]
 
 
-def test_who_met_the_store_away_is_who_tells_of_it(life: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_finds_the_store_unavailable_reports_it(life: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     breaking(monkeypatch, "compact", StoreUnavailable("the disk is full"))
     one = life()
     asyncio.run(one.live())
@@ -225,7 +225,7 @@ def test_who_met_the_store_away_is_who_tells_of_it(life: Make, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("at", range(1, 21))
-def test_wherever_the_store_fails_the_worker_goes_on(life: Make, at: int) -> None:
+def test_the_worker_continues_after_any_failure_of_the_store(life: Make, at: int) -> None:
     faults = Faults(at)
     one = life(faults.around(ReferenceStore()), pauses=3)
     asyncio.run(one.live())
@@ -234,7 +234,7 @@ def test_wherever_the_store_fails_the_worker_goes_on(life: Make, at: int) -> Non
     assert sum(isinstance(report, BrokenOff) for report in one.reports) <= 1
 
 
-def test_who_is_told_and_fails_ends_it(life: Make) -> None:
+def test_an_error_in_the_listener_ends_the_worker(life: Make) -> None:
     one = life()
 
     def fail(_: Job, __: JobReport) -> None:
@@ -284,7 +284,7 @@ def test_a_poisoned_piece_of_work_never_blocks_those_after_it(life: Make) -> Non
     assert [one.item for one in asyncio.run(store.deferrals(SCOPE, "segment"))] == [item_of(streams[0])]
 
 
-def test_what_is_new_is_done_though_what_is_poisoned_waits(life: Make) -> None:
+def test_new_work_is_done_while_failing_work_is_pending(life: Make) -> None:
     store = ReferenceStore()
     preset = replace(PLASTMEM, facts=None, review=None)
     one = life(store, preset=preset, pauses=1, only=[Job.SEGMENT], llm=ScriptedModel(_refuses))

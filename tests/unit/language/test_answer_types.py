@@ -37,12 +37,12 @@ TIME, NUMBER, NAME, QUESTION, NOTHING = CueFlag.TIME, CueFlag.NUMBER, CueFlag.NA
         ("I march on", NOTHING),
     ],
 )
-def test_a_text_is_marked_by_what_it_holds(text: str, expected: CueFlag) -> None:
+def test_a_text_is_marked_by_the_answer_types_that_it_contains(text: str, expected: CueFlag) -> None:
     assert flags_of(text) == expected
 
 
 @pytest.mark.parametrize(("length", "expected"), [(BRIEF_CHARS, QUESTION), (BRIEF_CHARS + 1, NOTHING)])
-def test_a_long_text_tells_something_whatever_it_ends_with(length: int, expected: CueFlag) -> None:
+def test_a_long_text_is_a_statement_with_any_ending(length: int, expected: CueFlag) -> None:
     assert flags_of(f"{'x' * (length - 1)}?") == expected
 
 

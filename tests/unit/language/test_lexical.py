@@ -87,7 +87,7 @@ def test_the_terms_of_a_text(text: str, terms: tuple[str, ...]) -> None:
     assert analyse(text).terms == terms
 
 
-def test_tokens_keep_stop_words_in_their_place() -> None:
+def test_tokens_keep_the_positions_of_stop_words() -> None:
     assert analyse("to be or not to be seen").tokens == ("to", "be", "or", "not", "to", "be", "seen")
 
 
@@ -239,7 +239,7 @@ def test_a_long_question_asks_for_its_first_words() -> None:
 
 
 @pytest.mark.parametrize("sign", ["≠", "≮", "→", "🚀"])
-def test_a_sign_is_found_as_it_stands(sign: str) -> None:
+def test_a_sign_is_found_unchanged(sign: str) -> None:
     assert has_every_word(sign, f"done {sign} shipped")
 
 

@@ -32,7 +32,7 @@ def test_only_proper_names_are_left_out_where_words_are_compared(name: str, ques
     assert people(frozenset({name})).left_out(question, proper=True) == left
 
 
-def test_a_name_that_is_a_word_is_left_out_of_what_is_compared_by_meaning_alone() -> None:
+def test_a_name_that_is_also_a_word_is_left_out_of_the_embedded_text_only() -> None:
     planned = read_question("What failed in payments?", {"payments", "Ana"}, NOW)
     assert (planned.embedded, planned.lexical.terms, planned.speakers) == (
         "What failed in ?",
@@ -49,7 +49,7 @@ def test_nobody_leaves_a_question_as_it_is() -> None:
     assert people(frozenset[str]()).left_out("What did Ana open?") == "What did Ana open?"
 
 
-def test_who_types_in_small_letters_names_people_in_small_letters() -> None:
+def test_in_a_lower_case_question_lower_case_names_count() -> None:
     speaking = people(frozenset({"Ana Lima", "Ben"}))
     assert speaking.named_in("what glaze did ana order?") == {"Ana Lima"}
 
@@ -71,7 +71,7 @@ def test_in_small_letters_the_later_parts_of_a_name_name_nobody() -> None:
     assert people(frozenset({"Support Team", "Ben"})).named_in("which team won the match?") == frozenset()
 
 
-def test_who_types_capitals_means_a_word_in_small_letters_as_a_word() -> None:
+def test_in_a_question_with_capitals_a_lower_case_name_is_a_word() -> None:
     assert people(frozenset({"Grace", "Ben"})).named_in("Did Ben grant the client a grace period?") == {"Ben"}
 
 

@@ -36,7 +36,7 @@ def test_questions_that_belong_together_are_searched_together() -> None:
     assert salient_part(f"{PROMPT}{QUESTION} And since when?") == f"{QUESTION} And since when?"
 
 
-def test_a_question_far_from_the_end_of_a_prompt_is_not_what_it_asks() -> None:
+def test_a_question_far_from_the_end_of_a_prompt_is_not_the_question() -> None:
     prompt = "Do you understand? " + "Be brief. " * 60 + QUESTION
     assert salient_part(prompt) == QUESTION
 
@@ -47,7 +47,7 @@ def test_of_a_long_prompt_without_a_question_its_last_sentences_are_searched() -
 
 
 @pytest.mark.parametrize("text", [PROMPT, "word " * 500, "word " * 500 + "word?", "a? " * 300])
-def test_what_is_searched_is_never_longer_than_people_ask(text: str) -> None:
+def test_the_searched_text_has_a_bounded_length(text: str) -> None:
     assert 0 < len(salient_part(text).split()) <= LONG_QUESTION_WORDS
 
 
@@ -90,7 +90,7 @@ def test_a_question_without_any_word_has_an_empty_query() -> None:
         ("Is ana there?", "Is ana there?"),
     ],
 )
-def test_names_of_those_who_speak_are_left_out_of_what_is_compared_by_meaning(question: str, expected: str) -> None:
+def test_names_of_speakers_are_left_out_of_the_embedded_text(question: str, expected: str) -> None:
     assert read_terms(question, {"Ana Silva", "Bob"}).embedded == expected
 
 
@@ -126,32 +126,32 @@ def test_a_name_is_not_taken_for_a_pattern(name: str) -> None:
         ("Who was there?", set[str]()),
     ],
 )
-def test_a_question_names_those_whose_name_or_a_part_of_it_stands_there(question: str, expected: set[str]) -> None:
+def test_a_question_names_speakers_by_their_name_or_a_part_of_it(question: str, expected: set[str]) -> None:
     assert people(frozenset({"Ana Silva", "Bob", "Will", "May", "A"})).named_in(question) == expected
 
 
-def test_who_speaks_is_looked_for_by_name_and_not_by_words() -> None:
+def test_a_speaker_is_matched_by_name_and_not_by_words() -> None:
     planned = read_question("Which port did Ana open?", {"Ana", "Bob"}, NOW)
     assert (planned.speakers, planned.embedded) == ({"Ana"}, "Which port did open?")
     assert planned.lexical == lexical_query("Which port did open?")
 
 
 @pytest.mark.parametrize("question", ["Did Ana or Bob open it?", "Which port did Ana open, and which did Bob?"])
-def test_where_all_are_named_speaking_tells_no_turn_from_another(question: str) -> None:
+def test_if_all_are_named_the_speaker_distinguishes_no_turns(question: str) -> None:
     assert read_question(question, {"Ana", "Bob"}, NOW).speakers == frozenset()
 
 
-def test_where_the_only_one_is_named_speaking_tells_nothing() -> None:
+def test_if_the_only_speaker_is_named_the_speaker_does_not_count() -> None:
     planned = read_question("Which port did Ana open?", {"Ana"}, NOW)
     assert (planned.speakers, planned.roles) == (frozenset(), frozenset())
 
 
-def test_a_question_about_oneself_looks_for_what_the_user_said() -> None:
+def test_a_question_about_oneself_expects_a_turn_of_the_user() -> None:
     planned = read_question("What is my dog called?", {"Ana", "Bob"}, NOW)
     assert (planned.speakers, planned.roles) == (frozenset(), {Role.USER})
 
 
-def test_where_someone_is_named_the_pronouns_tell_nobody() -> None:
+def test_if_someone_is_named_pronouns_expect_no_speaker() -> None:
     planned = read_question("What did Ana say of my dog?", {"Ana", "Bob"}, NOW)
     assert (planned.speakers, planned.roles) == ({"Ana"}, frozenset())
 
@@ -186,14 +186,14 @@ def test_a_time_that_counts_from_something_undated_is_distinguished() -> None:
         "Where did Ana Lima go on 5 July 2023?",
     ],
 )
-def test_a_question_may_tell_nothing_but_a_time_and_a_person(question: str) -> None:
+def test_a_question_may_have_only_a_time_and_a_person(question: str) -> None:
     assert read_question(question, {"Ana Lima", "Bob"}, NOW).only_when
 
 
 @pytest.mark.parametrize(
     "question", ["What broke yesterday?", "What did Ana order in May?", "What happened?", "What did Ana say?"]
 )
-def test_a_question_that_tells_more_or_no_time_is_not_about_a_time_alone(question: str) -> None:
+def test_a_question_with_other_words_or_without_a_time_is_not_about_a_time_alone(question: str) -> None:
     assert not read_question(question, {"Ana Lima", "Bob"}, NOW).only_when
 
 
@@ -201,28 +201,28 @@ def test_a_question_that_tells_more_or_no_time_is_not_about_a_time_alone(questio
     ("question", "expected"),
     [("When was it?", CueFlag.TIME), ("How many were there?", CueFlag.NUMBER), ("What is it like?", CueFlag.NOTHING)],
 )
-def test_a_reading_says_what_is_asked_for(question: str, expected: CueFlag) -> None:
+def test_a_reading_has_the_expected_answer_type(question: str, expected: CueFlag) -> None:
     assert read_question(question, (), NOW).answer_type == expected
 
 
-def test_of_a_long_prompt_only_the_question_tells_who_when_and_what() -> None:
+def test_of_a_long_prompt_only_the_question_gives_speaker_time_and_answer_type() -> None:
     prompt = f"You met Ana yesterday. {PROMPT}How many ports are there?"
     planned = read_question(prompt, {"Ana", "Bob"}, NOW)
     assert (planned.searched, planned.speakers, planned.spans) == ("How many ports are there?", frozenset(), ())
     assert planned.answer_type == CueFlag.NUMBER
 
 
-def test_the_user_is_a_role_and_no_part_of_what_is_compared() -> None:
+def test_the_user_is_a_role_and_not_part_of_the_embedded_text() -> None:
     planned = read_question("What is the user's dog called?", (), NOW)
     assert (planned.roles, planned.embedded) == ({Role.USER}, "What is dog called?")
     assert planned.lexical == lexical_query("What is the user's dog called?")
 
 
-def test_a_question_of_a_time_and_a_role_asks_for_whatever_there_was() -> None:
+def test_a_question_of_a_time_and_a_role_is_about_a_time_alone() -> None:
     assert read_question("What did the assistant say to the user yesterday?", (), NOW).only_when
 
 
-def test_where_a_name_tells_who_speaks_the_user_is_a_word_like_others() -> None:
+def test_if_a_name_gives_the_speaker_the_user_is_an_ordinary_word() -> None:
     planned = read_question("What did Ana call the user's dog?", {"Ana", "Bob"}, NOW)
     assert (planned.roles, planned.embedded) == (frozenset(), "What did call the user's dog?")
 

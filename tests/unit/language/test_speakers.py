@@ -28,7 +28,7 @@ from remembrancer.language.english.speakers import role_of, roles_left_out
         "Did I tell you Fred moved?",
     ],
 )
-def test_who_asks_about_himself_and_his_own_told_it_himself(question: str) -> None:
+def test_a_question_about_i_or_my_expects_a_turn_of_the_user(question: str) -> None:
     assert role_of(question) == {Role.USER}
 
 
@@ -50,12 +50,12 @@ def test_who_asks_about_himself_and_his_own_told_it_himself(question: str) -> No
         "Which of my boots were suggested by you?",
     ],
 )
-def test_what_you_told_the_assistant_said(question: str) -> None:
+def test_what_you_told_expects_a_turn_of_the_assistant(question: str) -> None:
     assert role_of(question) == {Role.ASSISTANT}
 
 
 @pytest.mark.parametrize("question", ["Which tea would you have me drink?", "Could you put my tea on a list?"])
-def test_what_you_would_do_is_not_told_yet(question: str) -> None:
+def test_what_you_would_do_expects_no_turn_of_the_assistant(question: str) -> None:
     assert role_of(question) == {Role.USER}
 
 
@@ -83,7 +83,7 @@ def test_not_every_verb_after_you_is_in_the_past(question: str) -> None:
         "What do we know about Redis?",
     ],
 )
-def test_what_we_talked_about_either_said(question: str) -> None:
+def test_what_we_talked_about_expects_no_speaker(question: str) -> None:
     assert role_of(question) == frozenset()
 
 
@@ -97,12 +97,12 @@ def test_what_we_talked_about_either_said(question: str) -> None:
         "Refresh my memory: who is on call?",
     ],
 )
-def test_a_question_without_a_pronoun_that_tells_asks_for_what_anyone_said(question: str) -> None:
+def test_a_question_without_a_decisive_pronoun_expects_no_speaker(question: str) -> None:
     assert role_of(question) == frozenset()
 
 
 @pytest.mark.parametrize("question", ["When was I supposed to see the dentist?", "What were we told to bring?"])
-def test_what_one_was_supposed_to_do_either_said(question: str) -> None:
+def test_what_one_was_supposed_to_do_expects_no_speaker(question: str) -> None:
     assert role_of(question) == frozenset()
 
 

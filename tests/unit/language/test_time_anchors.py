@@ -34,7 +34,7 @@ def found(text: str) -> Anchored:
         ("three days following the talk in June", "the talk in June"),
     ],
 )
-def test_the_anchor_is_what_the_time_counts_from(text: str, anchor: str) -> None:
+def test_the_anchor_is_the_event_that_the_time_counts_from(text: str, anchor: str) -> None:
     assert found(text).anchor == anchor
 
 

@@ -87,7 +87,7 @@ def test_another_question_does_not(question: str) -> None:
         "Lunch is at noon.",
     ],
 )
-def test_a_text_with_a_time_tells_one(text: str) -> None:
+def test_a_text_with_a_time_is_recognised(text: str) -> None:
     assert tells_time(text)
 
 
@@ -107,7 +107,7 @@ def test_a_text_with_a_time_tells_one(text: str) -> None:
         "Im Sommer waren wir in Rom.",
     ],
 )
-def test_a_text_without_one_tells_none(text: str) -> None:
+def test_a_text_without_a_time_is_recognised(text: str) -> None:
     assert not tells_time(text)
 
 

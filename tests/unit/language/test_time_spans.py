@@ -22,7 +22,7 @@ def written(moment: datetime) -> str:
 
 
 @every_row(ROWS, cells)
-def test_an_expression_means_what_the_calendar_says(row: dict[str, str]) -> None:
+def test_an_expression_means_its_calendar_span(row: dict[str, str]) -> None:
     found = spans(row["text"], datetime.fromisoformat(row["now"]))
     assert ";".join(f"{written(span.start)}/{written(span.end)}" for span in found) == row["expected"]
 
@@ -33,7 +33,7 @@ def test_a_span_quotes_the_expression(row: dict[str, str]) -> None:
     assert ";".join(span.text for span in found) == row["said"]
 
 
-def test_a_span_says_where_it_stands() -> None:
+def test_a_span_has_its_position_in_the_text() -> None:
     text = "Where were we in May 2022?"
     (span,) = spans(text, NOW)
     assert text[span.start_offset : span.end_offset] == "May 2022"
@@ -75,7 +75,7 @@ def test_a_moment_without_a_timezone_is_refused() -> None:
         "32 May",
     ],
 )
-def test_what_no_calendar_holds_is_no_span(text: str) -> None:
+def test_an_impossible_date_is_no_span(text: str) -> None:
     assert spans(text, NOW) == ()
 
 

@@ -15,7 +15,7 @@ def test_a_question_wants_its_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "On Monday.", "Why? Because.", "Booked. Anything else?", "Thank you, shall we?"])
-def test_what_is_no_question_or_offers_to_close_wants_none(text: str) -> None:
+def test_a_statement_or_a_closing_offer_expects_no_answer(text: str) -> None:
     assert not asks(text)
 
 
@@ -27,7 +27,7 @@ def test_a_matter_is_closed(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["The belt came.", "Thankless work", "", "Danke schön"])
-def test_what_says_something_closes_nothing(text: str) -> None:
+def test_a_turn_with_content_is_no_closing(text: str) -> None:
     assert not closes(text)
 
 

@@ -42,7 +42,7 @@ def test_no_negation_and_no_number_is_substituted() -> None:
         "the user, the user. (the user)",
     ],
 )
-def test_what_other_compressions_garble_is_written_out_again(text: str) -> None:
+def test_texts_that_other_compressions_garble_are_expanded_correctly(text: str) -> None:
     assert expand(compress(text)) == text
 
 

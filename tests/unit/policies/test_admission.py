@@ -30,7 +30,7 @@ def a(kind: str, **given: Any) -> EventDraft:
 
 
 @every_row(table("admission_crewship"), cells)
-def test_crewship_admits_what_its_text_says(row: dict[str, str]) -> None:
+def test_crewship_admits_the_types_of_its_text(row: dict[str, str]) -> None:
     assert CREWSHIP.admission.admits(draft(row)) is (row["expected"] == "yes")
 
 
@@ -43,7 +43,7 @@ def test_a_type_on_the_never_list_is_not_admitted() -> None:
 
 
 @pytest.mark.parametrize("kind", ["network.", "network.request", "network.request.failed"])
-def test_a_star_stands_for_anything(kind: str) -> None:
+def test_a_star_matches_anything(kind: str) -> None:
     assert not NEVER.admits(a(kind))
 
 
@@ -86,6 +86,6 @@ def test_a_flag_that_is_not_asked_for_forces_nothing() -> None:
     [{"from_severity": {"My Type": Severity.WARN}}, {"in_states": {"": ("done",)}}, {"forced_by": ""}],
     ids=lambda given: next(iter(given)),
 )
-def test_a_rule_about_what_is_no_type_is_refused(given: dict[str, Any]) -> None:
+def test_a_rule_about_an_invalid_type_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"^admission"):
         Admission(**given)

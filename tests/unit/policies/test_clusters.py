@@ -17,7 +17,7 @@ def test_clusters_are_as_worked_out_from_every_pair(row: dict[str, str]) -> None
     assert " ".join("+".join(map(str, group)) for group in clusters_of(texts, rule)) == row["expected"]
 
 
-def test_what_is_apart_is_never_in_one_cluster() -> None:
+def test_dissimilar_memories_are_never_in_one_cluster() -> None:
     texts = ["the deploy failed"] * 4
     assert clusters_of(texts, Clusters(least=2), apart=["a", "b", "a", "b"]) == ((0, 2), (1, 3))
 

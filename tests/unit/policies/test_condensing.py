@@ -30,7 +30,7 @@ def test_sessions_have_one_home_where_they_are_not_kept_apart() -> None:
     assert shared_attributes(ONE, sessions_apart=True) != shared_attributes(TUESDAY, sessions_apart=True)
 
 
-def test_what_only_a_session_sees_has_its_home_there() -> None:
+def test_a_session_visible_memory_belongs_to_its_session() -> None:
     one, other = (replace(each, visibility=Visibility.SESSION) for each in (ONE, TUESDAY))
     assert shared_attributes(one, sessions_apart=False) != shared_attributes(other, sessions_apart=False)
 
@@ -82,7 +82,7 @@ def test_no_more_tags_are_kept_than_a_memory_may_have() -> None:
     assert len(tags_of(many)) == MAX_TAGS
 
 
-def test_what_would_be_found_twice_is_there_once() -> None:
+def test_equal_cues_are_stored_once() -> None:
     cues = [cue("Hello  there"), cue("hello there"), cue("hello there", "ben, 4 March")]
     kept = cues_of(OTHER, cues, own=False)
     assert [(each.cue.text, each.cue.heading, each.cue.ordinal) for each in kept] == [
@@ -92,5 +92,5 @@ def test_what_would_be_found_twice_is_there_once() -> None:
     assert {each.cue.memory_id for each in kept} == {OTHER.id}
 
 
-def test_what_is_only_recalled_is_no_cue() -> None:
+def test_recalled_text_is_no_cue() -> None:
     assert cues_of(OTHER, [cue("<recalled-memory>x</recalled-memory>")], own=False) == ()

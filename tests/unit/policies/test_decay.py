@@ -45,7 +45,7 @@ def left(curve: Curve, ages: NDArray[np.float64], *, exposures: float = 0, stabi
 
 
 @every_row([(name, row) for name in CURVES for row in table(name)], name=lambda named: f"{named[0]} {cells(named[1])}")
-def test_what_is_left_is_as_worked_out(named: tuple[str, Row]) -> None:
+def test_retention_equals_the_computed_table(named: tuple[str, Row]) -> None:
     name, row = named
     exposures, stability = number(row.get("exposures", "0")), number(row.get("stability", "1"))
     found = left(CURVES[name](row), column([row], "age"), exposures=exposures, stability=stability)
@@ -53,7 +53,7 @@ def test_what_is_left_is_as_worked_out(named: tuple[str, Row]) -> None:
 
 
 @every_row([row for row in table("decay_power_law") if row["by_fsrs"]], cells)
-def test_over_whole_days_py_fsrs_and_the_formula_say_the_same(row: Row) -> None:
+def test_over_whole_days_py_fsrs_and_the_formula_agree(row: Row) -> None:
     if number(row["age"]).is_integer():
         assert number(row["by_fsrs"]) == pytest.approx(number(row["by_formula"]), rel=1e-11)
 
@@ -84,7 +84,7 @@ def test_each_memory_fades_for_itself(curve: Curve) -> None:
 
 
 @pytest.mark.parametrize(("curve", "days"), [(LinearRamp, 90), (HalfLife, 180), (Exponential, 180 * math.log(2))])
-def test_a_constant_says_what_its_name_says(curve: type[LinearRamp | HalfLife | Exponential], days: float) -> None:
+def test_a_constant_has_the_meaning_of_its_name(curve: type[LinearRamp | HalfLife | Exponential], days: float) -> None:
     assert left(curve(days=180), np.array([days])) == pytest.approx([0.5], rel=1e-12)
 
 

@@ -59,7 +59,7 @@ def words(cell: str) -> list[frozenset[str]]:
 
 
 @every_row(table("mmr"), cells)
-def test_what_is_picked_and_scored_is_as_worked_out(row: dict[str, str]) -> None:
+def test_picks_and_scores_equal_the_computed_table(row: dict[str, str]) -> None:
     diversity = Mmr(balance=number(row["balance"]))
     picks = diversity.picks(numbers(row["scores"]).tolist(), words(row["words"]), int(row["limit"]))
     assert [candidate for candidate, _ in picks] == [int(one) for one in row["picked"].split()]
@@ -84,7 +84,7 @@ def test_an_explanation_adds_its_relevance_and_novelty_up(balance: float) -> Non
     assert sum(part.contribution for part in explained.parts) == pytest.approx(0.5, abs=1e-15)
 
 
-def test_an_explanation_says_what_each_part_is_worth_by_itself() -> None:
+def test_an_explanation_has_the_value_of_each_part() -> None:
     explained = Mmr(balance=0.7).explain(Part("product", 0.6, 0.6, (Part("a", 0.6, 0.6),)), 0.48)
     relevance, novelty = explained.parts
     assert (relevance.label, relevance.value, relevance.parts) == ("product", 0.6, (Part("a", 0.6, 0.6),))
@@ -96,7 +96,7 @@ def test_an_explanation_says_what_each_part_is_worth_by_itself() -> None:
     )
 
 
-def test_without_novelty_there_is_no_value_to_tell() -> None:
+def test_without_novelty_there_is_no_value() -> None:
     assert Mmr(balance=1.0).explain(Part("a", 0.6, 0.6), 0.6).parts[1] == Part("novelty", None, 0.0)
 
 

@@ -61,7 +61,7 @@ def test_it_cuts_where_the_rules_and_channels_do(row: dict[str, str]) -> None:
 
 
 @every_row(table("dual_channel"), cells)
-def test_it_cuts_in_the_same_places_whatever_comes_at_a_time(row: dict[str, str]) -> None:
+def test_boundaries_do_not_depend_on_how_many_turns_come_at_a_time(row: dict[str, str]) -> None:
     turns, note = said(row["turns"]), {"surprise": float(row["began"])}
     at_once, _ = decided(turns, note, ended=row["ended"] == "yes")
     one_by_one: list[Segment] = []
@@ -78,7 +78,7 @@ def test_a_model_is_asked_where_neither_channel_is_sure() -> None:
     assert plan.question == BoundaryQuestion(start=0, end=4, whole=False, before="deploys")
 
 
-def test_what_is_decided_before_the_question_is_settled() -> None:
+def test_boundaries_before_the_question_are_final() -> None:
     plan = RULES.plan(said("3*1:60:a 3*1:60:h 1:60:g"), {}, ended=False, with_model=True)
     assert [(one.start, one.end) for one in plan.settled] == [(0, 3)]
     assert plan.question is None
@@ -91,13 +91,13 @@ def test_a_model_that_sees_something_new_ends_the_segment_before_the_turn() -> N
     assert decision.note == {"surprise": pytest.approx(0.648, abs=1e-6)}
 
 
-def test_a_model_is_not_asked_again_about_what_it_said_belongs_together() -> None:
+def test_a_model_is_not_asked_again_about_turns_that_it_joined() -> None:
     turns = said("3*1:60:a 1:60:d")
     note = RULES.apply(turns, RULES.plan(turns, {}, ended=False, with_model=True), STAYS).note
     assert RULES.plan(turns, note, ended=False, with_model=True).question is None
 
 
-def test_what_a_model_said_it_is_about_goes_with_the_next_question() -> None:
+def test_the_topic_given_by_a_model_is_part_of_the_next_question() -> None:
     turns = said("3*1:60:a 2*1:60:d")
     note = RULES.apply(turns[:4], RULES.plan(turns[:4], {}, ended=False, with_model=True), STAYS).note
     asked = RULES.plan(said("3*1:60:a 1:60:d 1:60:e"), note, ended=False, with_model=True).question

@@ -45,13 +45,13 @@ def shown(days: float) -> Usage:
 
 @pytest.mark.parametrize("since", list(Since))
 @pytest.mark.parametrize("days", [0, 0.5, 10, 99])
-def test_what_was_never_touched_ages_from_when_it_happened(since: Since, days: float) -> None:
+def test_an_unused_memory_ages_from_its_own_time(since: Since, days: float) -> None:
     assert retention(Dynamics(curve=RAMP, since=since), remembered(days)) == pytest.approx(1 - days / 100)
 
 
 @pytest.mark.parametrize("since", list(Since))
 @pytest.mark.parametrize("years", [57, 100, 1000])
-def test_what_happened_before_1970_ages_from_then_too(since: Since, years: int) -> None:
+def test_a_memory_from_before_1970_ages_from_that_time_too(since: Since, years: int) -> None:
     dynamics = Dynamics(curve=Exponential(days=36_500), since=since)
     days = 365.25 * years
     assert retention(dynamics, remembered(days)) == pytest.approx(math.exp(-days / 36_500), rel=1e-9)
@@ -102,7 +102,7 @@ def test_stability_and_count_reach_the_curve() -> None:
     assert retention(Dynamics(curve=PowerLaw()), stable) == pytest.approx(0.9)
 
 
-def test_reinforcement_counts_the_exposures_it_is_told_to() -> None:
+def test_reinforcement_counts_the_configured_exposures() -> None:
     states = states_of([remembered(1, usage=Usage(retrieved=1, shown=2, used=3))])
     counted = [
         Dynamics(curve=RAMP, counted=each, gain=LinearGain()).reinforcement(states).tolist() for each in Exposure

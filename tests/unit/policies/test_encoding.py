@@ -56,7 +56,7 @@ def test_a_turn_of_nobody_is_read_after_nothing() -> None:
         (len("Ana: When do we ship? ") + 2, "Ben: lo Ana: When do we ship? Ben: "),
     ],
 )
-def test_of_what_was_said_the_last_characters_count(chars: int, expected: str) -> None:
+def test_of_the_preceding_text_the_last_characters_are_kept(chars: int, expected: str) -> None:
     assert Encoding(turns=3, chars=chars).before("Ben", SAID) == expected
 
 
@@ -65,7 +65,7 @@ def test_of_what_was_said_the_last_characters_count(chars: int, expected: str) -
     chars=st.integers(0, MAX_CHARS),
     said=st.lists(st.tuples(st.just("Ana"), st.text(min_size=1, max_size=900)), max_size=12),
 )
-def test_what_a_turn_is_read_after_is_bounded(turns: int, chars: int, said: list[tuple[str, str]]) -> None:
+def test_the_preceding_text_of_a_turn_is_bounded(turns: int, chars: int, said: list[tuple[str, str]]) -> None:
     before = Encoding(turns=turns, chars=chars).before("Ben", said)
     assert len(before) <= chars + turns * len("Ana:  ") + len("Ben: ")
     assert before.endswith("Ben: ")
@@ -80,7 +80,7 @@ def test_what_a_turn_is_read_after_is_bounded(turns: int, chars: int, said: list
         (Encoding(token_embeddings=True), True),
     ],
 )
-def test_words_and_turns_are_what_is_read_in_context(encoding: Encoding, expected: bool) -> None:
+def test_token_embeddings_and_turns_are_embedded_in_context(encoding: Encoding, expected: bool) -> None:
     assert encoding.reads_in_context is expected
 
 

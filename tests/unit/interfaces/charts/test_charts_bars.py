@@ -25,13 +25,13 @@ def test_one_of_very_many_can_still_be_seen() -> None:
     assert float(bars[0].attrib["height"]) == 2.0
 
 
-def test_the_title_counts_and_tells_the_greatest_day() -> None:
+def test_the_title_has_the_count_and_the_greatest_day() -> None:
     chart = day_bars({FIRST: 1, LAST: 3}, since=FIRST, until=LAST, noun="memory")
     assert title_of(chart) == "4 memories in 10 days"
     assert "Most on 10 Mar 2026: 3." in words(chart)
 
 
-def test_each_bar_says_its_day_and_count() -> None:
+def test_each_bar_has_its_day_and_count() -> None:
     assert [words(each) for each in read(day_bars({FIRST: 1}, since=FIRST, until=LAST)).iter("title")] == [
         "1 Mar 2026: 1 event"
     ]

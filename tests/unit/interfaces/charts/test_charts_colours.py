@@ -42,7 +42,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", GROUNDS)
 @pytest.mark.parametrize("hue", HUES)
-def test_a_mark_stands_out_from_its_ground(themes: Themes, theme: str, hue: str) -> None:
+def test_a_mark_has_contrast_on_its_background(themes: Themes, theme: str, hue: str) -> None:
     assert min(contrast(themes[theme][hue], ground) for ground in GROUNDS[theme]) >= 3.0
 
 
@@ -68,7 +68,7 @@ def test_the_stronger_the_farther_from_the_ground(themes: Themes, theme: str, da
     assert all((before > after) is darker for before, after in pairwise(steps))
 
 
-def test_every_class_of_a_chart_is_in_the_sheet_or_stands_for_a_place() -> None:
+def test_every_class_of_a_chart_is_in_the_sheet_or_names_a_position() -> None:
     source = "".join(module.read_text(encoding="utf-8") for module in CHARTS.glob("*.py"))
     used = set(re.findall(r'class_=f?"([^"{}]+)"', source))
     names = {name for group in used for name in group.split()}

@@ -23,7 +23,7 @@ def threads(ranks: list[list[int | None]]) -> int:
     return len(classed(comparison_chart(a_comparison(ranks)), "chart-thread")) // 2
 
 
-def test_a_memory_stands_at_its_rank_in_the_column_of_each_preset() -> None:
+def test_a_memory_is_at_its_rank_in_the_column_of_each_preset() -> None:
     assert discs(comparison_chart(a_comparison([[1, 2]]))) == [(24.0, 67.0), (72.0, 105.0)]
 
 
@@ -31,7 +31,7 @@ def test_a_line_joins_neighbours_that_both_return_it() -> None:
     assert [threads([[1, 1, 1]]), threads([[1, None, 1]]), threads([[None, 1, 1]])] == [2, 0, 1]
 
 
-def test_what_only_one_preset_returns_is_marked_and_named() -> None:
+def test_a_memory_that_only_one_preset_returns_is_marked_and_named() -> None:
     chart = comparison_chart(a_comparison([[1, 1], [None, 2]]))
     assert len(classed(chart, "chart-ring")) == 2  # in either picture
     assert [words(each) for each in classed(chart, "chart-only")] == ["only preset-1"]
@@ -45,7 +45,7 @@ def test_what_only_one_preset_returns_is_marked_and_named() -> None:
         ([[1], [2]], "preset-0 returns 2 memories"),
     ],
 )
-def test_the_title_tells_what_all_return(ranks: list[list[int | None]], finding: str) -> None:
+def test_the_title_has_the_number_of_memories_that_all_return(ranks: list[list[int | None]], finding: str) -> None:
     assert title_of(comparison_chart(a_comparison(ranks))) == finding
 
 
@@ -63,7 +63,7 @@ def test_no_two_memories_have_the_same_colour_and_pattern() -> None:
     assert len(looks) == 21
 
 
-def test_what_was_degraded_is_reported() -> None:
+def test_degraded_parts_are_reported() -> None:
     asked = a_comparison([[1, 1]])
     answers = [asked.answers[0].model_copy(update={"degraded": {"dense": "no embedder"}}), asked.answers[1]]
     assert "preset-0: dense: no embedder" in words(comparison_chart(asked.model_copy(update={"answers": answers})))

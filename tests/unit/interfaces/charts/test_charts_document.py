@@ -83,7 +83,7 @@ def test_a_comparison_is_as_high_as_it_has_memories_and_ranks() -> None:
     assert height(many) - height(few) == 4 * (84 + 38)
 
 
-def test_a_comparison_tells_rank_score_and_parts_or_why_there_is_none() -> None:
+def test_a_comparison_has_rank_score_and_parts_or_the_reason_for_none() -> None:
     parts = a_part("total", 0.5, 0.5, a_part("similarity", 0.6, 0.3), a_part("importance", 0.4, 0.2))
     comparison = a_comparison([[1, None]])
     place = a_place("preset-0", 2).model_copy(update={"parts": parts, "leading": "similarity 0.30 + importance 0.20"})
@@ -119,7 +119,7 @@ def test_the_legend_takes_as_many_lines_as_it_needs() -> None:
     assert height(three) - height(one) == 40
 
 
-def test_a_picture_does_not_say_what_drew_it(told: Remembrancer) -> None:
+def test_a_picture_does_not_name_the_program_that_drew_it(told: Remembrancer) -> None:
     assert set(read_png(png(curve(told))).chunks) == {"IHDR", "IDAT", "IEND"}
 
 

@@ -114,7 +114,7 @@ def test_the_same_report_makes_the_same_documents(shown: tuple[ReportView, ...],
     assert evaluation.documents(shown) == drawn
 
 
-def test_what_there_is_nothing_to_say_of_has_no_picture(report: EvaluationReport) -> None:
+def test_empty_results_have_no_picture(report: EvaluationReport) -> None:
     first = report.results[0]
     nothing = replace(first.unanswerable.counts, unanswerable=0, silent_on_unanswerable=0)
     none = replace(first.unanswerable, counts=nothing, by_threshold=(), separation=None)

@@ -12,13 +12,13 @@ FALLING = [1.0 - day / 100 for day in range(81)]
 """From 40 days ago to in 40 days, from 1 to 0.2."""
 
 
-def test_the_title_tells_the_strength_and_the_rest_what_becomes_of_it() -> None:
+def test_the_title_has_the_strength_and_the_rest_the_forecast() -> None:
     chart = forgetting_curve(a_curve(FALLING, falls_at=AT + timedelta(days=30)), [])
     assert title_of(chart) == "Strength 0.6 now"
     assert "It falls below 0.1 on Friday 3 April 2026 at 09:00 UTC" in words(chart)
 
 
-def test_what_was_is_drawn_through_and_what_will_be_is_dashed() -> None:
+def test_the_past_is_a_solid_line_and_the_future_is_dashed() -> None:
     lines = classed(forgetting_curve(a_curve(FALLING), []), "chart-line")
     ends = [(line.attrib["d"].split(" L")[0], line.attrib["d"].split(" L")[-1]) for line in lines]
     assert ends == [("M0 0", "500 84"), ("M500 84", "1000 168")]

@@ -61,7 +61,7 @@ def test_a_kind_of_relation_has_its_own_line_in_picture_and_legend(kind: Relatio
     assert len([each for each in drawn if "chart-edge" in each.attrib["class"]]) == 3  # two pictures and the legend
 
 
-def test_what_both_say_has_no_head() -> None:
+def test_a_symmetric_relation_has_no_arrow_head() -> None:
     heads = [
         len(classed(relation_graph(nodes(2), [an_edge(0, 1, kind)]), "chart-head"))
         for kind in (RelationKind.SIMILAR, RelationKind.SUPPORTS, RelationKind.SUPERSEDES)
@@ -76,11 +76,11 @@ def test_two_relations_of_the_same_memories_do_not_lie_on_each_other() -> None:
     assert middles[0] != middles[1]
 
 
-def test_the_focus_stands_out() -> None:
+def test_the_focus_is_highlighted() -> None:
     assert len(classed(relation_graph(nodes(3), [], focus=UUID(int=1)), "chart-focus")) == 2
 
 
-def test_relations_to_what_is_not_drawn_are_counted() -> None:
+def test_relations_to_memories_that_are_not_drawn_are_counted() -> None:
     chart = relation_graph(nodes(2), [an_edge(0, 1), an_edge(0, 77)])
     assert "1 relation to what is not drawn" in words(chart)
 

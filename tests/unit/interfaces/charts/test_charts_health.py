@@ -29,7 +29,7 @@ def drawn_lines(days: list[int]) -> int:
         ({0: 80.0}, "Health 80, green"),
     ],
 )
-def test_the_title_tells_the_score_and_how_it_has_changed(days: dict[int, float], finding: str) -> None:
+def test_the_title_has_the_score_and_its_change(days: dict[int, float], finding: str) -> None:
     assert title_of(health_chart([a_day(ago, value) for ago, value in days.items()], now=AT)) == finding
 
 
@@ -61,7 +61,7 @@ def test_the_newest_score_is_at_the_end() -> None:
     assert (percents(newest, "cx"), newest[0].get("cy")) == ([100.0], "107")
 
 
-def test_a_metric_without_data_says_why() -> None:
+def test_a_metric_without_data_has_the_reason() -> None:
     assert "Efficiency no data nothing found by meaning was shown" in words(
         health_chart([a_day(0, 80.0)], now=AT)
     ).replace("Efficiencyno datanothing", "Efficiency no data nothing")
@@ -95,13 +95,13 @@ def test_the_gauge_points_at_the_score(score: float, needle: tuple[float, float]
     assert (float(mark.attrib["x1"]), float(mark.attrib["y1"])) == needle
 
 
-def test_the_gauge_tells_what_to_do() -> None:
+def test_the_gauge_has_advice() -> None:
     told = words(health_gauge(a_day(0, 40.0)))
     assert "Health 40, red" in told
     assert "Most of what is kept is old" in told
 
 
-def test_a_gauge_of_nothing_says_so() -> None:
+def test_a_gauge_without_data_reports_it() -> None:
     assert [title_of(health_gauge(each)) for each in (None, a_day(0, None))] == ["No health yet", "Health: no data"]
 
 

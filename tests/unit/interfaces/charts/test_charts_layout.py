@@ -37,7 +37,7 @@ def test_the_same_graph_is_laid_out_in_the_same_way(graph: tuple[int, list[tuple
 
 @given(graphs(), PLANES)
 @settings(max_examples=60)
-def test_no_two_nodes_stand_in_one_place(graph: tuple[int, list[tuple[int, int]]], room: Plane) -> None:
+def test_no_two_nodes_have_the_same_position(graph: tuple[int, list[tuple[int, int]]], room: Plane) -> None:
     assert nearest(*graph, room) > 10.0
 
 
@@ -50,7 +50,7 @@ def test_every_node_is_inside(graph: tuple[int, list[tuple[int, int]]], room: Pl
     assert (places[:, 1] <= height).all()
 
 
-def test_what_is_joined_is_nearer_than_what_is_far_apart_on_a_path() -> None:
+def test_joined_nodes_are_nearer_than_distant_nodes_of_a_path() -> None:
     places, _ = laid_out(arranged(5, [(0, 1), (1, 2), (2, 3), (3, 4)]), WIDE)
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
     assert np.linalg.norm(places[0] - places[4]) > 3.5 * steps.mean()
@@ -61,7 +61,7 @@ def test_the_leaves_of_a_star_are_spread_around_it() -> None:
     assert nearest(13, [(0, leaf) for leaf in range(1, 13)], WIDE) >= 0.8 * WIDE.apart
 
 
-def test_nodes_without_edges_stand_below_the_others() -> None:
+def test_nodes_without_edges_are_below_the_others() -> None:
     places, height = laid_out(arranged(5, [(0, 1), (1, 2)]), WIDE)
     assert places[3:, 1].min() > places[:3, 1].max() or places[3:, 0].min() > places[:3, 0].max()
     assert height >= places[:, 1].max()

@@ -78,7 +78,7 @@ def test_a_share_of_the_widest_range_is_right() -> None:
     assert along(0.0, -1.7e308, 1.7e308) == 0.5
 
 
-def test_two_numbers_too_near_to_tell_apart_are_as_one() -> None:
+def test_two_indistinguishable_numbers_count_as_one() -> None:
     assert along(5e-324, 0.0, 5e-324) == 0.5
 
 

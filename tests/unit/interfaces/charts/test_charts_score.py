@@ -34,7 +34,7 @@ def joined(label: str, value: float, parts: list[PartOut]) -> PartOut:
     return a_part(label, value, value, *parts)
 
 
-def test_parts_are_as_long_as_what_they_add_to_the_scale() -> None:
+def test_parts_are_as_long_as_their_share_of_the_score() -> None:
     parts = classed(classed(score_bar(SUM, scale=1.0), "chart-score-bar")[0], "chart-part")
     assert (percents(parts, "x"), percents(parts, "width")) == ([0.0, 30.0], [30.0, 20.0])
 
@@ -49,14 +49,14 @@ def test_each_part_has_its_name_in_words_and_its_value() -> None:
     assert [words(item) for item in legend] == ["similarity 0.30", "lexical 0.20"]
 
 
-def test_a_part_says_what_it_means() -> None:
+def test_a_part_explains_its_meaning() -> None:
     titles = [words(each) for each in read(score_bar(SUM, scale=1.0)).iter("title")]
     assert titles[0] == (
         "similarity: adds 0.30, 60% of the score; its value is 0.60: cosine of question and best cue, negative as 0"
     )
 
 
-def test_what_adds_little_is_reported_together() -> None:
+def test_small_parts_are_reported_together() -> None:
     small = [a_part(label, 1.0, 0.01) for label in ("time", "speaker", "statement")]
     legend = classed(
         score_bar(a_part("weighted sum", 0.5, 0.53, a_part("similarity", 0.6, 0.5), *small), scale=1), "chart-key"
@@ -71,7 +71,7 @@ def test_the_bar_is_named_by_its_score_and_parts() -> None:
     )
 
 
-def test_below_a_part_lies_what_it_is_made_of() -> None:
+def test_a_part_is_followed_by_its_own_parts() -> None:
     bar = classed(score_bar(NESTED, scale=0.8), "chart-score-bar")[0]
     nested = [each for each in classed(bar, "chart-part") if each.get("y") == "18"]
     assert (percents(nested, "x"), percents(nested, "width")) == ([25.0, 81.25], [56.25, 18.75])

@@ -26,7 +26,7 @@ def test_controls_and_overrides_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_what_is_no_number_has_no_place(value: float) -> None:
+def test_a_value_that_is_no_number_has_no_position(value: float) -> None:
     with pytest.raises(InvalidInput):
         number(value)
 
@@ -69,7 +69,7 @@ def test_two_charts_of_one_page_have_names_of_their_own() -> None:
     assert len(ids) == len(set(ids)) == 2
 
 
-def test_what_is_too_wide_to_be_read_smaller_can_be_scrolled_with_the_keyboard() -> None:
+def test_a_wide_chart_can_be_scrolled_with_the_keyboard() -> None:
     wide = Picture(marks=Markup(""), height=10.0, width=900.0, room=ContainerWidths.WIDE)
     region = read(figure("s", title="t", description="", pictures=[wide])).find(".//div")
     assert region is not None

@@ -35,7 +35,7 @@ def test_each_bar_is_a_link_to_its_memory() -> None:
     assert links([an_item(7, 1, 2)]) == [f"/memories/{UUID(int=7)}"]
 
 
-def test_what_is_outside_the_time_is_left_out() -> None:
+def test_items_outside_the_time_range_are_left_out() -> None:
     assert links([an_item(1, -9, -1), an_item(2, 101, 102), an_item(3, -5, 5)]) == [f"/memories/{UUID(int=3)}"]
 
 
@@ -73,7 +73,7 @@ def test_the_stronger_the_fuller_is_the_mark() -> None:
     assert heights == pytest.approx([3.6, 7.2, 10.8, 14.4, 18.0])
 
 
-def test_the_legend_names_each_step_and_what_is_not_known() -> None:
+def test_the_legend_names_each_step_and_unknown_values() -> None:
     legend = classed(timeline_chart([an_item(1, 1, 9, None)], since=SINCE, until=AT), "chart-key")[0]
     assert [words(item) for item in legend] == [*STEPS, "strength not known"]
 
@@ -83,7 +83,7 @@ def test_the_title_counts() -> None:
     assert title_of(timeline_chart(items, since=SINCE, until=AT)) == "2 episodes, 1 strong"
 
 
-def test_of_very_many_the_latest_are_drawn_and_that_is_said() -> None:
+def test_of_very_many_the_latest_are_drawn_and_that_is_reported() -> None:
     items = [an_item(number, number / 5, number / 5) for number in range(MOST + 5)]
     chart = timeline_chart(items, since=SINCE, until=AT)
     assert len(list(read(chart).iter("a"))) == MOST

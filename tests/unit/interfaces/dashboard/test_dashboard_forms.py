@@ -30,7 +30,7 @@ def test_a_form_of_our_own_page_is_taken() -> None:
     assert answer.headers["location"].endswith("?done=helpful")
 
 
-def test_a_browser_that_tells_only_the_site_is_believed() -> None:
+def test_a_browser_that_sends_only_sec_fetch_site_is_trusted() -> None:
     answer, helped = submitted({"sec-fetch-site": "same-origin"})
     assert (answer.status_code, helped) == (303, 1)
 
@@ -53,7 +53,7 @@ def test_a_form_of_any_other_page_changes_nothing(headers: dict[str, str]) -> No
     assert (answer.status_code, helped) == (403, 0)
 
 
-def test_what_is_no_form_is_refused() -> None:
+def test_a_body_that_is_no_form_is_refused() -> None:
     answer, helped = submitted({**OURS, "content-type": "text/plain"})
     assert (answer.status_code, helped) == (415, 0)
 

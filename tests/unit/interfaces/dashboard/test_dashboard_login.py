@@ -49,7 +49,7 @@ def test_the_cookie_is_for_this_server_alone() -> None:
     assert [part in told for part in ("httponly", "samesite=strict", "path=/", "secure")] == [True, True, True, False]
 
 
-def test_over_https_the_cookie_goes_nowhere_else() -> None:
+def test_over_https_the_cookie_is_secure() -> None:
     async def steps(served: Served, token: str) -> httpx.Response:
         secure = HOST.replace("http:", "https:")
         return await served.http.post(f"{secure}/login", data={"key": token}, headers={"origin": secure})
@@ -77,7 +77,7 @@ def test_a_wrong_key_sets_no_cookie(token: str) -> None:
     assert "not valid here" in answer.text
 
 
-def test_who_tries_too_many_wrong_keys_has_to_wait() -> None:
+def test_a_client_with_too_many_wrong_keys_has_to_wait() -> None:
     async def steps(served: Served, _: str) -> httpx.Response:
         answers = [await logging_in(served, "wrong") for _ in range(30)]
         return answers[-1]

@@ -44,7 +44,7 @@ def test_a_memory_that_holds_something_does_not_teach() -> None:
     assert "Nothing is remembered yet" not in asked(steps)
 
 
-def test_what_is_nowhere_is_a_page_for_browsers_and_a_problem_for_programs() -> None:
+def test_an_unknown_address_is_a_page_for_browsers_and_a_problem_for_programs() -> None:
     async def steps(served: Served) -> list[str]:
         answers = [
             await served.http.get("/nowhere", headers=HTML),
@@ -105,7 +105,7 @@ def test_a_busy_store_is_a_page_that_offers_another_try(monkeypatch: pytest.Monk
     assert '<a class="button" href="/jobs">Try again</a>' in answer.text
 
 
-def test_what_nobody_foresaw_is_a_page_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_a_page_without_its_message(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = failing(monkeypatch, RuntimeError("a secret of a memory"))
     assert (answer.status_code, answer.headers["content-type"]) == (500, "text/html; charset=utf-8")
     assert "secret" not in answer.text
@@ -134,7 +134,7 @@ def test_links_keep_to_the_chosen_part_of_the_workspace() -> None:
     assert 'href="/timeline?agent=coder"' in said
 
 
-def test_a_page_shows_what_its_scope_sees() -> None:
+def test_a_page_shows_the_memories_that_its_scope_sees() -> None:
     async def steps(served: Served) -> tuple[bool, bool]:
         await served.memory.scoped(agent="ana").remember("a secret of Ana's", visibility="own")
         pages = [await served.http.get("/timeline", params={"agent": agent}) for agent in ("ana", "bo")]
@@ -177,7 +177,7 @@ def test_links_to_memories_keep_to_the_chosen_part_of_the_workspace(path: str) -
 
 
 @pytest.mark.parametrize(("right", "status"), [("read", 403), ("admin", 200)])
-def test_as_what_to_read_is_chosen_by_who_may_do_everything(right: str, status: int) -> None:
+def test_only_an_admin_chooses_the_scope_to_read_as(right: str, status: int) -> None:
     async def steps(served: Served) -> int:
         token = (await served.memory.keys.create("one", right)).token
         headers = {"authorization": f"Bearer {token}"}
@@ -186,7 +186,7 @@ def test_as_what_to_read_is_chosen_by_who_may_do_everything(right: str, status: 
     assert asked(steps) == status
 
 
-def test_what_takes_longer_comes_at_once_where_it_is_asked_for() -> None:
+def test_slow_parts_of_a_page_are_included_at_once_on_request() -> None:
     assert ("data-part" in got("/").text, "data-part" in got("/?whole=1").text) == (True, False)
 
 
@@ -196,16 +196,16 @@ def test_a_part_is_no_whole_page(part: str) -> None:
     assert (answer.status_code, "<html" in answer.text) == (200, False)
 
 
-def test_the_state_tells_why_there_is_no_meaning() -> None:
+def test_the_state_has_the_reason_for_lexical_search_only() -> None:
     assert "<b>sparse-only</b> no embedder: lexical recall only" in got("/parts/state").text
 
 
-def test_the_state_tells_of_an_embedder_that_does_not_answer() -> None:
+def test_the_state_reports_an_embedder_that_does_not_answer() -> None:
     said = asked(lambda served: served.http.get("/parts/state"), embedder=FailingEmbedder()).text
     assert "<b>vector-degraded</b> the model does not answer" in said
 
 
-def test_a_search_tells_what_it_could_not_use() -> None:
+def test_a_search_reports_unavailable_parts() -> None:
     said = asked(lambda served: served.http.get("/search?q=deploy"), embedder=FailingEmbedder()).text
     assert "<b>dense</b> embedder down: the model does not answer" in said
 
@@ -240,7 +240,7 @@ def templates() -> dict[str, str]:
 @pytest.mark.parametrize(
     "forbidden", [r"\|\s*safe", r"\sstyle=", r"\son\w+=", r"<style", r"<script(?![^>]*src=)", "https?://"]
 )
-def test_no_template_lets_through_what_the_policy_forbids(forbidden: str) -> None:
+def test_no_template_contains_code_that_the_content_policy_forbids(forbidden: str) -> None:
     allowed = "http://www.w3.org"
     found = [name for name, text in templates().items() if re.search(forbidden, text.replace(allowed, ""))]
     assert found == []

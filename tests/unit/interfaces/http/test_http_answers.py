@@ -44,7 +44,7 @@ def got(path: str) -> httpx.Response:
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/v1/broken", "/nowhere"])
-def test_whatever_is_answered_is_safe_in_a_browser(path: str) -> None:
+def test_every_answer_is_safe_in_a_browser(path: str) -> None:
     headers = got(path).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
@@ -64,7 +64,7 @@ def test_whatever_is_answered_is_safe_in_a_browser(path: str) -> None:
     }
 
 
-def test_what_may_be_kept_says_so_itself() -> None:
+def test_an_answer_that_may_be_cached_has_its_own_header() -> None:
     assert got("/kept").headers["cache-control"] == "public, max-age=3600"
 
 
@@ -83,7 +83,7 @@ def test_an_unforeseen_error_is_logged_with_its_place_and_without_its_words(capl
     assert QUOTED not in told
 
 
-def test_an_answer_that_breaks_off_in_the_middle_tells_the_web_server_nothing_it_could_log() -> None:
+def test_an_answer_interrupted_in_the_middle_gives_the_web_server_nothing_to_log() -> None:
     async def steps(served: Served) -> BaseException | None:
         transport = httpx.ASGITransport(app=served.app, raise_app_exceptions=True)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:

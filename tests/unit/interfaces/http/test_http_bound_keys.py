@@ -20,7 +20,7 @@ async def bound(client: Client, **parts: Any) -> dict[str, str]:
     return bearer((await client.memory.keys.create("bound", Right.WRITE, **parts)).token)
 
 
-def test_what_a_bound_key_writes_belongs_to_its_agent() -> None:
+def test_memories_written_with_a_bound_key_belong_to_its_agent() -> None:
     async def steps(client: Client) -> Any:
         coder = await bound(client, agent="coder")
         return (await client.done("POST", "/v1/memories", {"text": "Checkout needs 2 GiB"}, headers=coder))["scope"]
@@ -40,14 +40,14 @@ def test_a_bound_key_cannot_claim_another(part: str) -> None:
     assert with_client(steps) == [200, 403]
 
 
-def test_a_bound_key_is_told_what_it_is_bound_to() -> None:
+def test_the_scope_of_a_bound_key_is_returned_to_its_holder() -> None:
     async def steps(client: Client) -> Any:
         return (await client("GET", "/v1/memories?agent=reviewer", headers=await bound(client, agent="coder"))).body
 
     assert with_client(steps)["detail"] == "agent: this key is bound to 'coder'"
 
 
-def test_a_bound_key_reads_what_its_agent_may_and_not_what_another_keeps_to_itself() -> None:
+def test_a_bound_key_reads_the_memories_of_its_agent_and_not_private_ones_of_another() -> None:
     async def steps(client: Client) -> list[str]:
         for agent in ("coder", "reviewer"):
             await client.memory.scoped(agent=agent).remember(f"The {agent} likes tea", visibility=Visibility.OWN)

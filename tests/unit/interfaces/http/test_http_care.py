@@ -10,7 +10,7 @@ from requests_made import Answer, Client, with_client
 from remembrancer.domain.api_key import Right
 
 
-def test_what_happened_is_described_in_its_order() -> None:
+def test_the_timeline_has_events_in_their_order() -> None:
     async def steps(http: Client) -> list[str]:
         for day in (3, 1, 2):
             await http.done("POST", "/v1/memories", {"text": f"{day}", "occurred_at": f"2026-03-0{day}T00:00:00Z"})
@@ -21,7 +21,7 @@ def test_what_happened_is_described_in_its_order() -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/fading?days=36500", "/v1/decay"])
-def test_what_will_fade_is_reported_with_when(path: str) -> None:
+def test_fading_memories_are_reported_with_their_times(path: str) -> None:
     async def steps(http: Client) -> Any:
         await http.done("POST", "/v1/memories", {"text": "x", "importance": 1})
         return (await http.done("GET", path))["memories"]
@@ -31,7 +31,7 @@ def test_what_will_fade_is_reported_with_when(path: str) -> None:
     assert told["falls_at"] is not None
 
 
-def test_counts_are_of_what_is_there() -> None:
+def test_counts_match_the_stored_rows() -> None:
     async def steps(http: Client) -> Any:
         await http.done("POST", "/v1/events", {"events": [{"text": "It broke"}]})
         return await http.done("GET", "/v1/stats")
@@ -70,7 +70,7 @@ def test_jobs_spending_and_presets_are_reported() -> None:
 @pytest.mark.parametrize(
     ("path", "body", "part"), [("/v1/sleep", {"dry_run": True}, "slept"), ("/v1/consolidate", {"limit": 5}, "facts")]
 )
-def test_what_the_memory_makes_of_it_can_be_asked_for(path: str, body: dict[str, Any], part: str) -> None:
+def test_the_effect_on_the_memory_can_be_requested(path: str, body: dict[str, Any], part: str) -> None:
     async def steps(http: Client) -> Any:
         return await http.done("POST", path, body)
 
@@ -101,7 +101,7 @@ def test_a_wider_scope_is_reported() -> None:
     assert (answer.body["scope"]["project"], answer.body["scope"]["agent"]) == (None, None)
 
 
-def test_what_is_erased_is_gone_and_has_a_receipt() -> None:
+def test_an_erased_memory_is_not_found_and_has_a_receipt() -> None:
     async def steps(http: Client) -> list[Any]:
         kept = await http.done("POST", "/v1/memories", {"text": "The door's code is xyzzy"})
         path = f"/v1/memories/{kept['id']}"

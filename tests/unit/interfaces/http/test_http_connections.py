@@ -135,7 +135,7 @@ def test_a_header_that_arrives_a_byte_at_a_time_has_no_more_time() -> None:
     served(steps)
 
 
-def test_a_connection_that_says_nothing_is_closed() -> None:
+def test_a_silent_connection_is_closed() -> None:
     async def steps(found: Running) -> None:
         assert await (await found.connect()).rest() == b""
 
@@ -263,7 +263,7 @@ def test_a_client_that_claims_other_addresses_does_not_get_more_tries_of_keys() 
     served(steps)
 
 
-def test_a_trusted_proxy_tells_the_addresses_of_its_clients() -> None:
+def test_a_trusted_proxy_forwards_the_addresses_of_its_clients() -> None:
     async def steps(found: Running) -> None:
         assert set(await guessed(found)) == {401}
 

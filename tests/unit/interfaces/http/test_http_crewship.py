@@ -126,7 +126,7 @@ class TestTheJournal:
             ({"q": "  ", "crew_id": "", "severity": ","}, ["call", "loud", "other crew", "quiet"]),
         ],
     )
-    def test_filters_keep_what_they_name(self, query: dict[str, str], found: list[str]) -> None:
+    def test_filters_select_the_named_values(self, query: dict[str, str], found: list[str]) -> None:
         async def steps(served: Served) -> Any:
             platform = served.memory.scoped(crew="platform", agent="ana")
             await platform.scoped(project="web").observe("quiet")
@@ -158,7 +158,7 @@ class TestTheJournal:
             ({"trace_id": "a", "run_id": "b"}, "run_id"),
         ],
     )
-    def test_what_is_not_allowed_is_named_as_it_was_sent(self, query: dict[str, str], argument: str) -> None:
+    def test_an_invalid_value_is_named_as_it_was_sent(self, query: dict[str, str], argument: str) -> None:
         async def steps(served: Served) -> httpx.Response:
             return await served.http.get(JOURNAL, params=query)
 
@@ -182,7 +182,7 @@ class TestTheJournal:
 
         assert crewship(steps) == 404
 
-    def test_what_it_does_not_know_of_is_passed_over(self) -> None:
+    def test_unknown_fields_are_ignored(self) -> None:
         async def steps(served: Served) -> int:
             return (await served.http.get(JOURNAL, params={"workspace_id": "default", "view": "full"})).status_code
 
@@ -190,7 +190,7 @@ class TestTheJournal:
 
 
 class TestAPriority:
-    def test_is_changed_and_told_in_the_journal(self) -> None:
+    def test_is_changed_and_recorded_in_the_journal(self) -> None:
         async def steps(served: Served) -> Any:
             (event,) = await escalations(served, "Payment is down")
             body = {"priority": "pin", "reason": "post-mortem"}
@@ -211,7 +211,7 @@ class TestAPriority:
         assert audit["payload"]["reason"] == "post-mortem"
         assert [memory.text for memory in memories] == ["Payment is down"]
 
-    def test_that_it_has_already_is_no_change_and_not_told(self) -> None:
+    def test_that_is_equal_is_no_change_and_not_recorded(self) -> None:
         async def steps(served: Served) -> Any:
             (event,) = await escalations(served, "Payment is down")
             answer = await served.http.post(f"{JOURNAL}/{event.id}/priority", json={"priority": "normal"})
@@ -231,7 +231,7 @@ class TestAPriority:
 
 
 class TestTheStream:
-    def test_tells_entries_in_its_words_and_goes_on_behind_the_last(self) -> None:
+    def test_sends_entries_in_its_format_and_resumes_after_the_last(self) -> None:
         async def steps(server: Live) -> Any:
             view = server.memory.scoped(crew="platform")
             await view.observe_many(EventDraft(text=f"{n}") for n in range(60))
@@ -405,7 +405,7 @@ class TestAConsolidation:
         (end,) = crewship(steps, llm=ScriptedModel(lambda _: RULE))
         assert end["entries_scanned"] == 8
 
-    def test_without_a_model_says_so_and_does_nothing(self) -> None:
+    def test_without_a_model_reports_it_and_does_nothing(self) -> None:
         async def steps(served: Served) -> Any:
             await escalations(served, *(f"the saw binds {n}" for n in range(10)))
             answer = await run(served)
@@ -461,7 +461,7 @@ class TestAConsolidation:
         answer = crewship(steps, llm=ScriptedModel(lambda _: RULE))
         assert (answer.status_code, answer.json()["argument"]) == (400, "since")
 
-    def test_what_was_done_with_the_memory_is_remembered_under_no_preset(self) -> None:
+    def test_entries_about_memory_operations_are_remembered_under_no_preset(self) -> None:
         async def steps(served: Served) -> Any:
             await run(served)
             await settled(served)

@@ -54,12 +54,12 @@ def test_every_operation_has_a_name_of_its_own() -> None:
     assert len(names) == len(set(names))
 
 
-def test_every_operation_says_what_it_does() -> None:
+def test_every_operation_has_a_description() -> None:
     silent = [path for path, _, each in ours() if not (each["tags"] and each["summary"] and each["description"])]
     assert silent == []
 
 
-def test_every_parameter_says_what_it_is() -> None:
+def test_every_parameter_has_a_description() -> None:
     silent = [
         (path, parameter["name"])
         for path, _, operation in ours()
@@ -80,7 +80,7 @@ def test_every_problem_is_described_as_it_is_sent() -> None:
     assert [media_type for media_type, ref in told if ref.endswith("/ProblemOut")] == ["application/problem+json"]
 
 
-def test_what_is_never_sent_is_not_in_it() -> None:
+def test_answers_that_are_never_sent_are_not_in_it() -> None:
     assert [path for path, _, operation in operations() if "422" in operation["responses"]] == []
     assert "HTTPValidationError" not in document()["components"]["schemas"]
 
@@ -89,7 +89,7 @@ def test_any_request_may_be_answered_that_a_key_is_needed() -> None:
     assert [path for path, _, operation in ours() if "401" not in operation["responses"]] == []
 
 
-def test_what_writes_may_conflict_and_be_too_large() -> None:
+def test_operations_that_write_document_conflicts_and_size_limits() -> None:
     unsaid = [
         (path, method)
         for path, method, operation in ours()
@@ -98,7 +98,7 @@ def test_what_writes_may_conflict_and_be_too_large() -> None:
     assert unsaid == []
 
 
-def test_what_has_an_id_in_its_address_may_not_be_there() -> None:
+def test_operations_with_an_id_in_the_path_document_not_found() -> None:
     ids = ("{memory_id}", "{event_id}", "{key_id}")
     unsaid = [path for path, _, each in ours() if any(part in path for part in ids) and "404" not in each["responses"]]
     assert unsaid == []

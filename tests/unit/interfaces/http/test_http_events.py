@@ -38,7 +38,7 @@ def test_a_batch_is_recorded_whole_or_not_at_all() -> None:
     assert (answer.status, answer.body["argument"], count) == (400, "events[3].text", 0)
 
 
-def test_a_key_that_says_something_else_is_a_conflict() -> None:
+def test_a_key_used_with_another_event_is_a_conflict() -> None:
     async def steps(http: Client) -> list[int]:
         await http.done("POST", "/v1/events", {"events": SAID})
         again = await http("POST", "/v1/events", {"events": [SAID[2]]})
@@ -100,7 +100,7 @@ def test_pages_end_to_end_are_the_whole_journal() -> None:
         ("archived=true&types=deploy", [0]),
     ],
 )
-def test_each_way_to_choose_keeps_what_it_should(chosen: str, texts: list[int]) -> None:
+def test_each_filter_selects_its_events(chosen: str, texts: list[int]) -> None:
     async def steps(http: Client) -> tuple[list[str], int]:
         await http.done("POST", "/v1/events", {"events": SAID})
         page = await http.done("GET", f"/v1/events?{chosen}")

@@ -31,7 +31,7 @@ async def remembered(http: Client) -> bytes:
     return await exported(http)
 
 
-def test_an_export_is_what_python_exports(tmp_path: Path) -> None:
+def test_an_export_equals_that_of_python(tmp_path: Path) -> None:
     async def steps(http: Client) -> tuple[bytes, bytes]:
         rows = await remembered(http)
         await http.memory.export(tmp_path / "python.jsonl")

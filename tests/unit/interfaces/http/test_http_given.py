@@ -43,7 +43,7 @@ def test_json_is_read_as_it_is(text: bytes, value: Any) -> None:
         (b"[" * 100_000, "nested so deep"),
     ],
 )
-def test_what_is_no_plain_json_is_refused(text: bytes, told: str) -> None:
+def test_a_body_that_is_not_strict_json_is_refused(text: bytes, told: str) -> None:
     with pytest.raises(InvalidInput, match=told) as refused:
         parse(text)
     assert refused.value.argument == "body"
@@ -82,7 +82,7 @@ def test_a_body_that_is_not_allowed_is_refused_by_name(body: bytes, argument: st
     assert answer.body["argument"].startswith(argument)
 
 
-def test_a_refusal_does_not_quote_what_stands_around() -> None:
+def test_a_refusal_does_not_quote_the_rest_of_the_body() -> None:
     async def steps(http: Client) -> Answer:
         return await http("POST", "/v1/events", {"events": [{"text": "the door's code is xyzzy", "colour": "red"}]})
 
@@ -118,7 +118,7 @@ def test_a_parameter_that_is_not_allowed_is_refused_by_name(query: str, argument
     assert (answer.status, answer.body["argument"]) == (400, argument)
 
 
-def test_who_has_no_key_is_not_told_which_parameters_there_are() -> None:
+def test_a_client_without_a_key_does_not_learn_the_parameters() -> None:
     async def steps(http: Client) -> int:
         await http.memory.keys.create("somebody")
         return (await http("GET", "/v1/events?limt=5")).status

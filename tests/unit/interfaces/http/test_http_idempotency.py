@@ -138,7 +138,7 @@ def test_of_two_workspaces_each_has_its_own_keys() -> None:
     assert asked(steps, router=Work().router) == [1, 2]
 
 
-def test_one_key_to_a_workspace_is_not_told_what_another_was_answered() -> None:
+def test_one_key_to_a_workspace_does_not_get_the_stored_answer_of_another() -> None:
     async def steps(served: Served) -> list[int]:
         answers: list[int] = []
         for name in ("one", "other"):
@@ -159,7 +159,7 @@ def test_a_request_that_was_refused_can_be_sent_again(how: str) -> None:
     assert len(work.done) == 2
 
 
-def test_what_an_unforeseen_error_left_behind_is_not_known() -> None:
+def test_after_an_unexpected_error_the_state_of_the_write_is_unknown() -> None:
     work = Work()
     first, second = posts(work, *[("/v1/fails/unforeseen", NOTHING, key("a"))] * 2)
     assert (first.status_code, second.status_code) == (500, 409)
@@ -167,7 +167,7 @@ def test_what_an_unforeseen_error_left_behind_is_not_known() -> None:
     assert len(work.done) == 1
 
 
-def test_what_a_request_that_was_broken_off_did_is_not_known() -> None:
+def test_after_an_interrupted_request_the_state_of_the_write_is_unknown() -> None:
     work = Work()
 
     async def steps(served: Served) -> int:
@@ -180,7 +180,7 @@ def test_what_a_request_that_was_broken_off_did_is_not_known() -> None:
     assert asked(steps, router=work.router) == 409
 
 
-def test_a_request_is_not_done_beside_itself() -> None:
+def test_the_same_request_is_not_run_twice_at_the_same_time() -> None:
     work = Work()
 
     async def steps(served: Served) -> tuple[int, int]:
@@ -194,7 +194,7 @@ def test_a_request_is_not_done_beside_itself() -> None:
     assert work.done == ["slow"]
 
 
-def test_what_is_written_under_the_key_is_simply_written_again() -> None:
+def test_a_write_that_uses_the_key_itself_is_repeated_safely() -> None:
     work = Work()
 
     async def steps(served: Served) -> tuple[list[httpx.Response], int]:
@@ -256,7 +256,7 @@ def test_a_key_that_is_none_is_refused(name: str) -> None:
     assert work.done == []
 
 
-def test_who_may_not_ask_is_told_so_and_claims_nothing() -> None:
+def test_a_request_without_permission_is_refused_and_claims_no_key() -> None:
     async def steps(served: Served) -> list[int]:
         token = (await served.memory.keys.create("reader", "read")).token
         first = await served.http.post("/v1/note", headers=key("a"))
@@ -266,7 +266,7 @@ def test_who_may_not_ask_is_told_so_and_claims_nothing() -> None:
     assert asked(steps, router=Work().router) == [401, 403]
 
 
-def test_the_document_tells_of_the_key_wherever_something_is_written() -> None:
+def test_the_document_has_the_key_for_every_operation_that_writes() -> None:
     async def steps(served: Served) -> dict[str, Any]:
         return (await served.http.get("/openapi.json")).json()
 

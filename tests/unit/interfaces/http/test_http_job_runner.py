@@ -45,7 +45,7 @@ def test_no_worker_runs_before_the_job_runner_starts_or_after_it_ends() -> None:
     assert asyncio.run(whole()) == set()
 
 
-def test_what_was_due_is_run_by_the_server_itself() -> None:
+def test_due_jobs_are_run_by_the_server_itself() -> None:
     async def whole() -> list[bool]:
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
             await memory.observe("The deploy failed")

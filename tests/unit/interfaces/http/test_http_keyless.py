@@ -48,7 +48,7 @@ def test_a_page_of_ours_is_answered() -> None:
         {"X-Real-IP": "127.0.0.1"},
     ],
 )
-def test_what_a_proxy_passes_on_needs_a_key(header: dict[str, str]) -> None:
+def test_a_request_forwarded_by_a_proxy_needs_a_key(header: dict[str, str]) -> None:
     assert status(header) == 401
 
 
@@ -56,7 +56,7 @@ def test_an_address_that_others_reach_needs_a_key() -> None:
     assert status({}, Serving(host="0.0.0.0")) == 401  # noqa: S104
 
 
-def test_what_a_key_kept_shut_stays_shut_when_its_time_is_over() -> None:
+def test_an_expired_key_does_not_reopen_access_without_keys() -> None:
     clock = FixedClock()
 
     async def steps(served: Served) -> int:

@@ -58,14 +58,14 @@ def test_a_body_of_the_largest_size_is_read() -> None:
     assert posted(b" " * MAX_BODY_BYTES, JSON).json() == MAX_BODY_BYTES
 
 
-def test_a_body_that_says_it_is_larger_is_refused() -> None:
+def test_a_body_with_a_larger_content_length_is_refused() -> None:
     refused = posted(b" " * (MAX_BODY_BYTES + 1), JSON)
     assert (refused.status_code, refused.headers["content-type"]) == (413, "application/problem+json")
     assert refused.json()["type"] == "urn:remembrancer:problem:content_too_large"
     assert refused.json()["detail"] == "a request's body may have 8,388,608 bytes at most"
 
 
-def test_a_body_that_says_nothing_of_its_size_is_counted() -> None:
+def test_a_body_without_a_content_length_is_counted() -> None:
     refused = posted(chunks(9), JSON)
     assert (refused.status_code, refused.json()["type"]) == (413, "urn:remembrancer:problem:content_too_large")
 
@@ -73,7 +73,7 @@ def test_a_body_that_says_nothing_of_its_size_is_counted() -> None:
 @pytest.mark.parametrize(
     "kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", "application/jsonp"]
 )
-def test_what_a_form_can_send_is_not_read(kind: str) -> None:
+def test_content_types_that_a_form_can_send_are_refused(kind: str) -> None:
     refused = posted(b"{}", {"Content-Type": kind})
     assert (refused.status_code, refused.json()["type"]) == (415, "urn:remembrancer:problem:unsupported_media_type")
 
@@ -87,7 +87,7 @@ def test_a_form_without_a_body_is_not_taken_either() -> None:
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/Problem+JSON"])
-def test_what_is_json_is_read(kind: str) -> None:
+def test_json_content_types_are_accepted(kind: str) -> None:
     assert posted(b"{}", {"Content-Type": kind}).json() == 2
 
 
@@ -95,13 +95,13 @@ def test_no_body_needs_no_kind() -> None:
     assert posted(b"").json() == 0
 
 
-def test_what_takes_too_long_is_broken_off_and_says_what_can_be_done() -> None:
+def test_a_slow_request_is_interrupted_with_advice() -> None:
     late = posted(b"{}", JSON, "/v1/never", timeout=0.5)  # the body has to be there by then
     assert (late.status_code, late.json()["type"]) == (504, "urn:remembrancer:problem:gateway_timeout")
     assert "is not known: send it again with the same Idempotency-Key" in late.json()["detail"]
 
 
-def test_a_body_that_takes_too_long_to_come_is_told_that_nothing_was_done() -> None:
+def test_for_a_body_that_arrives_too_slowly_the_answer_says_that_nothing_was_done() -> None:
     async def slowly() -> AsyncIterator[bytes]:
         yield b"{"
         await asyncio.Event().wait()

@@ -41,7 +41,7 @@ def logged(*paths: str, headers: dict[str, str] | None = None, readable: bool = 
     return lines, answers
 
 
-def test_a_line_tells_who_asked_for_what_how_long_it_took_and_what_came_of_it() -> None:
+def test_a_line_has_the_principal_the_route_the_duration_and_the_status() -> None:
     [line], [answer] = logged("/v1/things/door?code=xyzzy")
     told = json.loads(line)
     assert told.pop("ms") >= 0
@@ -57,7 +57,7 @@ def test_a_line_tells_who_asked_for_what_how_long_it_took_and_what_came_of_it() 
     }
 
 
-def test_neither_an_address_nor_a_query_nor_a_key_stands_in_a_line() -> None:
+def test_no_line_contains_an_address_a_query_or_a_key() -> None:
     lines, _ = logged(
         "/v1/things/door-xyzzy?code=xyzzy",
         "/xyzzy?x=xyzzy",
@@ -67,7 +67,7 @@ def test_neither_an_address_nor_a_query_nor_a_key_stands_in_a_line() -> None:
     assert not any("xyzzy" in line for line in lines)
 
 
-def test_who_shows_a_key_is_told_by_its_id() -> None:
+def test_a_request_with_a_key_is_logged_with_the_keys_id() -> None:
     stream = io.StringIO()
 
     async def steps(served: Served) -> tuple[str, str]:

@@ -37,7 +37,7 @@ async def called(served: Served, tool: str, *, path: str = "/mcp", token: str = 
     return answer.json()["result"]
 
 
-def test_what_is_remembered_over_mcp_is_there_over_http() -> None:
+def test_a_memory_remembered_over_mcp_is_found_over_http() -> None:
     async def steps(served: Served) -> tuple[str, str]:
         await called(served, "remember", text="Checkout needs 2 GiB")
         found = await served.http.post("/v1/recall", json={"query": "how much does checkout need?"})
@@ -56,7 +56,7 @@ def test_the_query_string_narrows_the_scope() -> None:
     assert (scope.agent, scope.session) == ("coder", "s1")
 
 
-def test_a_key_s_own_workspace_is_what_it_sees() -> None:
+def test_a_key_sees_its_own_workspace() -> None:
     async def steps(served: Served) -> list[str]:
         other = served.memory.of_workspace("other")
         token = (await other.keys.create("agent", "write")).token
@@ -86,7 +86,7 @@ def test_a_key_that_may_read_remembers_nothing() -> None:
         ("/mcp?workspace=other", {}, 400),
     ],
 )
-def test_what_is_not_let_in_is_a_problem_as_everywhere(path: str, headers: dict[str, str], status: int) -> None:
+def test_a_refused_request_is_a_problem_as_on_other_routes(path: str, headers: dict[str, str], status: int) -> None:
     async def steps(served: Served) -> httpx.Response:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         return await served.http.post(path, json=message, headers={**ACCEPT, **headers})

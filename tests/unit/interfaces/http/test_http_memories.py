@@ -91,7 +91,7 @@ def test_pages_end_to_end_are_the_whole_list() -> None:
         ("as_of=2026-03-03T00:00:00Z", []),
     ],
 )
-def test_each_way_to_choose_keeps_what_it_should(chosen: str, texts: list[str]) -> None:
+def test_each_filter_selects_its_memories(chosen: str, texts: list[str]) -> None:
     async def steps(http: Client) -> list[str]:
         both: dict[str, Any] = {"kind": "fact", "tier": "working", "tags": ["a", "b"], "source": "runbook"}
         both["metadata"] = {"ticket": 7, "env": "prod"}
@@ -102,7 +102,7 @@ def test_each_way_to_choose_keeps_what_it_should(chosen: str, texts: list[str]) 
     assert with_client(steps) == texts
 
 
-def test_a_memory_is_told_otherwise() -> None:
+def test_a_memory_is_updated() -> None:
     async def steps(http: Client) -> Any:
         kept = await http.done("POST", "/v1/memories", {"text": "2 GiB", "title": "Size", "source": "runbook"})
         path = f"/v1/memories/{kept['id']}"
@@ -151,7 +151,7 @@ def test_forgetting_can_be_undone() -> None:
     assert with_client(steps) == [("retired", 0), ("active", 1)]
 
 
-def test_one_memory_takes_the_place_of_another() -> None:
+def test_one_memory_supersedes_another() -> None:
     async def steps(http: Client) -> tuple[Any, str, Answer]:
         old, new = [(await http.done("POST", "/v1/memories", {"text": text}))["id"] for text in ("Rabbit", "Kafka")]
         ended = await http.done("POST", f"/v1/memories/{old}/supersede", {"by": new})
@@ -258,14 +258,14 @@ def test_metadata_that_are_no_pair_are_refused() -> None:
         ("GET", "/why-not?query=x", None),
     ],
 )
-def test_what_is_not_there_is_not_found(method: str, suffix: str, body: Any) -> None:
+def test_an_unknown_memory_is_not_found(method: str, suffix: str, body: Any) -> None:
     async def steps(http: Client) -> Answer:
         return await http(method, f"/v1/memories/{NOBODY}{suffix}", body)
 
     assert with_client(steps).status == 404
 
 
-def test_what_another_agent_keeps_to_itself_is_not_found() -> None:
+def test_a_private_memory_of_another_agent_is_not_found() -> None:
     async def steps(http: Client) -> list[int]:
         theirs = await http.done("POST", "/v1/memories", {"text": "x", "visibility": "own"}, params={"agent": "bob"})
         path = f"/v1/memories/{theirs['id']}"

@@ -88,11 +88,11 @@ def test_each_stage_of_a_recall_is_reported() -> None:
     assert count(found, "remembrancer_recall_hits_sum") == 2
 
 
-def test_what_a_recall_did_without_is_counted() -> None:
+def test_degraded_recalls_are_counted() -> None:
     assert count(measured("/v1/asked"), "remembrancer_recalls_degraded_total", without="dense") == 1
 
 
-def test_who_asks_too_often_is_counted() -> None:
+def test_rate_limited_requests_are_counted() -> None:
     async def steps(served: Served) -> float | None:
         for _ in range(12):
             await served.http.get("/v1/things/a")

@@ -339,7 +339,7 @@ class TestTheLastEpisodes:
 
         assert plastmem(steps) == "No recent memories found."
 
-    def test_of_some_days_leave_out_what_is_older(self) -> None:
+    def test_of_some_days_leave_out_older_ones(self) -> None:
         async def steps(served: Served) -> Any:
             await imported(served)  # 04:53 to 04:55, some four hours before
             return [len((await post(served, "recent_memory/raw", days_limit=days)).json()) for days in (1, 0.1)]

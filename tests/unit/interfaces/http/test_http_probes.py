@@ -40,7 +40,7 @@ def test_a_server_whose_embedder_answers_is_well() -> None:
     }
 
 
-def test_without_an_embedder_it_is_well_and_says_sparse_only() -> None:
+def test_without_an_embedder_it_is_healthy_and_reports_sparse_only() -> None:
     answer = asked(health)
     told = answer.json()
     assert (answer.status_code, told["episodic"], told["episodic_error"]) == (200, "sparse-only", None)
@@ -100,7 +100,7 @@ def test_a_store_that_another_writes_to_for_ever_is_alive_and_not_ready(
     assert asked(steps, settings=settings) == (200, 503, ["the store was not writable within 0.2 s"])
 
 
-def test_probes_need_no_key_and_tell_nothing_that_needs_one() -> None:
+def test_probes_need_no_key_and_return_no_protected_data() -> None:
     async def steps(served: Served) -> list[tuple[int, str]]:
         await served.memory.observe("a secret of the workspace")
         await served.memory.keys.create("ci", "read")

@@ -46,7 +46,7 @@ async def statuses(http: httpx.AsyncClient, count: int, headers: dict[str, str] 
     return [(await http.get("/ping", headers=headers)).status_code for _ in range(count)]
 
 
-def test_who_asks_more_than_the_burst_at_once_is_told_to_wait() -> None:
+def test_requests_beyond_the_burst_are_refused_with_a_wait() -> None:
     async def steps(served: Served) -> httpx.Response:
         assert await statuses(served.http, BURST) == [200] * BURST
         return await served.http.get("/ping")
@@ -58,7 +58,7 @@ def test_who_asks_more_than_the_burst_at_once_is_told_to_wait() -> None:
     assert refused.headers["ratelimit"] == '"requests";r=0'
 
 
-def test_each_answer_tells_what_is_left() -> None:
+def test_each_answer_has_the_remaining_requests() -> None:
     async def steps(served: Served) -> httpx.Headers:
         await served.http.get("/ping")
         return (await served.http.get("/ping")).headers
@@ -68,7 +68,7 @@ def test_each_answer_tells_what_is_left() -> None:
     assert headers["ratelimit"] in {'"requests";r=198', '"requests";r=199'}
 
 
-def test_without_a_rate_nothing_is_counted_and_nothing_told() -> None:
+def test_without_a_rate_nothing_is_counted_and_no_header_is_sent() -> None:
     async def steps(served: Served) -> httpx.Response:
         await statuses(served.http, 300)
         return await served.http.get("/ping")
@@ -86,7 +86,7 @@ def test_probes_and_assets_are_not_counted(path: str) -> None:
     assert 429 not in asked(steps, router=router, serving=SLOW)
 
 
-def test_one_key_does_not_use_up_what_another_may() -> None:
+def test_one_key_does_not_use_up_the_limit_of_another() -> None:
     async def steps(served: Served) -> list[int]:
         busy, calm = [(await served.memory.keys.create(name)).token for name in ("busy", "calm")]
         await statuses(served.http, BURST, bearer(busy))
@@ -108,7 +108,7 @@ def test_guessing_keys_is_slowed_down_before_the_next_one_is_looked_at() -> None
     assert "too many keys that are not valid here" in guessed.json()["detail"]
 
 
-def test_a_key_that_was_good_before_is_let_in_however_many_are_guessed_beside_it() -> None:
+def test_a_known_valid_key_is_accepted_however_many_invalid_ones_are_tried() -> None:
     async def steps(served: Served) -> list[int]:
         right = (await served.memory.keys.create("right")).token
         tried = [right, *[WRONG] * (int(FAILURES.burst) + 1), right]
@@ -158,7 +158,7 @@ def test_a_key_in_a_cookie_is_counted_as_the_same_key() -> None:
     assert asked(steps, router=router, serving=SLOW) == [429]
 
 
-def test_who_shows_no_key_is_counted_by_address() -> None:
+def test_a_request_without_a_key_is_counted_by_address() -> None:
     async def steps(served: Served) -> list[int]:
         await served.memory.keys.create("somebody's")
         transport = httpx.ASGITransport(app=served.app, client=("198.51.100.7", 4711))

@@ -21,7 +21,7 @@ async def kept(http: Client) -> list[str]:
     return [(await http.done("POST", "/v1/memories", one, params={"crew": "c"}))["id"] for one in KEPT]
 
 
-def test_what_answers_comes_with_the_parts_of_its_score() -> None:
+def test_a_hit_has_the_parts_of_its_score() -> None:
     async def steps(http: Client) -> Any:
         await kept(http)
         return await http.done("POST", "/v1/recall", {"query": "how much does checkout need?", "explain": True})
@@ -79,7 +79,7 @@ def test_under_a_preset_whose_recall_counts_a_key_that_may_only_read_counts_noth
     ],
     ids=str,
 )
-def test_each_way_to_ask_keeps_what_it_should(asked: dict[str, Any], texts: list[int]) -> None:
+def test_each_filter_selects_its_memories(asked: dict[str, Any], texts: list[int]) -> None:
     async def steps(http: Client) -> set[str]:
         await kept(http)
         told = await http.done("POST", "/v1/recall", {"query": "checkout needs", **asked}, params={"crew": "c"})
@@ -135,7 +135,7 @@ def test_a_question_that_is_not_allowed_is_refused_by_name(asked: dict[str, Any]
     assert answer.body["argument"].startswith(argument)
 
 
-def test_what_was_shown_is_counted() -> None:
+def test_shown_memories_are_counted() -> None:
     async def steps(http: Client) -> tuple[Answer, int]:
         ids = await kept(http)
         sent = {"memories": ids, "exposure": "shown", "query": "checkout"}

@@ -64,7 +64,7 @@ def test_a_stream_is_kept_by_no_cache_and_held_back_by_no_proxy() -> None:
     assert first.retry == 1000
 
 
-def test_what_this_process_records_is_reported_without_waiting_for_the_next_look() -> None:
+def test_entries_recorded_by_this_process_are_sent_without_waiting_for_the_next_poll() -> None:
     async def steps(server: Live) -> float:
         async with server.client(limit=0) as client:
             await client.next()
@@ -77,7 +77,7 @@ def test_what_this_process_records_is_reported_without_waiting_for_the_next_look
     assert live(steps) < 10  # twenty looks, one a second, would take twice as long
 
 
-def test_whoever_comes_again_hears_what_was_recorded_meanwhile_and_nothing_twice() -> None:
+def test_a_client_that_reconnects_gets_the_entries_recorded_meanwhile_and_none_twice() -> None:
     async def steps(server: Live) -> tuple[list[str], list[str]]:
         recorded = [f"{n}" for n in range(200)]
         heard: list[Message] = []
@@ -107,7 +107,7 @@ def test_a_backlog_of_many_pages_is_reported_whole() -> None:
     assert live(steps) == [f"{n}" for n in range(1_000)]
 
 
-def test_the_last_event_id_goes_before_after() -> None:
+def test_the_last_event_id_overrides_after() -> None:
     async def steps(server: Live) -> str:
         await server.memory.observe_many(EventDraft(text=f"{n}") for n in range(3))
         async with server.client(headers={"Last-Event-ID": "2"}, after=0) as client:
@@ -117,7 +117,7 @@ def test_the_last_event_id_goes_before_after() -> None:
 
 
 @pytest.mark.parametrize("told", ["x", "-1", "1.5", "", "99"])
-def test_a_last_event_id_that_was_never_told_is_refused(told: str) -> None:
+def test_a_last_event_id_that_was_never_sent_is_refused(told: str) -> None:
     async def steps(server: Live) -> httpx.Response:
         return await server.http.get("/v1/events/stream", headers={"Last-Event-ID": told})
 
@@ -125,7 +125,7 @@ def test_a_last_event_id_that_was_never_told_is_refused(told: str) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
 
 
-def test_only_what_is_chosen_is_reported() -> None:
+def test_only_matching_entries_are_sent() -> None:
     async def steps(server: Live) -> list[str]:
         await server.memory.observe("quiet", severity="info")
         await server.memory.observe("loud", severity="error", type="tool")
@@ -173,7 +173,7 @@ def test_all_who_wait_share_one_look() -> None:
     assert live(steps) == 1
 
 
-def test_a_silence_is_broken_by_heartbeats_that_say_where_to_go_on() -> None:
+def test_heartbeats_carry_the_position_to_resume_from() -> None:
     async def steps(server: Live) -> Message:
         await server.memory.observe("one")
         async with server.client(limit=0) as client:
@@ -183,7 +183,7 @@ def test_a_silence_is_broken_by_heartbeats_that_say_where_to_go_on() -> None:
     assert live(steps, streams=WatchedStreams(heartbeat=FAST)) == Message(id=1, event=None, data=None)
 
 
-def test_a_heartbeat_tells_of_what_was_left_out() -> None:
+def test_a_heartbeat_moves_past_entries_that_were_left_out() -> None:
     async def steps(server: Live) -> int:
         async with server.client(limit=0, types="never") as client:
             await client.next()
@@ -235,7 +235,7 @@ def test_a_place_is_free_again_when_its_client_has_gone() -> None:
 
 
 @pytest.mark.parametrize("streams", [WatchedStreams(at_most=1), WatchedStreams(of_one=1)])
-def test_one_stream_too_many_is_told_to_come_later(streams: WatchedStreams) -> None:
+def test_one_stream_too_many_is_refused_with_a_wait(streams: WatchedStreams) -> None:
     async def steps(server: Live) -> httpx.Response:
         async with server.client() as client:
             await client.next()

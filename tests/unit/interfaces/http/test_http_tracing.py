@@ -68,7 +68,7 @@ def test_a_request_is_a_span_of_its_route(exported: InMemorySpanExporter) -> Non
     }
 
 
-def test_a_request_goes_on_in_the_trace_that_it_came_with(exported: InMemorySpanExporter) -> None:
+def test_a_request_continues_the_trace_of_its_header(exported: InMemorySpanExporter) -> None:
     request = spans(exported, "/nowhere", {"traceparent": f"00-{TRACE}-{PARENT}-01"})[-1]
     assert request.context
     assert request.parent
@@ -86,7 +86,7 @@ def test_the_stages_of_a_recall_follow_each_other_within_it(exported: InMemorySp
     assert stages[-1].end_time == recall.end_time
 
 
-def test_a_recall_tells_how_much_it_found_and_what_it_did_without(exported: InMemorySpanExporter) -> None:
+def test_a_recall_span_has_the_number_of_hits_and_the_degraded_parts(exported: InMemorySpanExporter) -> None:
     *_, recall, _ = spans(exported, "/v1/asked?query=deploy")
     assert dict(recall.attributes or {}) == {
         "remembrancer.hits": 1,
@@ -98,7 +98,7 @@ def test_a_recall_tells_how_much_it_found_and_what_it_did_without(exported: InMe
 
 
 @pytest.mark.parametrize("path", ["/v1/asked?query=deploy+xyzzy", "/v1/broken/xyzzy", "/nowhere/xyzzy?x=xyzzy"])
-def test_no_span_tells_what_was_said(exported: InMemorySpanExporter, path: str) -> None:
+def test_no_span_contains_stored_text(exported: InMemorySpanExporter, path: str) -> None:
     told = [span.to_json() for span in spans(exported, path, {"Authorization": "Bearer rem_xyzzy"})]
     assert told
     assert not any("xyzzy" in one for one in told)

@@ -105,7 +105,7 @@ def test_a_wrong_key_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("size", "goes_on"), [(1_000, False), (1_000_000, True)])
-def test_the_event_loop_goes_on_while_a_large_body_is_parsed(size: int, goes_on: bool) -> None:
+def test_the_event_loop_is_not_blocked_while_a_large_body_is_parsed(size: int, goes_on: bool) -> None:
     async def steps() -> bool:
         went_on: list[bool] = []
         asyncio.get_running_loop().call_soon(went_on.append, True)
