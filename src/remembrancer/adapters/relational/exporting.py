@@ -54,7 +54,7 @@ VECTORS: Final = Columns[VectorRecord](
         Column("truncated", FLAG),
         Column("vector", path="data"),
         Column("indexed_at", TIME),
-        Column("w.signs", path="words"),
+        Column("w.signs", path="token_embeddings"),
     ),
 )
 
