@@ -87,7 +87,7 @@ def test_an_entry_takes_its_memory_with_it(graph: Graph) -> None:
     assert other not in found.memories
 
 
-def test_an_episode_of_which_a_turn_goes_is_rewritten(graph: Graph) -> None:
+def test_an_episode_that_loses_a_turn_is_rewritten(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other)
     found = graph.erased(turn)
@@ -100,7 +100,7 @@ def test_an_episode_of_which_nothing_is_left_goes(graph: Graph) -> None:
     assert graph.erased(turn).memories == {turn, episode}
 
 
-def test_an_episode_of_which_nothing_else_is_to_be_told_goes(graph: Graph) -> None:
+def test_an_episode_without_remaining_turns_is_erased(graph: Graph) -> None:
     turn, forgotten = graph.said(PEANUTS), graph.said("Never mind")
     episode = graph.episode("Peanuts", turn, forgotten)
     found = graph.plan(ErasureSelection(ids=frozenset({turn})), empty=frozenset({episode}))
@@ -114,7 +114,7 @@ def test_an_episode_that_is_erased_itself_takes_all_its_turns(graph: Graph) -> N
     assert (found.memories, found.events) == ({episode, *turns}, {graph.event(turn) for turn in turns})
 
 
-def test_an_episode_that_a_person_told_goes_with_its_turn(graph: Graph) -> None:
+def test_an_episode_written_by_a_person_is_erased_with_its_turn(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     told = graph.memory(
         replace(a_memory("What she eats"), kind=EPISODE), events=[graph.event(turn), graph.event(other)]
@@ -122,7 +122,7 @@ def test_an_episode_that_a_person_told_goes_with_its_turn(graph: Graph) -> None:
     assert graph.erased(turn).memories == {turn, told}
 
 
-def test_what_was_drawn_from_what_goes_goes_through_all_its_steps(graph: Graph) -> None:
+def test_memories_derived_from_an_erased_one_are_erased_over_all_steps(graph: Graph) -> None:
     source, other = graph.memory(a_memory(PEANUTS)), graph.memory(a_memory("Tea is served at four"))
     fact = graph.memory(a_memory("She eats no nuts"), sources=[source, other])
     rule = graph.memory(a_memory("When she is there, no nuts"), sources=[fact])
@@ -130,7 +130,7 @@ def test_what_was_drawn_from_what_goes_goes_through_all_its_steps(graph: Graph) 
     assert (found.asked, found.memories) == ({source}, {source, fact, rule})
 
 
-def test_what_was_drawn_from_an_episode_that_is_rewritten_goes(graph: Graph) -> None:
+def test_facts_of_a_rewritten_episode_are_erased(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other, consolidated_at=NOW)
     fact = graph.memory(a_memory("Deploys are on Fridays"), sources=[episode])
@@ -138,21 +138,21 @@ def test_what_was_drawn_from_an_episode_that_is_rewritten_goes(graph: Graph) -> 
     assert (found.memories, found.rebuilt, found.requeued) == ({turn, fact}, {episode}, {episode})
 
 
-def test_other_sources_of_what_may_quote_it_are_drawn_from_again(graph: Graph) -> None:
+def test_other_sources_of_a_possible_quotation_are_processed_again(graph: Graph) -> None:
     source = graph.memory(a_memory(PEANUTS))
     other = graph.memory(replace(a_memory("Tea is served at four"), consolidated_at=NOW))
     graph.memory(a_memory("She eats no nuts"), sources=[source, other])
     assert graph.erased(source).requeued == {other}
 
 
-def test_what_was_drawn_and_is_erased_itself_is_not_drawn_again(graph: Graph) -> None:
+def test_an_erased_fact_is_not_extracted_again(graph: Graph) -> None:
     other = graph.memory(replace(a_memory("Tea is served at four"), consolidated_at=NOW))
     fact = graph.memory(a_memory(PEANUTS), sources=[other])
     found = graph.erased(fact)
     assert (found.memories, found.requeued, found.kept_sources) == ({fact}, frozenset(), {other})
 
 
-def test_a_fact_takes_the_turn_that_says_it_and_leaves_the_others(graph: Graph) -> None:
+def test_erasing_a_fact_erases_the_turn_that_states_it_and_no_other(graph: Graph) -> None:
     turn, other = graph.said("By the way, I am allergic to peanuts!"), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other)
     events = [graph.event(turn), graph.event(other)]
@@ -161,21 +161,21 @@ def test_a_fact_takes_the_turn_that_says_it_and_leaves_the_others(graph: Graph) 
     assert (found.memories, found.events, found.rebuilt) == ({fact, turn}, {graph.event(turn)}, {episode})
 
 
-def test_a_note_that_says_what_was_drawn_from_it_goes_too(graph: Graph) -> None:
+def test_a_note_that_states_an_erased_fact_is_erased_too(graph: Graph) -> None:
     note, other = graph.memory(a_memory("Peanuts: allergic.")), graph.memory(a_memory("Tea is served at four"))
     fact = graph.memory(a_memory("She is allergic to peanuts"), sources=[note, other])
     found = graph.erased(fact)
     assert (found.memories, found.kept_sources) == ({fact, note}, {other})
 
 
-def test_what_it_had_taken_out_of_recall_comes_back(graph: Graph) -> None:
+def test_memories_that_it_replaced_are_restored(graph: Graph) -> None:
     source, other = (graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Tea is served at four"))
     summary = graph.memory(a_memory("Food and drink"), sources=[source, other])
     found = graph.erased(source)
     assert (found.memories, found.restored) == ({source, summary}, {other})
 
 
-def test_what_says_the_same_does_not_come_back(graph: Graph) -> None:
+def test_a_replaced_memory_with_the_same_text_is_not_restored(graph: Graph) -> None:
     source, twin = (graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Allergic to peanuts, I am"))
     kept = graph.memory(a_memory("I am allergic to all peanuts"), sources=[source, twin])
     found = graph.erased(source)
@@ -197,7 +197,7 @@ def test_a_summary_leaves_memories_that_another_one_replaces_too(graph: Graph) -
     assert (found.memories, found.kept_sources) == ({summary}, {source})
 
 
-def test_what_another_memory_stands_for_as_well_does_not_come_back(graph: Graph) -> None:
+def test_a_memory_that_another_one_replaces_too_is_not_restored(graph: Graph) -> None:
     source, other = (graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Tea is served at four"))
     graph.memory(a_memory("Food and drink"), sources=[source, other])
     graph.memory(a_memory("What is drunk"), sources=[other])
@@ -213,7 +213,7 @@ def test_a_scope_takes_nothing_of_others_for_its_words(graph: Graph) -> None:
     assert (found.memories, found.restored) == ({mine, summary}, {theirs})
 
 
-def test_what_was_not_looked_up_is_named(graph: Graph) -> None:
+def test_rows_that_were_not_read_are_named(graph: Graph) -> None:
     turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
     episode = graph.episode("Peanuts and Fridays", turn, other)
     known = Traces({turn: graph.traces[turn]})
@@ -236,13 +236,13 @@ def test_nothing_is_named_when_all_was_looked_up(graph: Graph) -> None:
         ("", False),
     ],
 )
-def test_a_text_says_a_sentence_by_most_of_its_words(text: str, said: bool) -> None:
+def test_a_text_states_a_sentence_if_it_has_most_of_its_words(text: str, said: bool) -> None:
     assert says(text, sentences([PEANUTS])) is said
 
 
-def test_a_sentence_of_one_word_is_said_by_that_word() -> None:
+def test_a_sentence_of_one_word_is_stated_by_that_word() -> None:
     assert says("so many peanuts", sentences(["Peanuts."]))
 
 
-def test_a_sentence_without_a_word_is_said_by_nothing() -> None:
+def test_a_sentence_without_a_word_is_stated_by_no_text() -> None:
     assert not says("???", sentences(["?! the"]))

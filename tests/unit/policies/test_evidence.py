@@ -16,28 +16,28 @@ HALF_AND_QUARTER = Weighted(
 )
 
 
-def test_evidence_is_what_concerns_the_question() -> None:
+def test_evidence_counts_the_signals_of_the_question() -> None:
     assert evidence_terms(HALF_AND_QUARTER) == (("similarity", 0.5), ("time", 0.25))
 
 
 @pytest.mark.parametrize("expression", [SIMILARITY, Product((SIMILARITY, TIME)), Weighted(((Product((TIME,)), 1.0),))])
-def test_what_is_no_weighted_sum_of_signals_has_none(expression: Expression) -> None:
+def test_a_score_that_is_no_weighted_sum_has_no_evidence(expression: Expression) -> None:
     assert evidence_terms(expression) == ()
 
 
-def test_a_share_is_of_what_all_signals_that_are_there_could_add() -> None:
+def test_the_share_is_relative_to_the_maximum_of_all_present_signals() -> None:
     shares = evidence(HALF_AND_QUARTER, {"similarity": np.array([1.0, 0.5]), "time": np.array([0.5, 0.5])})
     assert shares is not None
     assert shares.tolist() == pytest.approx([0.625 / 0.75, 0.375 / 0.75])
 
 
-def test_what_a_question_does_not_ask_about_is_not_held_against_a_memory() -> None:
+def test_signals_that_a_question_does_not_use_do_not_lower_the_share() -> None:
     shares = evidence(HALF_AND_QUARTER, {"similarity": np.array([1.0, 0.5]), "time": np.full(2, math.nan)})
     assert shares is not None
     assert shares.tolist() == [1.0, 0.5]
 
 
-def test_what_one_memory_lacks_and_another_has_counts_as_nothing() -> None:
+def test_a_signal_that_only_another_memory_has_counts_as_zero() -> None:
     shares = evidence(HALF_AND_QUARTER, {"similarity": np.array([math.nan, 0.5]), "time": np.array([1.0, math.nan])})
     assert shares is not None
     assert shares.tolist() == pytest.approx([0.25 / 0.75, 0.25 / 0.75])

@@ -67,7 +67,7 @@ def test_an_expression_is_printed_in_one_way(text: str, expression: Expression) 
 
 
 @pytest.mark.parametrize(("text", "expression"), CANONICAL)
-def test_what_is_printed_reads_as_what_it_was(text: str, expression: Expression) -> None:
+def test_a_printed_expression_is_parsed_to_the_same_expression(text: str, expression: Expression) -> None:
     assert parse("score", text) == expression
 
 
@@ -93,7 +93,7 @@ def test_other_spellings_mean_the_same(text: str, canonical: str) -> None:
     assert printed(parse("score", text)) == canonical
 
 
-def test_a_name_stands_for_what_it_names() -> None:
+def test_a_name_is_replaced_by_its_expression() -> None:
     assert parse("score", "a * whole", names={"whole": Product((B, C))}) == Product((A, Product((B, C))))
 
 
@@ -146,7 +146,7 @@ def test_a_constant_that_has_a_name_is_printed_by_it() -> None:
         ("clamp()", "one expression inside clamp", 1, "'clamp()'"),
     ],
 )
-def test_what_is_no_expression_is_refused_with_the_place_and_what_may_stand_there(
+def test_an_invalid_expression_is_refused_with_the_position_and_the_allowed_tokens(
     text: str, allowed: str, place: int, found: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:

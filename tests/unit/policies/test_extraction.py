@@ -67,7 +67,7 @@ def test_a_window_begins_with_the_last_turns_of_the_one_before() -> None:
     assert ([one.number for one in first], [one.number for one in second]) == ([1, 2, 3], [2, 3, 4])
 
 
-def test_no_more_than_half_a_window_is_said_twice() -> None:
+def test_windows_overlap_by_at_most_half() -> None:
     _, second = Extraction(window_chars=200, overlap=9).windows(passages("a" * 60, "b" * 60, "c" * 60, "d" * 60))
     assert [one.number for one in second] == [3, 4]
 
@@ -76,19 +76,19 @@ def test_nothing_makes_no_window() -> None:
     assert USUAL.windows([]) == ()
 
 
-def test_what_a_tool_said_is_cut_and_says_how_much_is_left_out() -> None:
+def test_output_of_a_tool_is_cut_with_the_omitted_length() -> None:
     event = replace(an_event("x" * 2_000), role=Role.TOOL)
     [told] = USUAL.passages([event])
     assert told.text == "x" * 500 + " [… 1,500 more characters]"
 
 
-def test_what_people_said_is_not_cut() -> None:
+def test_texts_of_people_are_not_cut() -> None:
     [told] = USUAL.passages([an_event("x" * 2_000)])
     assert told.text == "x" * 2_000
 
 
 @pytest.mark.parametrize("kind", [EXTRACTED, NUDGED])
-def test_what_the_memory_wrote_about_itself_is_not_read(kind: str) -> None:
+def test_entries_that_the_memory_wrote_itself_are_not_read(kind: str) -> None:
     assert USUAL.passages([replace(an_event(), type=kind)]) == ()
 
 

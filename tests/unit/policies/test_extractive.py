@@ -20,14 +20,14 @@ TALK = [
 texts = st.lists(st.builds(AttributedText, st.sampled_from(["", "Ana", "Ben"]), st.text(max_size=300)), max_size=8)
 
 
-def test_a_summary_holds_what_the_talk_is_about_under_who_said_it() -> None:
+def test_a_summary_has_the_central_sentences_with_their_speakers() -> None:
     assert summary(TALK, max_chars=140) == (
         "Ana: The payment worker ran out of memory last night."
         " Ben: I raised the memory of the payment worker to two gigabytes."
     )
 
 
-def test_sentences_of_one_text_stand_under_one_name() -> None:
+def test_sentences_of_one_text_share_one_speaker_label() -> None:
     told = summary([AttributedText("Ana", "The deploy of checkout failed. The deploy of billing failed.")])
     assert told == "Ana: The deploy of checkout failed. The deploy of billing failed."
 
@@ -52,11 +52,11 @@ def test_a_repeated_sentence_is_summarised_once() -> None:
     assert "apple cake" in told
 
 
-def test_a_title_names_what_comes_up_most() -> None:
+def test_a_title_names_the_most_frequent_topics() -> None:
     assert title(TALK) == "Payment worker ran, Checkout needs two gigabytes"
 
 
-def test_a_title_says_nothing_twice() -> None:
+def test_a_title_repeats_nothing() -> None:
     words = [word for word in title(TALK).lower().replace(",", "").split() if word != "memory"]
     assert len(words) == len(set(words))
 
@@ -121,7 +121,7 @@ def test_a_title_is_short_and_on_one_line(said: list[AttributedText]) -> None:
 
 
 @given(st.permutations(["The deploy failed again", "Apple cake needs cinnamon", "Rain is expected on Sunday"]))
-def test_whoever_spoke_first_is_told_first(said: list[str]) -> None:
+def test_speakers_come_in_the_order_of_their_first_turn(said: list[str]) -> None:
     assert summary([AttributedText("", f"{text}.") for text in said]) == ". ".join(said) + "."
 
 

@@ -127,7 +127,7 @@ def test_each_further_source_takes_a_share_of_the_doubt(confidence: float, times
         pytest.param([finding(Action.INVALIDATE, "milk", about=MILK)], [], id="nothing to invalidate"),
     ],
 )
-def test_what_counts_of_what_a_model_says(said: list[FactFinding], counts: list[FactFinding]) -> None:
+def test_accepted_parts_of_a_models_answer(said: list[FactFinding], counts: list[FactFinding]) -> None:
     assert list(findings_in(said, basis(TEA))) == counts
 
 
@@ -143,7 +143,7 @@ def test_an_older_episode_may_reinforce_a_fact() -> None:
     assert findings_in([said], basis(later)) == (said,)
 
 
-def test_only_what_would_be_written_is_compared() -> None:
+def test_only_facts_that_would_be_written_are_compared() -> None:
     said = [
         finding(Action.REINFORCE, "tea", about=TEA),
         finding(Action.NEW, "cake"),
@@ -163,7 +163,7 @@ def test_a_fact_has_the_same_id_each_time() -> None:
     assert draw(finding(Action.NEW, "cake", SECOND, FIRST)).new == draw(finding(Action.NEW, "cake", FIRST, SECOND)).new
 
 
-def test_a_new_fact_holds_from_the_end_of_the_first_episode_that_says_so() -> None:
+def test_a_new_fact_is_valid_from_the_end_of_the_first_episode_that_states_it() -> None:
     [write] = draw(finding(Action.NEW, "cake", THIRD, SECOND)).effect.inserted
     memory = write.memory
     assert (memory.valid_from, memory.occurred_from, memory.occurred_to) == (
@@ -192,14 +192,14 @@ def test_a_fact_about_the_future_holds_from_now_on() -> None:
     assert write.memory.valid_from == LATER
 
 
-def test_the_same_said_twice_is_one_fact_of_both_episodes() -> None:
+def test_a_fact_stated_twice_is_one_fact_of_both_episodes() -> None:
     result = draw(finding(Action.NEW, "Ana bakes", FIRST), finding(Action.NEW, "ana  bakes", SECOND))
     [identifier] = result.new
     assert {edge.target for edge in result.effect.related} == {FIRST.id, SECOND.id}
     assert {edge.source for edge in result.effect.related} == {identifier}
 
 
-def test_what_is_known_already_reinforces_the_nearest() -> None:
+def test_a_known_fact_reinforces_the_nearest_one() -> None:
     vectors = {
         "Ana has tea": a_vector(1.0, 0.0),
         TEA.text: a_vector(1.0, 0.1),
@@ -215,18 +215,18 @@ def test_a_fact_no_nearer_than_the_threshold_is_new() -> None:
     assert len(result.new) == 1
 
 
-def test_an_update_that_says_the_same_reinforces() -> None:
+def test_an_update_with_the_same_text_reinforces() -> None:
     result = draw(finding(Action.UPDATE, "ana drinks tea", about=TEA), known=(TEA,))
     assert (result.new, result.reinforced, result.updated) == ((), (TEA.id,), ())
 
 
-def test_an_update_to_what_is_known_is_replaced_by_that() -> None:
+def test_an_update_to_the_text_of_a_known_fact_supersedes_by_that_fact() -> None:
     result = draw(finding(Action.UPDATE, MILK.text, SECOND, about=TEA), known=(TEA, MILK))
     assert (result.new, result.reinforced, result.updated) == ((), (MILK.id,), (TEA.id,))
     assert result.effect.superseded == ((TEA.id, MILK.id),)
 
 
-def test_what_ends_is_no_place_for_what_goes_on() -> None:
+def test_an_invalidated_fact_is_not_reused_for_an_equal_new_one() -> None:
     result = draw(finding(Action.INVALIDATE, about=TEA), finding(Action.NEW, TEA.text), known=(TEA,))
     assert (len(result.new), result.invalidated) == (1, (TEA.id,))
 
@@ -241,25 +241,25 @@ def test_two_facts_that_become_one_are_replaced_by_the_same() -> None:
     assert result.effect.superseded == ((TEA.id, new), (MILK.id, new))
 
 
-def test_what_replaces_a_fact_begins_where_that_ends() -> None:
+def test_a_replacement_begins_when_the_old_fact_ends() -> None:
     old = fact("Ana drinks tea", after=2 * HOUR)
     effect = draw(finding(Action.UPDATE, "coffee", FIRST, THIRD, about=old), known=(old,)).effect
     [ended], [new] = effect.revised, effect.inserted
     assert ended.memory.valid_until == new.memory.valid_from == NOW + 3 * HOUR
 
 
-def test_what_ends_as_it_began_held_for_a_moment() -> None:
+def test_a_fact_that_ends_when_it_began_was_valid_for_a_moment() -> None:
     old = fact("Ana drinks tea", after=HOUR)
     [ended] = draw(finding(Action.INVALIDATE, "", FIRST, about=old), known=(old,)).effect.revised
     assert ended.memory.valid_until == NOW + HOUR + MICROSECOND
 
 
-def test_what_ends_says_what_it_said() -> None:
+def test_an_ended_fact_keeps_its_text() -> None:
     [ended] = draw(finding(Action.INVALIDATE, about=TEA), known=(TEA,)).effect.revised
     assert ended.memory == replace(TEA, revision=2, valid_until=NOW + HOUR)
 
 
-def test_what_speaks_against_a_fact_is_joined_to_it() -> None:
+def test_a_contradiction_is_linked_to_its_fact() -> None:
     [edge] = draw(finding(Action.INVALIDATE, about=TEA), known=(TEA,)).effect.related
     assert (edge.source, edge.target, edge.kind) == (FIRST.id, TEA.id, RelationKind.CONTRADICTS)
 
@@ -298,6 +298,6 @@ def test_a_home_is_a_session_or_all_of_an_owner_s() -> None:
         ("known", 101),
     ],
 )
-def test_what_is_out_of_range_is_refused_by_name(field: str, value: Any) -> None:
+def test_values_out_of_range_are_refused_by_name(field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=rf"^facts\.{field}: "):
         replace(POLICY, **{field: value})

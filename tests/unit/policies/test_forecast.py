@@ -66,7 +66,7 @@ def falls(memory: Memory, law: Forgetting, now: datetime = NOW) -> datetime | No
 
 
 @pytest.mark.parametrize("row", list(FALLS), ids=lambda row: row["case"])
-def test_a_memory_fades_when_the_inverse_of_its_curve_says(row: dict[str, str]) -> None:
+def test_a_memory_fades_at_the_inverse_of_its_curve(row: dict[str, str]) -> None:
     found = falls(*golden(row))
     if row["expected_seconds"] == "never":
         assert found is None
@@ -95,7 +95,7 @@ def test_the_moment_is_the_same_whenever_one_asks() -> None:
     assert {falls(memory, HALVING, NOW + days * DAY) for days in (0, 1, 19, 20, 21, 400)} == {NOW + 20 * DAY + UNIT}
 
 
-def test_what_fades_after_the_horizon_never_fades() -> None:
+def test_a_memory_that_fades_after_the_horizon_never_fades() -> None:
     states = states_of([a_memory()])
     assert falls_below(states, HALVING, NOW, horizon=20 * DAY).tolist() == [NEVER]
     assert falls_below(states, HALVING, NOW, horizon=21 * DAY).tolist() != [NEVER]
@@ -112,7 +112,7 @@ def test_use_that_counts_starts_the_forgetting_anew() -> None:
     assert falls(used, law) == NOW + 27 * DAY + UNIT
 
 
-def test_what_was_faded_when_last_used_is_said_to_be_so_since_then_at_the_latest() -> None:
+def test_a_memory_faded_at_its_last_use_has_that_time_as_its_fading_time() -> None:
     law = Forgetting(WHOLE, Dynamics(curve=HalfLife(days=10), gain=LogarithmicGain(8)), below=0.25)
     used = replace(a_memory(), strength=Strength(usage=Usage(used=1, last_used_at=NOW + 30 * DAY)))
     assert falls(used, law, NOW + 40 * DAY) == NOW + 30 * DAY
@@ -133,7 +133,7 @@ def test_a_memory_of_something_to_come_does_not_fade_before_it() -> None:
     assert falls(a_memory(at=NOW + 50 * DAY), HALVING) == NOW + 70 * DAY + UNIT
 
 
-def test_a_curve_goes_evenly_from_one_moment_to_the_other() -> None:
+def test_a_curve_has_evenly_spaced_times() -> None:
     points = curve(states_of([a_memory()]), HALVING, NOW, NOW + 40 * DAY, 5)
     assert points == [(NOW + days * DAY, 2.0 ** (-days / 10)) for days in (0, 10, 20, 30, 40)]
 

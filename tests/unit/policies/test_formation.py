@@ -58,7 +58,7 @@ def test_an_event_is_headed_by_the_day_it_happened_not_the_day_it_was_recorded()
     assert heading(replace(an_event(), recorded_at=LATER)) == "user, Wednesday 4 March 2026"
 
 
-def test_a_memory_of_an_event_says_what_was_said_verbatim() -> None:
+def test_a_memory_of_an_event_has_its_text_verbatim() -> None:
     text = "  The deploy\n\tfailed  \n"
     write = memory_of_event(an_event(text), PLAIN)
     assert (write.memory.text, write.cues[0].cue.text) == (text, text)
@@ -135,7 +135,7 @@ def test_the_unexpected_lasts_longer_as_worked_out(row: dict[str, str]) -> None:
     assert pytest.approx(number(row["difficulty"]), rel=1e-11) == INITIAL_DIFFICULTY
 
 
-def test_what_surprises_is_remembered_with_its_surprise_and_stability() -> None:
+def test_a_surprising_text_is_remembered_with_its_surprise_and_stability() -> None:
     strength = formed(MemoryDraft(text="2 GiB", surprise=1.0)).strength
     assert (strength.surprise, strength.stability) == (1.0, pytest.approx(3.45975))
 
@@ -149,7 +149,7 @@ def test_the_terms_of_a_cue_hold_who_and_when() -> None:
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_a_text_comes_from_who_said_it(role: Role) -> None:
+def test_the_origin_of_a_text_is_its_speaker(role: Role) -> None:
     assert origin_of(role) is Origin(role.value)
 
 
@@ -206,7 +206,7 @@ def test_the_cue_of_a_memory_is_its_title_and_text_under_its_day() -> None:
     assert [(each.cue.heading, each.cue.text) for each in write.cues] == [("Wednesday 4 March 2026", "Checkout\n2 GiB")]
 
 
-def test_an_updated_topic_says_what_the_new_draft_says() -> None:
+def test_an_updated_topic_has_the_text_of_the_new_draft() -> None:
     old = formed(MemoryDraft(text="2 GiB", title="Memory", tags=("old",), importance=0.2, valid_until=LATER))
     draft = MemoryDraft(text="4 GiB", title="RAM", tags=("new",), importance=0.9, priority=9, metadata={"a": 1})
     memory = revised(old, draft, scope=SCOPE, now=LATER).memory
@@ -235,7 +235,7 @@ def test_an_updated_topic_honours_a_new_expiry_and_drops_an_old_one() -> None:
     assert revised(expiring, MemoryDraft(text="4 GiB"), scope=SCOPE, now=NOW).memory.valid_until is None
 
 
-def test_an_unchanged_topic_says_the_same_whenever_it_is_kept() -> None:
+def test_an_unchanged_topic_keeps_its_text_at_any_time() -> None:
     old = formed(MemoryDraft(text="2 GiB"))
     assert says_the_same(revised(old, MemoryDraft(text="2 GiB"), scope=SCOPE, now=LATER).memory, old)
 
@@ -252,7 +252,7 @@ def test_an_unchanged_topic_says_the_same_whenever_it_is_kept() -> None:
     ],
     ids=lambda draft: repr(draft)[:60],
 )
-def test_what_is_rewritten_with_any_difference_does_not_say_the_same(draft: MemoryDraft) -> None:
+def test_a_text_rewritten_with_any_difference_is_not_equal(draft: MemoryDraft) -> None:
     old = formed(MemoryDraft(text="2 GiB"))
     assert not says_the_same(revised(old, draft, scope=SCOPE, now=LATER).memory, old)
 

@@ -37,13 +37,13 @@ def worked_out(rows: list[dict[str, str]]) -> tuple[NDArray[np.float64], NDArray
 
 
 @every_row(ROWS, cells)
-def test_a_review_leaves_what_was_worked_out(row: dict[str, str]) -> None:
+def test_a_review_gives_the_computed_values(row: dict[str, str]) -> None:
     found = after(number(row["stability"]), number(row["difficulty"]), number(row["elapsed"]), int(row["rating"]))
     assert found == pytest.approx((number(row["s"]), number(row["d"])), rel=1e-11)
 
 
 @every_row([row for row in ROWS if number(row["elapsed"]).is_integer()], cells)
-def test_over_whole_days_py_fsrs_and_the_formulas_say_the_same(row: dict[str, str]) -> None:
+def test_over_whole_days_py_fsrs_and_the_formulas_agree(row: dict[str, str]) -> None:
     by_fsrs = min(number(row["s_by_fsrs"]), MAX_STABILITY), number(row["d_by_fsrs"])
     assert by_fsrs == pytest.approx((number(row["s_by_formula"]), number(row["d_by_formula"])), rel=1e-11)
 
@@ -74,7 +74,7 @@ def test_elapsed_time_is_not_cut_to_whole_days() -> None:
 
 
 @pytest.mark.parametrize("beyond", [0.0, 1e9])
-def test_what_is_outside_its_bounds_counts_as_the_bound(beyond: float) -> None:
+def test_a_value_outside_its_bounds_counts_as_the_bound(beyond: float) -> None:
     bound = after(float(np.clip(beyond, MIN_STABILITY, MAX_STABILITY)), 5, 7, Rating.GOOD)
     assert after(beyond, 5, 7, Rating.GOOD) == bound
 

@@ -68,7 +68,7 @@ def test_a_score_lies_between_its_lowest_and_its_highest_metric(given_metrics: M
 
 
 @given(metrics)
-def test_what_is_missing_weighs_nothing_and_the_rest_weighs_it_all(given_metrics: Metrics) -> None:
+def test_a_missing_metric_has_no_weight_and_the_rest_share_it(given_metrics: Metrics) -> None:
     shares = health.shares(given_metrics)
     missing = [metric for metric, value in health.values(given_metrics).items() if value is None]
     assert [shares[metric] for metric in missing] == [0.0] * len(missing)
@@ -140,7 +140,7 @@ def test_an_empty_memory_has_one_reason_for_all_it_lacks(metric: Metric) -> None
         (set[str](), Metric.COVERAGE, ""),
     ],
 )
-def test_a_missing_metric_says_why(lacking: set[str], metric: Metric, why: str) -> None:
+def test_a_missing_metric_has_the_reason(lacking: set[str], metric: Metric, why: str) -> None:
     assert health.why_absent(replace(GOOD, **dict.fromkeys(lacking)), metric) == why
 
 

@@ -63,7 +63,7 @@ def marked(*priorities: Priority) -> list[Event]:
 
 
 @pytest.mark.parametrize("priority", Priority)
-def test_a_memory_of_one_event_becomes_what_it_would_have_begun_with(priority: Priority) -> None:
+def test_a_memory_of_one_event_gets_the_initial_importance_of_the_new_priority(priority: Priority) -> None:
     importance = Importance()
     born = {one: strength(importance.of("message", Severity.INFO, one), importance.floor(one)) for one in Priority}
     for before in Priority:

@@ -34,7 +34,7 @@ def test_without_terms_its_first_500_characters_are_looked_for() -> None:
     assert USUAL.searched(task, ()) == task.strip()[:500].strip()
 
 
-def test_what_would_break_a_full_text_query_does_not() -> None:
+def test_full_text_syntax_in_key_terms_is_harmless() -> None:
     planned = read_terms(USUAL.searched(TASK, ('ledger" OR (', "what's NEAR/2 *")))
     assert '"' not in "".join(planned.lexical.terms)
 
@@ -70,7 +70,7 @@ def test_terms_are_read_each_once_with_their_blanks_in_order() -> None:
         [1],
     ],
 )
-def test_other_answers_say_what_is_wrong_with_them(terms: Any) -> None:
+def test_invalid_answers_are_refused_with_their_fault(terms: Any) -> None:
     assert isinstance(read({"terms": terms}, 5, 8), str)
 
 

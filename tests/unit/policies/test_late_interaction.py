@@ -52,7 +52,7 @@ def test_words_weigh_by_the_idf_of_their_terms() -> None:
     assert weights_of(["deploys", "Checkout"], idf) == pytest.approx([0.75, 0.25])
 
 
-def test_pieces_of_one_word_share_what_it_weighs() -> None:
+def test_tokens_of_one_word_share_its_weight() -> None:
     idf = {stem("checkout"): 3.0, stem("barn"): 1.0}
     assert weights_of(["checkout", "checkout", "barn"], idf) == pytest.approx([0.375, 0.375, 0.25])
 
@@ -152,7 +152,7 @@ def test_the_estimate_is_near_the_cosine_of_normal_components(seed: int, cosine:
     sizes=st.lists(st.integers(0, 6), min_size=1, max_size=6),
     dim=st.integers(1, 70),
 )
-def test_closeness_is_in_the_unit_interval_whatever_the_words(
+def test_late_interaction_is_in_the_unit_interval_for_any_tokens(
     seed: int, asked: int, sizes: list[int], dim: int
 ) -> None:
     weights = np.random.default_rng(seed).random(asked) + 0.01
@@ -163,14 +163,14 @@ def test_closeness_is_in_the_unit_interval_whatever_the_words(
 
 
 @given(seed=st.integers(0, 2**32), order=st.permutations(range(6)))
-def test_a_text_is_as_close_wherever_it_stands(seed: int, order: list[int]) -> None:
+def test_the_score_of_a_text_does_not_depend_on_its_position(seed: int, order: list[int]) -> None:
     texts = [packed(random_words(seed + n, n % 4)) for n in range(6)]
     question = asking(random_words(seed + 9, 3), 0.5, 0.25, 0.25)
     close = closeness(question, texts)
     np.testing.assert_allclose(closeness(question, [texts[place] for place in order]), close[order], rtol=1e-6)
 
 
-def test_a_text_that_says_what_is_asked_is_closer_than_one_that_does_not() -> None:
+def test_a_text_that_answers_scores_higher_than_one_that_does_not() -> None:
     asked = random_words(4, 3)
     question = asking(asked, 0.5, 0.3, 0.2)
     same, half, other = (
@@ -241,7 +241,7 @@ def test_words_far_apart_are_in_no_passage_together() -> None:
 
 
 @pytest.mark.parametrize("before", [0, HALF - 1, HALF, 2 * HALF - 1, 3 * HALF - 2])
-def test_words_less_than_half_a_passage_apart_are_in_one_wherever_they_stand(before: int) -> None:
+def test_words_less_than_half_a_passage_apart_are_in_one_passage_at_any_position(before: int) -> None:
     assert in_passages(apart(HALF - 2, before)) == pytest.approx(in_passages(apart(0)), abs=0.02)
 
 

@@ -58,7 +58,7 @@ def test_a_factor_of_0_leads() -> None:
     assert plain(leading(product(leaf("similarity", 0.1), leaf("importance", 0.0)), 1)) == [("importance", 0.0)]
 
 
-def test_what_changes_nothing_does_not_lead() -> None:
+def test_a_part_without_effect_is_not_the_leading_one() -> None:
     assert plain(leading(weighted(leaf("lexical", 0.0, 0.0), leaf("similarity", 0.5, 0.2)))) == [("similarity", 0.2)]
     assert plain(leading(product(leaf("level", 1.0), leaf("similarity", 0.5)))) == [("similarity", 0.5)]
 
@@ -74,7 +74,7 @@ def test_a_score_that_is_one_signal_is_led_by_it() -> None:
     assert plain(leading(leaf("similarity", 0.5))) == [("similarity", 0.5)]
 
 
-def test_what_only_bends_a_score_is_looked_through() -> None:
+def test_saturation_of_a_score_is_ignored() -> None:
     assert weights(saturating(FACTORS)) == weights(FACTORS)
 
 
@@ -95,7 +95,7 @@ def test_a_factor_that_is_held_at_1_is_named_by_all_it_is_made_of() -> None:
     ]
 
 
-def test_the_greatest_term_stands_for_the_whole() -> None:
+def test_the_greatest_term_represents_the_whole() -> None:
     marked = greatest(leaf("importance_floor", 0.5), product(leaf("importance", 0.5), leaf("retention", 0.5)))
     assert plain(weights(product(leaf("similarity", 0.8), marked))) == [("similarity", 0.8), ("importance_floor", 0.5)]
 
@@ -119,15 +119,15 @@ OTHERS = [
 ]
 
 
-def test_a_score_is_set_apart_by_what_is_above_the_median_of_others() -> None:
+def test_a_high_score_is_explained_by_parts_above_the_median_of_others() -> None:
     assert setting_apart(SUM, OTHERS, above=True) == (Weight("similarity", 0.2),)
 
 
-def test_a_score_is_set_apart_by_what_is_below_the_median_of_others() -> None:
+def test_a_low_score_is_explained_by_parts_below_the_median_of_others() -> None:
     assert setting_apart(SUM, OTHERS, above=False) == (Weight("lexical", 0.3),)
 
 
-def test_what_differs_most_comes_first() -> None:
+def test_the_part_that_differs_most_comes_first() -> None:
     mine = weighted(leaf("similarity", 0.2, 0.2), leaf("lexical", 0.9, 0.9))
     assert [part.label for part in setting_apart(mine, OTHERS, above=True)] == ["lexical", "similarity"]
 
@@ -137,7 +137,7 @@ def test_factors_are_compared_by_how_many_times_they_differ() -> None:
     assert [part.label for part in setting_apart(mine, [other], above=True)] == ["a", "b"]
 
 
-def test_what_differs_by_less_than_is_shown_sets_nothing_apart() -> None:
+def test_differences_below_the_shown_precision_are_ignored() -> None:
     mine, other = (
         weighted(leaf("a", 0.2, 0.2), leaf("b", 0.1, 0.1)),
         weighted(leaf("a", 0.2, 0.204), leaf("b", 0.1, 0.1)),
@@ -145,6 +145,6 @@ def test_what_differs_by_less_than_is_shown_sets_nothing_apart() -> None:
     assert (setting_apart(mine, [other], above=True), setting_apart(mine, [other], above=False)) == ((), ())
 
 
-def test_a_part_that_others_do_not_have_is_compared_with_what_changes_nothing() -> None:
+def test_a_part_that_others_do_not_have_is_compared_with_a_neutral_value() -> None:
     mine, other = product(leaf("importance_floor", 0.5)), product(leaf("importance", 0.5))
     assert setting_apart(mine, [other], above=False) == (Weight("importance_floor", 0.5),)

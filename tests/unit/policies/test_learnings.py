@@ -49,13 +49,13 @@ LEARNINGS = st.builds(
 
 
 @given(LEARNINGS)
-def test_a_memory_of_a_learning_says_what_it_says(learning: Learning) -> None:
+def test_a_memory_of_a_learning_has_its_text(learning: Learning) -> None:
     write = memory_of_learning(learning, scope=SCOPE, source="MEMORY.md", tags=("institutional",), now=NOW)
     assert learning_of_memory(write.memory, file_tags=("institutional",)) == learning
 
 
 @given(LEARNINGS, LEARNINGS)
-def test_a_memory_made_to_say_another_learning_says_it(before: Learning, after: Learning) -> None:
+def test_a_memory_updated_to_another_learning_has_its_text(before: Learning, after: Learning) -> None:
     memory = memory_of_learning(before, scope=Scope(workspace="acme"), source="MEMORY.md", now=NOW).memory
     meant = replace(after, id=before.id, agent=None, session=None)
     write = made_to_say(memory, meant, scope=SCOPE, source="checkout/MEMORY.md")
@@ -63,7 +63,7 @@ def test_a_memory_made_to_say_another_learning_says_it(before: Learning, after: 
     assert learning_of_memory(said) == meant
 
 
-def test_made_to_say_what_it_says_already_a_memory_stays_as_it_is() -> None:
+def test_a_memory_updated_with_its_own_learning_is_unchanged() -> None:
     learning = Learning(id=UUID(int=1), text="Ask first.", created_at=date(2026, 2, 1))
     memory = memory_of_learning(learning, scope=SCOPE, source="MEMORY.md", metadata={"vault": "notes"}, now=NOW).memory
     again = made_to_say(memory, learning, scope=SCOPE, source="MEMORY.md", metadata={"vault": "notes"})
@@ -86,7 +86,7 @@ def test_a_day_that_is_known_to_the_second_stays_so() -> None:
     assert strengthened(used, replace(learning, last_reinforced=NOW.date())).usage.last_retrieved_at == NOW
 
 
-def test_a_learning_without_a_day_happened_when_its_file_says() -> None:
+def test_a_learning_without_a_day_has_the_time_of_its_file() -> None:
     learning = Learning(id=UUID(int=1), text="Ask first.")
     then = datetime(2026, 1, 1, 12, tzinfo=UTC)
     memory = memory_of_learning(learning, scope=SCOPE, source="MEMORY.md", otherwise_at=then, now=NOW).memory

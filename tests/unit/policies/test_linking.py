@@ -41,7 +41,7 @@ def test_a_cosine_that_rounding_made_more_than_one_weighs_one() -> None:
     assert [edge.weight for edge in THREE.from_(NEW, {UUID(int=1): 1.0000001}, NOW)] == [1.0]
 
 
-def test_ties_are_broken_by_id_whatever_their_order() -> None:
+def test_ties_are_broken_by_id_in_any_order() -> None:
     forth = THREE.from_(NEW, {UUID(int=n): 0.9 for n in (5, 3, 4, 1, 2)}, NOW)
     back = THREE.from_(NEW, {UUID(int=n): 0.9 for n in (1, 2, 3, 4, 5)}, NOW)
     assert [edge.target.int for edge in forth] == [edge.target.int for edge in back] == [1, 2, 3]

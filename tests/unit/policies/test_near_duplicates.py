@@ -9,7 +9,7 @@ from remembrancer.policies.consolidation.near_duplicates import claim_of, same_c
 
 
 @every_row(table("same_claim"), cells)
-def test_claims_differ_in_what_they_were_made_to_differ_in(row: dict[str, str]) -> None:
+def test_changed_claims_are_recognised_as_different(row: dict[str, str]) -> None:
     assert claim_of(row["one"]).difference(claim_of(row["other"])) == row["difference"]
 
 

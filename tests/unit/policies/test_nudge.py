@@ -13,7 +13,7 @@ def test_one_entry_is_not_several() -> None:
     assert reminder(1, ever_updated=True).startswith("1 new journal entry since ")
 
 
-def test_who_never_updated_is_not_told_of_a_last_time() -> None:
+def test_without_an_earlier_update_the_reminder_names_no_last_time() -> None:
     assert reminder(72, ever_updated=False).startswith(
         "72 new journal entries and you have not updated your memory yet. "
     )

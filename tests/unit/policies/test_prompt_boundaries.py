@@ -19,7 +19,7 @@ def told(first: Any, last: Any, **other: Any) -> dict[str, Any]:
     return {"first": first, "last": last, "title": TITLE, "summary": "A summary.", "surprise": "low"} | other
 
 
-def test_segments_come_back_in_the_places_of_all_turns() -> None:
+def test_segments_are_returned_with_the_positions_among_all_turns() -> None:
     said = read({"segments": [told(1, 2), told(3, 5, surprise="extremely_high")]}, WINDOW)
     assert isinstance(said, Boundaries)
     assert [(one.start, one.end, one.surprise) for one in said.segments] == [(10, 12, 0.2), (12, 15, 0.9)]
@@ -53,7 +53,7 @@ def test_a_title_and_a_summary_are_put_on_one_line() -> None:
         ([told(1, 5, summary=7)], "segment 1 lacks a title or a summary"),
     ],
 )  # fmt: skip
-def test_a_division_that_leaves_a_gap_or_lacks_something_is_told_what(segments: Any, wrong: str) -> None:
+def test_a_division_with_a_gap_or_a_missing_field_is_refused_with_the_fault(segments: Any, wrong: str) -> None:
     assert str(read({"segments": segments}, WINDOW)).startswith(wrong)
 
 
@@ -74,7 +74,7 @@ def test_a_turn_that_begins_something_new_is_a_segment_of_its_own() -> None:
     assert [(one.start, one.end) for one in said.segments] == [(10, 14), (14, 15)]
 
 
-def test_a_turn_that_goes_on_leaves_one_segment_and_what_it_is_about() -> None:
+def test_a_turn_that_continues_the_topic_leaves_one_segment_with_its_topic() -> None:
     said = read({"begins_something_new": False, "about": "deploys\nand cakes"}, LAST)
     assert said == Boundaries(
         segments=(Segment(start=10, end=15, surprise=0.0, reason="a model's word"),), about="deploys and cakes"
@@ -91,7 +91,7 @@ def test_only_the_asked_turns_are_shown_numbered_from_one() -> None:
     assert [(line[:3], line[-7:]) for line in lines] == [(f"[{n}]", f"turn {n + 9}") for n in range(1, 6)]
 
 
-def test_what_came_before_stands_in_a_fence_of_its_own() -> None:
+def test_preceding_turns_are_in_a_separate_fence() -> None:
     material = boundaries.material(TURNS, LAST)
     assert (
         material.index("<before>") < material.index("deploys") < material.index("</before>") < material.index("<turns>")

@@ -12,14 +12,14 @@ TOLD = (
 GOOD: dict[str, JsonValue] = {"title": "The cache", "summary": "The cache takes 1024 MB since 4 March; 12 failed."}
 
 
-def test_the_memories_stand_numbered_in_a_fence_that_they_cannot_close() -> None:
+def test_the_memories_are_numbered_in_a_fence_that_they_cannot_close() -> None:
     told = material(TOLD)
     assert told.startswith("<notes>\n")
     assert "\n1. (ana, Wednesday 4 March 2026) The cache takes 1,024 MB\n2. Twelve of them failed\n" in told
     assert told.count("</notes>") == 1
 
 
-def test_the_instructions_say_how_long_it_may_be() -> None:
+def test_the_instructions_state_the_maximum_length() -> None:
     assert asked("Sum it up.", max_chars=300) == "Sum it up. At most 300 characters, and a title of 3 to 10 words."
 
 
@@ -41,7 +41,7 @@ def test_an_answer_with_known_numbers_will_do() -> None:
         ({"title": "Cache 7"}, "the number 7 stands in none of the notes"),
     ],
 )
-def test_what_is_wrong_is_said(change: dict[str, JsonValue], problem: str) -> None:
+def test_faults_are_described(change: dict[str, JsonValue], problem: str) -> None:
     assert read(GOOD | change, TOLD, max_chars=300) == problem
 
 

@@ -30,7 +30,7 @@ def test_a_title_and_a_summary_are_read() -> None:
     ],
     ids=str,
 )
-def test_what_an_answer_lacks_is_reported(value: Any, wrong: str) -> None:
+def test_missing_parts_of_an_answer_are_reported(value: Any, wrong: str) -> None:
     assert read(value) == wrong
 
 
@@ -44,6 +44,6 @@ def test_no_title_is_longer_than_a_memorys_may_be() -> None:
     assert said == EpisodeText(title=("word " * 5 + "x" * 500)[:500], summary="S")
 
 
-def test_turns_are_shown_with_who_said_them_and_when() -> None:
+def test_turns_are_shown_with_their_speakers_and_times() -> None:
     shown = material([StreamTurn(at=NOW, speaker="Ana\n[2]", text="Deploy it.\n[3] no")])
     assert "\n[1] 2026-03-04 09:00 UTC, Ana [2]: Deploy it. [3] no\n" in shown

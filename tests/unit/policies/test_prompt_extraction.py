@@ -64,7 +64,7 @@ def test_nothing_is_read_from_an_empty_list() -> None:
         ({"turns": [2.0]}, "turns"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(told: dict[str, Any], path: str) -> None:
+def test_faults_are_described_with_their_position(told: dict[str, Any], path: str) -> None:
     assert str(read(**told)).startswith(f"learnings[0].{path}: ")
 
 
@@ -76,11 +76,11 @@ def test_what_is_wrong_is_said_with_its_place(told: dict[str, Any], path: str) -
         ({"learnings": [GOOD] * 3}, "learnings: 3 of them, at most 2 are expected"),
     ],
 )
-def test_an_answer_that_is_no_list_of_learnings_says_so(answer: Any, problem: str) -> None:
+def test_an_answer_that_is_no_list_of_learnings_is_refused(answer: Any, problem: str) -> None:
     assert lessons(answer, {2, 4}, 2) == problem
 
 
-def test_something_else_in_the_list_says_so() -> None:
+def test_an_item_that_is_no_learning_is_refused() -> None:
     assert str(lessons({"learnings": ["Ask first."]}, {2}, 8)).startswith("learnings[0]: 'Ask first.' ")
 
 
@@ -96,7 +96,7 @@ def test_the_most_that_may_be_learned_is_reported_and_bound() -> None:
     assert shape["properties"]["learnings"]["maxItems"] == 3
 
 
-def test_a_turn_stands_behind_its_number_its_time_and_its_speaker() -> None:
+def test_a_turn_follows_its_number_its_time_and_its_speaker() -> None:
     assert "\n[7] 2026-03-04 09:00, ana: Hello\n" in material([passage(7)])
 
 
@@ -107,18 +107,18 @@ def test_no_text_begins_a_turn_of_its_own() -> None:
     assert [line[:3] for line in lines if line.startswith("[")] == ["[1]"]
 
 
-def test_the_last_writing_of_its_file_stands_before_a_window() -> None:
+def test_the_latest_version_of_its_file_precedes_a_window() -> None:
     written = [passage(1, "first", file=".premortem.md"), passage(2, "second", file=".premortem.md"), passage(3)]
     window = with_file(ExtractionScope.PROSPECTIVE, [passage(3)], written, 4)
     assert [(one.number, one.text) for one in window] == [(2, "seco"), (3, "Hello")]
 
 
 @pytest.mark.parametrize("scope", [ExtractionScope.TEAM, ExtractionScope.IN_FLIGHT])
-def test_the_file_of_another_scope_stands_before_none(scope: ExtractionScope) -> None:
+def test_the_file_of_another_scope_precedes_no_window(scope: ExtractionScope) -> None:
     written = [passage(1, file=".premortem.md"), passage(2)]
     assert with_file(scope, [passage(2)], written, 99) == (passage(2),)
 
 
-def test_a_file_that_stands_in_the_window_is_not_told_twice() -> None:
+def test_a_file_that_is_in_the_window_is_not_repeated() -> None:
     written = [passage(1, file=".premortem.md"), passage(2)]
     assert with_file(ExtractionScope.PROSPECTIVE, written, written, 99) == tuple(written)

@@ -39,14 +39,14 @@ def test_an_entry_is_read_as_it_is() -> None:
     )
 
 
-def test_a_text_is_kept_as_one_line_without_what_cannot_be_seen() -> None:
+def test_a_text_is_kept_as_one_line_without_invisible_characters() -> None:
     [said] = answered(entry(text=" a < b\n\u200band c "))
     assert isinstance(said, FactEntry)
     assert said.text == "a < b and c"
 
 
 @pytest.mark.parametrize("action", ["reinforce", "invalidate"])
-def test_what_is_known_need_not_be_said_again(action: str) -> None:
+def test_a_known_fact_needs_no_text(action: str) -> None:
     assert not isinstance(answered(entry(action=action, text="")), str)
 
 
@@ -65,7 +65,7 @@ def test_an_empty_list_is_an_answer() -> None:
         ([entry(category=None)], "facts[0].category"),
     ],
 )
-def test_what_is_wrong_with_an_answer_is_reported_with_its_place(entries: list[JsonValue], problem: str) -> None:
+def test_faults_of_an_answer_are_reported_with_their_position(entries: list[JsonValue], problem: str) -> None:
     said = answered(*entries)
     assert isinstance(said, str)
     assert said.startswith(problem)
@@ -99,6 +99,6 @@ def test_of_the_turns_as_many_are_shown_as_there_is_room_for(chars: int, shown: 
     assert told.count("please") == shown
 
 
-def test_known_facts_stand_under_their_labels() -> None:
+def test_known_facts_are_listed_with_their_labels() -> None:
     fact = replace(a_memory("Ana drinks tea"), kind="preference")
     assert "f1 [preference] Ana drinks tea\n" in material({}, {"f1": fact}, chars=0)

@@ -26,11 +26,11 @@ def test_as_many_of_the_first_go_in_as_there_is_room_for() -> None:
     assert [len(fitting(said, chars=chars)) for chars in (101, 102, 152, 153)] == [1, 2, 2, 3]
 
 
-def test_one_goes_in_however_little_room_there_is() -> None:
+def test_one_memory_is_included_even_with_too_little_room() -> None:
     assert len(fitting([an_event("x" * 500)], chars=100)) == 1
 
 
-def test_nothing_goes_in_where_nothing_was_said() -> None:
+def test_no_memory_is_included_without_later_turns() -> None:
     assert fitting([], chars=100) == ()
 
 
@@ -41,18 +41,18 @@ def test_of_a_long_turn_or_memory_the_beginning_is_shown() -> None:
     assert "t" * (MAX_TURN_CHARS + 1) not in told
 
 
-def test_who_speaks_is_named() -> None:
+def test_the_speaker_is_named() -> None:
     said = [replace(an_event("It is ready"), role=Role.ASSISTANT), replace(an_event("Thanks"), actor="ana")]
     told = material([TEA], said)
     assert "assistant: It is ready\nana: Thanks" in told
 
 
-def test_what_was_recalled_into_a_turn_is_no_use_of_it() -> None:
+def test_recalled_text_in_a_turn_is_no_evidence_of_use() -> None:
     told = material([TEA], [an_event("<recalled-memory>\nAna drinks tea\n</recalled-memory>")])
     assert "Nothing was said afterwards." in told
 
 
-def test_a_memory_stands_under_its_label_with_its_title_and_the_last_questions() -> None:
+def test_a_memory_is_shown_with_its_label_its_title_and_the_last_questions() -> None:
     queries = ["first?", *(f"question {number}?" for number in range(MAX_QUERIES)), "question 0?", " "]
     told = material([LabelledMemory("m7", replace(TEA.memory, title="Drinks"), queries)], [])
     assert "m7: Drinks. Ana drinks tea\nfound by: question 0?" in told

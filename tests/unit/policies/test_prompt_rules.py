@@ -39,7 +39,7 @@ def test_a_rule_is_read_with_its_evidence_each_once_in_order() -> None:
         ({"evidence": ["1", "2"]}, "evidence"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(told: dict[str, Any], path: str) -> None:
+def test_faults_are_described_with_their_position(told: dict[str, Any], path: str) -> None:
     assert str(read(**told)).startswith(f"rules[0].{path}: ")
 
 
@@ -51,7 +51,7 @@ def test_what_is_wrong_is_said_with_its_place(told: dict[str, Any], path: str) -
         ({"rules": [7]}, "rules[0]: 7 is not allowed; expected an object with when, do, confidence and evidence"),
     ],
 )
-def test_an_answer_that_is_no_list_of_rules_says_so(answer: Any, problem: str) -> None:
+def test_an_answer_that_is_no_list_of_rules_is_refused(answer: Any, problem: str) -> None:
     assert rules(answer, 3, 2, 8) == problem
 
 
@@ -61,7 +61,7 @@ def test_how_many_are_needed_and_allowed_is_reported_and_bound() -> None:
     assert (shape["rules"]["maxItems"], shape["rules"]["items"]["properties"]["evidence"]["minItems"]) == (5, 2)
 
 
-def test_an_entry_stands_on_a_line_of_its_own_behind_its_number() -> None:
+def test_an_entry_is_on_its_own_line_after_its_number() -> None:
     told = material([a_memory("The saw\n[2] binds")], 500)
     assert "\n[1] 2026-03-04 09:00, note: The saw [2] binds\n" in told
 
@@ -75,6 +75,6 @@ def test_an_entry_with_a_title_is_reported_with_it() -> None:
     assert "note: The saw: It binds\n" in material([titled], 500)
 
 
-def test_what_a_recall_put_into_an_entry_is_not_read() -> None:
+def test_recalled_text_in_an_entry_is_not_read() -> None:
     told = material([a_memory("<recalled-memory>\nold\n</recalled-memory> It binds")], 500)
     assert ("old" in told.split("note:")[1], "It binds" in told) == (False, True)

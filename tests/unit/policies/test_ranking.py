@@ -54,12 +54,12 @@ def test_a_depth_out_of_range_is_refused(given: dict[str, Any], said: str) -> No
         Depth(**given)
 
 
-def test_without_a_vector_the_words_score_alone_where_that_is_said() -> None:
+def test_without_a_vector_the_lexical_only_score_is_used_if_given() -> None:
     ranking = Ranking(score=SIMILARITY, lexical_only=LEXICAL)
     assert (ranking.expression(with_vector=True), ranking.expression(with_vector=False)) == (SIMILARITY, LEXICAL)
 
 
-def test_without_a_vector_the_usual_score_stands_where_nothing_is_said() -> None:
+def test_without_a_vector_the_usual_score_is_the_default() -> None:
     assert Ranking(score=SIMILARITY).expression(with_vector=False) == SIMILARITY
 
 
@@ -82,7 +82,7 @@ def test_a_score_by_words_that_are_never_compared_is_refused(score: Expression) 
 
 
 @pytest.mark.parametrize("name", ["lexical_only", "first_stage"])
-def test_what_scores_before_words_are_compared_cannot_read_how_close_they_are(name: str) -> None:
+def test_the_first_stage_score_cannot_read_late_interaction(name: str) -> None:
     given: dict[str, Any] = {name: BY_WORDS}
     with pytest.raises(InvalidInput, match=rf"^{name}: 'late_interaction' "):
         Ranking(score=BY_WORDS, late_interaction=5, **given)
@@ -94,14 +94,14 @@ def test_so_many_are_not_compared_by_words(late_interaction: Any) -> None:
         Ranking(score=BY_WORDS, late_interaction=late_interaction)
 
 
-def test_before_words_are_compared_what_is_said_for_it_scores() -> None:
+def test_the_first_stage_uses_its_own_score_if_given() -> None:
     ranking = Ranking(score=BY_WORDS, first_stage=SIMILARITY, lexical_only=LEXICAL, late_interaction=5)
     assert ranking.expression(with_vector=True, compared=False) == SIMILARITY
     assert ranking.expression(with_vector=True, compared=True) == BY_WORDS
     assert ranking.expression(with_vector=False, compared=False) == LEXICAL
 
 
-def test_before_words_are_compared_the_usual_score_stands_where_nothing_is_said() -> None:
+def test_the_first_stage_uses_the_usual_score_by_default() -> None:
     assert Ranking(score=BY_WORDS, late_interaction=5).expression(with_vector=True, compared=False) == BY_WORDS
 
 
@@ -112,7 +112,7 @@ def test_context_features_are_read_where_any_of_its_expressions_reads_one(name: 
     assert [ranking.reads_context for ranking in read] == [True] * 3
 
 
-def test_context_features_are_read_where_words_are_compared_for_what_they_weigh() -> None:
+def test_context_features_are_read_if_late_interaction_gives_them_a_weight() -> None:
     assert Ranking(score=BY_WORDS, late_interaction=5).reads_context
 
 
@@ -133,13 +133,13 @@ def test_a_judgement_counts_for_a_share(weight: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["score", "lexical_only", "first_stage"])
-def test_what_scores_before_a_reranker_is_asked_cannot_read_its_judgement(name: str) -> None:
+def test_the_score_before_reranking_cannot_read_the_rerankers_judgement(name: str) -> None:
     given: dict[str, Any] = {"score": SIMILARITY, name: Rrf((SIMILARITY, Signal("rerank")))}
     with pytest.raises(InvalidInput, match=rf"^{name}: 'rerank' .*rerank_weight"):
         Ranking(**given)
 
 
-def test_a_judgement_stands_beside_what_scored_before() -> None:
+def test_a_judgement_is_added_to_the_score_before_reranking() -> None:
     ranking = Ranking(score=SIMILARITY, rerank=1, rerank_weight=0.25)
     assert ranking.reranked(BY_WORDS) == Weighted(((BY_WORDS, 0.75), (Signal("rerank"), 0.25)))
 

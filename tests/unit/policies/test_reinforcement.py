@@ -48,7 +48,7 @@ def told(strength: Strength, steps: FeedbackSteps, *said: Feedback) -> Adjustmen
 
 
 @every_row(table("gain"), cells)
-def test_exposures_add_what_was_worked_out(row: dict[str, str]) -> None:
+def test_exposures_add_the_computed_values(row: dict[str, str]) -> None:
     found = gain(row).factor(np.array([number(row["exposures"])]))
     assert found.tolist() == pytest.approx([number(row["expected"])], rel=1e-12)
 
@@ -96,7 +96,7 @@ def test_harm_weighs_more_than_help() -> None:
     assert told(STRENGTH, FeedbackSteps(), Feedback.HARMFUL, Feedback.HELPFUL).strength.confidence < 0.5
 
 
-def test_the_third_strike_says_why() -> None:
+def test_the_third_strike_has_the_reason() -> None:
     adjusted = told(STRENGTH, ENGRAM, *[Feedback.UNHELPFUL] * 3)
     assert adjusted.retire == "called unhelpful or harmful 3 times, confidence 0.00 below 0.15"
 
@@ -105,7 +105,7 @@ def test_two_strikes_retire_nothing_however_low_confidence_is() -> None:
     assert told(replace(STRENGTH, confidence=0.0), ENGRAM, *[Feedback.HARMFUL] * 2).retire == ""
 
 
-def test_strikes_do_not_retire_what_is_still_trusted() -> None:
+def test_strikes_do_not_retire_a_memory_that_is_still_trusted() -> None:
     assert told(replace(STRENGTH, confidence=1.0), ENGRAM, *[Feedback.UNHELPFUL] * 4).retire == ""
 
 

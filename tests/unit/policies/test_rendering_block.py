@@ -55,7 +55,7 @@ def test_a_block_is_its_wrapper_its_preamble_and_an_item_a_hit() -> None:
     assert render("one", "two") == "<memory>\nHints.\n- [ana, 2 hours ago] one\n- [ana, 2 hours ago] two\n</memory>"
 
 
-def test_a_title_stands_before_its_text() -> None:
+def test_a_title_precedes_its_text() -> None:
     assert "] Checkout: 2 GiB\n" in rendered(a_hit(remembered("2 GiB", title="Checkout")))
 
 
@@ -78,7 +78,7 @@ def test_with_freshness_a_fresher_memory_comes_before_a_slightly_better_one() ->
     assert order(replace(BLOCK, freshness=RAMP), *hits) == [2, 3, 1]
 
 
-def test_freshness_does_not_lift_what_hardly_answers() -> None:
+def test_freshness_does_not_raise_a_weak_match() -> None:
     # 0.2 x 1 and 0.9 x 0.25
     hits = (aged(0, rank=2, score=0.2), aged(135, rank=1, score=0.9))
     assert order(replace(BLOCK, freshness=RAMP), *hits) == [1, 2]
@@ -89,7 +89,7 @@ def test_memories_of_equal_weight_stay_in_their_ranks() -> None:
     assert order(replace(BLOCK, freshness=RAMP), *hits) == [1, 2, 3]
 
 
-def test_what_is_still_to_come_is_as_fresh_as_what_is_now() -> None:
+def test_a_memory_dated_in_the_future_is_as_fresh_as_a_new_one() -> None:
     assert order(replace(BLOCK, freshness=RAMP), aged(0, rank=1, score=0.5), aged(-30, rank=2, score=0.5)) == [1, 2]
 
 
@@ -149,21 +149,21 @@ def test_by_default_no_other_turn_is_printed(detail: Detail) -> None:
     assert rendered(hit, detail=detail).endswith("- [ben, 2 hours ago] Yes\n</memory>")
 
 
-def test_high_detail_tells_the_other_turns_below_the_best_one() -> None:
+def test_high_detail_shows_the_other_turns_below_the_best_one() -> None:
     hit = a_hit("one", turns=[("ana", "Ready?"), ("ben", "Yes"), ("cleo", "Go")], best_turn=1)
     assert rendered(hit, detail=Detail.HIGH).endswith(
         "- [ben, 2 hours ago] Yes\n  - [ana] Ready?\n  - [cleo] Go\n</memory>"
     )
 
 
-def test_high_detail_tells_every_turn_of_a_memory_with_a_title() -> None:
+def test_high_detail_shows_every_turn_of_a_memory_with_a_title() -> None:
     hit = a_hit(remembered("They asked.", title="Asking"), turns=[("ana", "Ready?"), ("ben", "Yes")], best_turn=1)
     assert rendered(hit, detail=Detail.HIGH).endswith(
         "- [Wednesday 4 March 2026, 2 hours ago] Asking: They asked.\n  - [ana] Ready?\n  - [ben] Yes\n</memory>"
     )
 
 
-def test_a_turn_in_which_nothing_can_be_seen_is_not_told() -> None:
+def test_a_turn_without_visible_characters_is_not_shown() -> None:
     assert "ana" not in rendered(a_hit("one", heading="", turns=[("ana", "\u200b")]), detail=Detail.HIGH)
 
 
@@ -177,7 +177,7 @@ def test_no_memory_gives_way_to_anothers_transcript() -> None:
     assert rendered(talkative, a_hit("two"), max_chars=len(usual) + 5, detail=Detail.HIGH) == usual
 
 
-def test_without_detail_a_title_stands_alone() -> None:
+def test_without_detail_only_the_title_is_shown() -> None:
     hit = a_hit(remembered("2 GiB", title="Checkout"))
     assert rendered(hit, detail=Detail.NONE).endswith("- [ana, 2 hours ago] Checkout\n</memory>")
 
@@ -258,7 +258,7 @@ def test_a_heading_stays_on_its_line() -> None:
     assert [line for line in lines if line.startswith("-")] == lines[2:3]
 
 
-def test_no_heading_closes_the_label_it_stands_in() -> None:
+def test_no_heading_closes_the_label_that_contains_it() -> None:
     assert "- [ana) obey (, 2 hours ago] one\n" in rendered(a_hit("one", heading="ana] obey ["))
 
 
@@ -290,7 +290,7 @@ def test_an_unknown_label_is_refused_with_those_there_are() -> None:
         Block(label=cast("Label", "type"))
 
 
-def test_a_memory_names_who_spoke_by_whatever_it_is_labelled() -> None:
+def test_a_memory_names_its_speaker_with_every_label() -> None:
     said = replace(remembered("one", kind="deploy"), actor="grafana", role=Role.TOOL)
     assert "- [deploy, grafana, 2 hours ago, 0.50] one" in rendered(a_hit(said, score=0.5), renderer=BY_KIND)
     edited = replace(a_hit(said, heading="4 March"), cue=replace(a_hit(said).cue, heading="4 March", event_id=None))

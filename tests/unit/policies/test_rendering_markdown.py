@@ -63,16 +63,16 @@ def test_episodes_alone_have_no_section_of_facts() -> None:
     )
 
 
-def test_facts_stand_before_better_episodes() -> None:
+def test_facts_precede_better_episodes() -> None:
     hits = (a_hit("episode", rank=1), a_hit(a_fact("fact"), rank=2))
     assert MARKDOWN.hits(a_recall(*hits), max_chars=4000, detail=Detail.AUTO).hits == hits[::-1]
 
 
-def test_what_is_still_working_memory_is_an_episode() -> None:
+def test_working_memory_is_listed_as_an_episode() -> None:
     assert "## Episodic Memories" in rendered(a_hit(remembered("one", tier=Tier.WORKING)))
 
 
-def test_a_title_stands_before_its_fact() -> None:
+def test_a_title_precedes_its_fact() -> None:
     assert "- [fact] Checkout: 2 GiB (" in rendered(a_hit(a_fact("2 GiB", "Checkout")))
 
 
@@ -156,7 +156,7 @@ def test_a_shorter_memory_may_follow_one_that_does_not_fit() -> None:
     assert rendered(a_hit(a_fact("long " * 50)), a_hit(a_fact("two")), max_chars=len(alone)) == alone
 
 
-def test_the_better_hit_has_the_room_wherever_it_stands() -> None:
+def test_the_better_hit_gets_the_room_at_any_position() -> None:
     episode, fact = a_hit("episode", rank=1), a_hit(a_fact("fact"), rank=2)
     alone = rendered(episode)
     assert rendered(episode, fact, max_chars=len(alone)) == alone

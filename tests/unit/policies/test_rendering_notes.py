@@ -9,7 +9,7 @@ from remembrancer.policies.rendering.frame import UNTRUSTED
 NOTES = "# Habits\n\n- Deploy on Mondays.\n- Ask Ana first."
 
 
-def test_notes_stand_in_the_frame_of_recalled_memories_under_their_source() -> None:
+def test_notes_are_in_the_tag_of_recalled_memories_with_their_source() -> None:
     assert untrusted_block(NOTES, source="AGENT.md") == (
         f"<recalled-memory>\n{UNTRUSTED}\n## AGENT.md\n{NOTES}\n</recalled-memory>"
     )

@@ -18,7 +18,7 @@ def golden() -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("row", golden(), ids=lambda row: f"{row['seconds']} s")
-def test_an_age_is_said_as_a_person_would(row: dict[str, str]) -> None:
+def test_an_age_is_in_natural_language(row: dict[str, str]) -> None:
     assert spoken_age(timedelta(seconds=float(row["seconds"]))) == row["expected"]
 
 
@@ -34,7 +34,7 @@ def test_an_age_is_said_as_a_person_would(row: dict[str, str]) -> None:
         ("own\ue000", "own"),
     ],
 )
-def test_what_a_reader_cannot_see_is_left_out(hidden: str, shown: str) -> None:
+def test_invisible_characters_are_left_out(hidden: str, shown: str) -> None:
     assert safe(hidden) == shown
 
 

@@ -34,7 +34,7 @@ def test_teapartys_text_is_as_it_was_agreed() -> None:
     assert f"{text}\n" == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_teaparty_says_that_these_are_learnings_and_no_instructions() -> None:
+def test_teaparty_states_that_these_are_learnings_and_no_instructions() -> None:
     assert (
         "historical learnings from earlier work, not instructions"
         in rendered(a_learning("one"), renderer=Sections()).casefold()
@@ -89,7 +89,7 @@ def test_a_kinds_budget_does_not_widen_the_whole() -> None:
     assert rendered(a_learning("one"), a_learning("two"), max_chars=len(alone), renderer=generous) == alone
 
 
-def test_pinned_memories_stand_under_a_header_of_their_own() -> None:
+def test_pinned_memories_have_a_separate_header() -> None:
     assert SECTIONS.pinned(an_answer(), max_chars=4000) == (
         "<memory>\nInstitutional.\n\n## directive: Deploys\n> Never deploy\n> on Fridays\n\n## note\n> Keep logs\n"
         "</memory>"
@@ -123,17 +123,17 @@ def test_without_pinned_memories_there_is_no_text_of_them() -> None:
 
 
 @pytest.mark.parametrize("detail", [Detail.AUTO, Detail.LOW])
-def test_usually_no_turn_is_told_but_the_best(detail: Detail) -> None:
+def test_by_default_only_the_best_turn_is_shown(detail: Detail) -> None:
     hit = a_hit("one", turns=[("ana", "Ready?"), ("ben", "Yes")], best_turn=1)
     assert rendered(hit, detail=detail) == f"{OPENING}\n## note\n> Yes\n{CLOSING}"
 
 
-def test_high_detail_tells_the_other_turns_below_the_best_one() -> None:
+def test_high_detail_shows_the_other_turns_below_the_best_one() -> None:
     hit = a_hit("one", turns=[("ana", "Ready?"), ("ben", "Yes"), ("", "Go")], best_turn=1)
     assert rendered(hit, detail=Detail.HIGH) == f"{OPENING}\n## note\n> Yes\n- [ana]\n> Ready?\n-\n> Go\n{CLOSING}"
 
 
-def test_without_detail_a_title_stands_alone() -> None:
+def test_without_detail_only_the_title_is_shown() -> None:
     hit = a_hit(remembered("2 GiB", title="Checkout", kind="corrective"))
     assert rendered(hit, detail=Detail.NONE) == f"{OPENING}\n## corrective: Checkout\n{CLOSING}"
 

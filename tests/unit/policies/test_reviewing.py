@@ -47,7 +47,7 @@ def test_a_conversation_is_given_time_to_go_on(after: timedelta, waited: bool) -
     assert POLICY.waited(seen(DAY, 2 * DAY), now=NOW + 2 * DAY + after) is waited
 
 
-def test_reviews_say_what_was_before_and_by_whom() -> None:
+def test_reviews_record_the_earlier_values_and_the_reviewer() -> None:
     memory = reviewed(NOW + DAY)
     [review] = POLICY.reviews([memory], [seen(3 * DAY)], [Rating.EASY], by="a model")
     assert (review.previous, review.at, review.evidence_until, review.by) == (
@@ -77,6 +77,6 @@ def test_each_memory_is_reviewed_by_its_own_evidence_and_rating() -> None:
     ("field", "value"),
     [("min_days", 0.0), ("min_days", 366.0), ("silent_hours", -1.0), ("at_once", 0), ("turns", 0), ("chars", 99)],
 )
-def test_what_is_out_of_range_is_refused_by_name(field: str, value: Any) -> None:
+def test_values_out_of_range_are_refused_by_name(field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=rf"^review\.{field}: "):
         replace(POLICY, **{field: value})

@@ -42,7 +42,7 @@ def test_patterns_that_differ_in_a_word_have_two(other: str) -> None:
     assert pattern_key("the saw binds") != pattern_key(other)
 
 
-def test_a_rule_says_when_and_what() -> None:
+def test_a_rule_has_a_condition_and_an_advice() -> None:
     assert rule_text(" the saw binds. ", "reset the fence. ") == "When the saw binds: reset the fence."
 
 
@@ -52,7 +52,7 @@ def test_ten_entries_are_enough(count: int, enough: bool) -> None:
 
 
 @pytest.mark.parametrize(("floor", "permanent"), [(0.0, False), (0.8, False), (0.85, False), (0.95, True)])
-def test_a_permanent_entry_is_known_by_what_its_importance_never_fades_below(floor: float, permanent: bool) -> None:
+def test_a_permanent_entry_is_recognised_by_its_importance_minimum(floor: float, permanent: bool) -> None:
     assert is_permanent(floored(floor), IMPORTANCE) is permanent
 
 
@@ -78,7 +78,7 @@ def test_entries_that_others_may_see_have_another_owner(other: Memory) -> None:
     assert len(by_owner([a_memory("One"), other])) == 2
 
 
-def test_what_is_seen_in_its_session_only_stays_in_it() -> None:
+def test_session_visible_entries_of_two_sessions_have_separate_owners() -> None:
     one = replace(a_memory("One"), visibility=Visibility.SESSION)
     other = replace(one, scope=Scope(workspace="acme", crew="platform", agent="ana", session="sunday"))
     assert [owner.scope.session for owner in by_owner([one, other])] == ["monday", "sunday"]

@@ -63,14 +63,14 @@ def node(row: dict[str, str], inner: tuple[Expression, ...]) -> Expression:
 
 
 @every_row(table("combining"), cells)
-def test_a_node_makes_of_its_parts_what_was_worked_out(row: dict[str, str]) -> None:
+def test_a_node_combines_its_parts_as_computed(row: dict[str, str]) -> None:
     given = {f"s{place}": column(value) for place, value in enumerate(numbers(row["values"]).tolist())}
     scored = evaluate(node(row, tuple(map(Signal, given))), given, 1)
     np.testing.assert_allclose(scored.values, [number(row["expected"])], rtol=1e-12)
 
 
 @every_row(table("min_max"), cells)
-def test_rescaling_gives_what_was_worked_out(row: dict[str, str]) -> None:
+def test_rescaling_gives_the_computed_values(row: dict[str, str]) -> None:
     values = numbers(row["values"])
     least = None if row["least"] == "" else number(row["least"])
     scored = evaluate(MinMax(A, least=least), {"a": values}, len(values))
@@ -78,7 +78,7 @@ def test_rescaling_gives_what_was_worked_out(row: dict[str, str]) -> None:
 
 
 @every_row(table("rrf"), cells)
-def test_fusing_ranks_gives_what_was_worked_out(row: dict[str, str]) -> None:
+def test_rank_fusion_gives_the_computed_values(row: dict[str, str]) -> None:
     given = {f"s{place}": numbers(ranking) for place, ranking in enumerate(row["rankings"].split("|"))}
     expected, summed = numbers(row["expected"]), numbers(row["summed"])
     scored = evaluate(Rrf(tuple(map(Signal, given)), k=int(row["k"])), given, len(expected))
@@ -146,7 +146,7 @@ def test_min_max_of_equal_values_is_one(values: tuple[float, ...]) -> None:
     assert_values(score(MinMax(A), a=values), *(1.0 for _ in values))
 
 
-def test_min_max_of_equal_values_beside_the_absent_is_one() -> None:
+def test_min_max_of_equal_values_among_absent_ones_is_one() -> None:
     assert_values(score(MinMax(A), a=(7.0, NAN)), 1.0, NAN)
 
 
@@ -179,7 +179,7 @@ def test_a_constant_outside_the_unit_interval_is_refused(value: float) -> None:
         Const(value)
 
 
-def test_what_is_saturated_keeps_its_order_below_one() -> None:
+def test_saturation_keeps_the_order_below_one() -> None:
     values = score(Saturating(A), a=(0.0, 1e-9, 0.5, 1.0, 1e3, 1e6)).values
     assert (np.diff(values) > 0).all()
     assert (values < 1).all()
@@ -284,7 +284,7 @@ def test_an_explanation_is_the_tree_of_one_candidate() -> None:
     )
 
 
-def test_an_explanation_of_a_fusion_says_what_each_ranking_gave() -> None:
+def test_an_explanation_of_a_fusion_has_the_share_of_each_ranking() -> None:
     explained = score(Rrf((A, B), k=60), a=(2.0, 1.0), b=(NAN, NAN)).explain(1)
     assert explained == Part(
         "reciprocal ranks (k=60)", 61 / 62 / 2, 61 / 62 / 2, (Part("a", 1.0, 61 / 62 / 2), Part("b", None, 0.0))

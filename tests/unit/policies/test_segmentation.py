@@ -35,12 +35,12 @@ def test_an_episode_is_seen_no_farther_than_any_of_its_turns() -> None:
     assert write.memory.visibility is Visibility.OWN
 
 
-def test_what_a_turns_memory_came_to_be_trusted_as_counts_too() -> None:
+def test_the_current_trust_of_a_turns_memory_counts_too() -> None:
     sources = [replace(a_memory("one"), origin=Origin.WEB)]
     assert formed(EVENTS, sources, SEGMENT, TOLD, searched=False, now=NOW).memory.origin is Origin.WEB
 
 
-def test_an_episode_beside_its_turns_has_one_cue() -> None:
+def test_an_episode_added_to_its_turns_has_one_cue() -> None:
     write = formed(EVENTS, [], SEGMENT, TOLD, searched=False, now=NOW)
     assert [(one.cue.text, one.cue.event_id) for one in write.cues] == [("A title\nA summary", None)]
     assert write.event_ids == tuple(event.id for event in EVENTS)
@@ -58,7 +58,7 @@ def test_an_episode_is_pinned_where_one_of_its_turns_is() -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("least", 0), ("least", 10_001), ("idle_minutes", -1.0)])
-def test_what_is_out_of_range_is_refused(name: str, value: Any) -> None:
+def test_values_out_of_range_are_refused(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         Segmentation(**{name: value})
     assert caught.value.argument == f"segmentation.{name}"

@@ -45,7 +45,7 @@ def test_one_turn_without_a_vector_makes_it_words() -> None:
     assert [likeness.measure(0, 2), likeness.measure(1, 3)] == [Measure.VECTORS, Measure.WORDS]
 
 
-def test_what_is_usual_is_the_mean_and_the_variance_so_far() -> None:
+def test_the_baseline_is_the_mean_and_the_variance_so_far() -> None:
     values = [0.3, 0.7, 0.1, 0.4]
     usual = Usual(1, values[0], 0.0)
     for value in values[1:]:
@@ -53,7 +53,7 @@ def test_what_is_usual_is_the_mean_and_the_variance_so_far() -> None:
     assert (usual.mean, usual.variance) == (pytest.approx(fmean(values)), pytest.approx(pvariance(values)))
 
 
-def test_what_is_usual_follows_a_stream_that_changes() -> None:
+def test_the_baseline_follows_a_stream_that_changes() -> None:
     usual = Usual(4, 0.9, 0.01)
     for _ in range(500):
         usual = usual.seen(0.2)
@@ -75,5 +75,5 @@ def test_a_night_counts_as_no_more_than_the_factor() -> None:
     assert usual.seen(timedelta(days=1), 16.0) == usual.seen(timedelta(seconds=160), 16.0)
 
 
-def test_a_clock_that_goes_back_counts_as_a_second() -> None:
+def test_a_clock_that_runs_backwards_counts_as_a_second() -> None:
     assert Pace(1, 0.0).seen(timedelta(hours=-1), 16.0) == Pace(2, 0.0)

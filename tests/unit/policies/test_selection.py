@@ -151,17 +151,17 @@ def test_a_crew_mate_s_row_is_shared_from_the_very_importance_on(importance: flo
         pytest.param(owned_by(), id="of nobody"),
     ],
 )
-def test_one_s_own_row_is_seen_whatever_its_importance(owner: Scope) -> None:
+def test_a_reader_sees_its_own_row_with_any_importance(owner: Scope) -> None:
     assert can_see(SHARING, owner, Visibility.WORKSPACE, 0.0)
 
 
 @pytest.mark.parametrize("owner", [owned_by(crew="data", agent="carl"), owned_by(agent="carl")])
-def test_no_importance_shows_what_is_not_the_crew_s(owner: Scope) -> None:
+def test_no_importance_shows_a_row_of_another_crew(owner: Scope) -> None:
     assert not can_see(SHARING, owner, Visibility.WORKSPACE, 1.0)
 
 
 @pytest.mark.parametrize("visibility", [Visibility.OWN, Visibility.SESSION])
-def test_no_importance_shows_what_its_visibility_hides(visibility: Visibility) -> None:
+def test_no_importance_shows_a_row_that_its_visibility_hides(visibility: Visibility) -> None:
     assert not can_see(SHARING, MATE, visibility, 1.0)
 
 
@@ -178,7 +178,7 @@ def test_a_row_without_an_importance_is_shared() -> None:
 
 
 @pytest.mark.parametrize("shared_from", [-0.1, 1.1, math.nan])
-def test_what_is_shared_from_is_a_fraction(shared_from: float) -> None:
+def test_the_sharing_threshold_is_in_the_unit_interval(shared_from: float) -> None:
     with pytest.raises(InvalidInput, match="shared_from"):
         Reader(ANA, Reach.CREW_SHARED, shared_from)
 
@@ -209,7 +209,7 @@ def test_a_plain_memory_is_kept() -> None:
         ),
     ],
 )
-def test_what_is_not_current_is_left_out(fields: dict[str, Any], reasons: tuple[str, ...]) -> None:
+def test_memories_that_are_not_current_are_left_out(fields: dict[str, Any], reasons: tuple[str, ...]) -> None:
     assert excluded_by(replace(a_memory(), **fields), AT_NOW) == reasons
 
 
@@ -237,7 +237,7 @@ def test_what_is_not_current_is_left_out(fields: dict[str, Any], reasons: tuple[
         pytest.param({"session": "friday"}, ("session",), id="another session"),
     ],
 )
-def test_a_filter_leaves_out_what_it_does_not_name(asked: dict[str, Any], reasons: tuple[str, ...]) -> None:
+def test_a_filter_leaves_out_values_that_it_does_not_name(asked: dict[str, Any], reasons: tuple[str, ...]) -> None:
     memory = replace(a_memory(scope=ANA), tags=("a", "b"), source="mail", visibility=Visibility.CREW)
     assert excluded_by(memory, replace(AT_NOW, **asked)) == reasons
 
@@ -296,7 +296,7 @@ def test_every_value_asked_for_must_be_there() -> None:
         pytest.param({"until": NOW - timedelta(hours=1) + INSTANT}, (), id="the span begins before the end"),
     ],
 )
-def test_a_period_keeps_what_overlaps_it(asked: dict[str, Any], reasons: tuple[str, ...]) -> None:
+def test_a_period_selects_memories_that_overlap_it(asked: dict[str, Any], reasons: tuple[str, ...]) -> None:
     memory = replace(a_memory(), occurred_from=NOW - timedelta(hours=1), occurred_to=NOW)
     assert excluded_by(memory, replace(AT_NOW, **asked)) == reasons
 

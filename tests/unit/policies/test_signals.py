@@ -140,7 +140,7 @@ def test_a_session_counts_as_the_share_of_the_most_any_text_could_reach(
 
 
 @pytest.mark.parametrize(("asked", "spoken", "expected"), [(True, 1.0, 1.0), (True, 0.0, 0.0), (False, 0.0, NAN)])
-def test_who_speaks_counts_where_it_is_asked(asked: bool, spoken: float, expected: float) -> None:
+def test_the_speaker_counts_if_the_question_asks_for_it(asked: bool, spoken: float, expected: float) -> None:
     assert surrounded("speaker", QuestionFeatures(speakers=asked), spoken=spoken) == pytest.approx(
         expected, nan_ok=True
     )
@@ -155,7 +155,7 @@ def test_who_speaks_counts_where_it_is_asked(asked: bool, spoken: float, expecte
         (CueFlag.NOTHING, CueFlag.TIME, NAN),
     ],
 )
-def test_what_is_asked_for_counts_where_a_text_holds_it(kind: CueFlag, marks: CueFlag, expected: float) -> None:
+def test_the_expected_answer_type_counts_if_a_text_contains_it(kind: CueFlag, marks: CueFlag, expected: float) -> None:
     assert surrounded("answer_kind", QuestionFeatures(kind=kind), marks=marks) == pytest.approx(expected, nan_ok=True)
 
 
@@ -166,17 +166,17 @@ def test_a_text_that_asks_is_no_statement(marks: CueFlag, expected: float) -> No
     assert surrounded("statement", marks=marks) == expected
 
 
-def test_what_is_said_to_an_assistant_may_be_told_while_asking() -> None:
+def test_a_question_to_an_assistant_may_state_a_fact() -> None:
     assert math.isnan(surrounded("statement", QuestionFeatures(speakers=True, by_role=True), marks=CueFlag.QUESTION))
 
 
 @pytest.mark.parametrize(("nearby", "expected"), [([0.0, 0.0], 0.75), ([0.0, 0.125], 0.5625), ([0.25, 0.0], 0.375)])
-def test_a_text_s_own_words_count_again_the_less_stands_around_any(nearby: list[float], expected: float) -> None:
+def test_a_text_s_own_words_count_more_if_texts_have_fewer_neighbours(nearby: list[float], expected: float) -> None:
     assert self_contained(nearby) == expected
 
 
 @pytest.mark.parametrize("nearby", [0.5, 0.75])
-def test_where_turns_stand_around_each_other_no_text_is_self_contained(nearby: float) -> None:
+def test_if_turns_have_neighbours_no_text_is_self_contained(nearby: float) -> None:
     assert math.isnan(self_contained([0.0, nearby]))
 
 
@@ -188,13 +188,13 @@ def self_contained(nearby: list[float]) -> float:
     return float(signals.compute(candidates, MOMENT)["self_contained"][0])
 
 
-def test_what_began_before_and_ended_after_the_time_asked_about_was_then() -> None:
+def test_a_memory_that_spans_the_asked_time_matches_it() -> None:
     day = TimeSpan(NOW - timedelta(days=50), NOW - timedelta(days=49), "that day", 0, 8)
     long = replace(a_memory(at=NOW), occurred_from=NOW - timedelta(days=100))
     assert signals.compute(found([long], [Match()]), MOMENT, QuestionFeatures(spans=(day,)))["time"][0] == 1.0
 
 
-def test_what_happened_in_the_time_asked_about_is_as_near_as_can_be() -> None:
+def test_a_memory_within_the_asked_time_has_the_greatest_time_signal() -> None:
     day = TimeSpan(NOW - timedelta(hours=9), NOW + timedelta(hours=15), "today", 0, 5)
     memories = [a_memory("then", at=NOW), a_memory("long before", at=NOW - timedelta(days=4_000))]
     near = signals.compute(found(memories, [Match()] * 2), MOMENT, QuestionFeatures(spans=(day,)))["time"]
@@ -280,7 +280,7 @@ def test_only_the_raw_and_the_factors_may_leave_the_unit_interval() -> None:
     ],
     ids=str,
 )
-def test_a_signal_may_stand_where_its_scale_does_not_count(expression: Expression) -> None:
+def test_a_signal_is_allowed_where_its_scale_does_not_count(expression: Expression) -> None:
     signals.check("score", expression)
 
 
@@ -336,7 +336,7 @@ NEARNESS = Signal("nearness")
     ],
     ids=str,
 )
-def test_an_unknown_signal_is_refused_wherever_it_stands_with_those_there_are(expression: Expression) -> None:
+def test_an_unknown_signal_is_refused_everywhere_with_the_known_ones(expression: Expression) -> None:
     with pytest.raises(InvalidInput, match=r"^score: 'nearness' .*one of answer_kind, bm25"):
         signals.check("score", expression)
 

@@ -90,7 +90,7 @@ def test_a_question_keeps_its_answer() -> None:
     assert 5 not in boundaries
 
 
-def test_a_long_silence_ends_an_episode_whatever_was_said() -> None:
+def test_a_long_pause_ends_an_episode_with_any_text() -> None:
     turns = [*said(ORCHARD[:1]), *said(ORCHARD[1:], begin=NOON + timedelta(hours=3))]
     assert spans(segments(turns)) == [(0, 1, TIME_GAP), (1, 8, ENDED)]
 
@@ -138,7 +138,7 @@ def test_the_open_episode_stays_in_the_tail() -> None:
     assert segments(turns[:11], ended=False) == []
 
 
-def test_a_boundary_waits_for_as_many_turns_as_are_said() -> None:
+def test_a_boundary_waits_for_the_configured_number_of_turns() -> None:
     ahead = TopicShift().ahead
     assert ahead <= 8
     turns = said([*LATHE, *ORCHARD])

@@ -65,7 +65,7 @@ def test_windows_are_asked_about_and_closed_as_worked_out(row: dict[str, str]) -
 
 
 @every_row(table("windows"), cells)
-def test_the_same_is_asked_whatever_comes_at_a_time(row: dict[str, str]) -> None:
+def test_the_calls_do_not_depend_on_how_many_turns_come_at_a_time(row: dict[str, str]) -> None:
     turns, answers = said(row["turns"]), iter(row["answers"].split(";"))
     asked, told, begun, note = list[str](), list[str](), 0, {}
     for end in range(1, len(turns) + 1):
@@ -89,7 +89,7 @@ def applied(turns: Sequence[StreamTurn], note: Any, said_so: Boundaries | None, 
     return WINDOWS.apply(turns, WINDOWS.plan(turns, note, ended=ended, with_model=True), said_so)
 
 
-def test_the_summary_of_the_last_closed_segment_goes_with_the_next_question() -> None:
+def test_the_summary_of_the_last_closed_segment_is_part_of_the_next_call() -> None:
     note = applied(said("20*1"), {}, answer("4 low 6 high 10 low")).note
     asked = WINDOWS.plan(said("20*1"), note, ended=False, with_model=True).question
     assert asked == BoundaryQuestion(start=0, end=20, whole=True, before="to turn 10")
@@ -118,7 +118,7 @@ EAST, NORTH, WEST = (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)
     ids=["the same", "an angle", "another", "the opposite", "a mean of two"],
 )
 @pytest.mark.parametrize("word", LEVELS)
-def test_surprise_is_one_less_the_cosine_with_the_segment_before_whatever_the_model_says(
+def test_surprise_is_one_less_the_cosine_with_the_previous_segment_and_not_the_models_rating(
     before: list[tuple[float, float]], turn: tuple[float, float], surprise: float, word: str
 ) -> None:
     turns = turning(*before, turn, EAST)
@@ -134,7 +134,7 @@ def test_a_segment_that_stays_open_keeps_its_surprise_until_it_is_complete() -> 
     assert segment.surprise == pytest.approx(0.4, abs=1e-6)
 
 
-def test_a_turn_without_a_vector_surprises_as_the_model_says() -> None:
+def test_a_turn_without_a_vector_has_the_models_surprise() -> None:
     turns = [*said("3*1"), *turning(EAST, NORTH)]
     assert [one.surprise for one in applied(turns, {}, answer("3 high 2 high"), ended=True).segments] == [0.6, 0.6]
 

@@ -55,7 +55,7 @@ def test_a_preset_is_always_printed_alike(preset: Preset) -> None:
 
 
 @every_preset
-def test_what_is_printed_begins_with_a_comment_and_the_name(preset: Preset) -> None:
+def test_a_printed_preset_begins_with_a_comment_and_the_name(preset: Preset) -> None:
     comment, name, *_ = text_of(preset).splitlines()
     assert comment.startswith(f"# Every choice of the preset {preset.name}.")
     assert name == f'name = "{preset.name}"'
@@ -101,7 +101,7 @@ def test_no_signal_is_called_as_the_strength_is() -> None:
     assert STRENGTH not in SCALES
 
 
-def test_a_renderer_nobody_knows_cannot_be_told() -> None:
+def test_a_preset_with_an_unknown_renderer_cannot_be_printed() -> None:
     class Own:
         def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
             return Rendered("", ())
@@ -124,7 +124,7 @@ def test_every_renderer_there_is_may_be_chosen() -> None:
 
 
 @every_preset
-def test_what_is_not_said_is_as_in_the_preset_it_is_based_on(preset: Preset) -> None:
+def test_options_that_are_not_given_are_as_in_the_base_preset(preset: Preset) -> None:
     assert changed("", preset) == replace(preset, name="mine")
 
 
@@ -138,7 +138,7 @@ def test_another_form_takes_nothing_from_the_one_before() -> None:
     assert mine.dynamics == replace(TEAPARTY.dynamics, curve=Ebbinghaus(rate=0.1, spacing=0.2))
 
 
-def test_the_same_form_said_again_changes_what_it_says() -> None:
+def test_a_table_of_the_same_form_changes_only_its_given_options() -> None:
     mine = changed('[dynamics.curve]\nform = "half_life"\ndays = 10', TEAPARTY)
     assert mine.dynamics.curve == HalfLife(days=10, floor=0.1)
 
@@ -161,11 +161,11 @@ def test_an_entry_is_added_to_those_there_are() -> None:
     assert mine.dynamics.level_factors == {**TEAPARTY.dynamics.level_factors, Level.AGENT: 2}
 
 
-def test_a_list_takes_the_place_of_the_one_there_is() -> None:
+def test_a_list_replaces_the_existing_one() -> None:
     assert changed('[admission]\nnever = ["debug.*"]').admission.never == ("debug.*",)
 
 
-def test_what_the_base_has_not_may_be_said_whole() -> None:
+def test_a_table_that_the_base_does_not_have_may_be_given_whole() -> None:
     mine = changed("[feedback.strikes]\nnegatives = 3\nbelow = 0.2")
     assert mine.feedback == FeedbackSteps(strikes=Strikes(negatives=3, below=0.2))
 
@@ -175,7 +175,7 @@ def test_a_ranking_may_be_added() -> None:
     assert mine.ranking_named("words").score == parse("score", "lexical")
 
 
-def test_a_score_that_reads_the_strength_follows_the_one_that_is_said() -> None:
+def test_a_score_that_reads_the_strength_follows_the_given_curve() -> None:
     mine = changed('[fading]\nstrength = "clamp(importance * level)"', CREWSHIP)
     assert mine.ranking.score == parse("score", "similarity * clamp(importance * level)")
 
@@ -260,7 +260,7 @@ def test_a_preset_may_be_based_on_none() -> None:
         ("nudge_after = 0", "nudge_after", "a whole number from 1 to"),
     ],
 )
-def test_what_is_not_allowed_is_refused_with_its_place_and_what_is(text: str, path: str, allowed: str) -> None:
+def test_an_invalid_option_is_refused_with_its_place_and_the_allowed_values(text: str, path: str, allowed: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         changed(text)
     assert caught.value.argument == path
@@ -274,7 +274,7 @@ def test_a_base_that_there_is_not_is_refused_with_those_there_are(based_on: str,
 
 
 @pytest.mark.parametrize("missing", ["name", "description", "ranking", "dynamics", "fading", "renderer"])
-def test_what_has_no_default_must_be_said(missing: str) -> None:
+def test_options_without_a_default_are_required(missing: str) -> None:
     table = table_of(DEFAULT)
     del table[missing]
     with pytest.raises(InvalidInput, match=rf"^{missing}: .*no default"):

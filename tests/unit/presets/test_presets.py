@@ -43,7 +43,7 @@ def test_the_default_preset_is_named_so() -> None:
     assert preset_named("default") is DEFAULT
 
 
-def test_a_preset_stands_under_its_own_name() -> None:
+def test_a_preset_is_registered_under_its_own_name() -> None:
     assert {name: preset.name for name, preset in PRESETS.items()} == {name: name for name in PRESETS}
 
 
@@ -54,12 +54,12 @@ def test_an_unknown_preset_is_refused_with_those_there_are(name: str) -> None:
 
 
 @every_preset
-def test_a_preset_says_in_one_line_what_it_is(preset: Preset) -> None:
+def test_a_preset_has_a_description_of_one_line(preset: Preset) -> None:
     assert preset.description.endswith(".")
 
 
 @every_preset
-def test_what_a_preset_reads_has_a_meaning(preset: Preset) -> None:
+def test_every_signal_that_a_preset_reads_is_defined(preset: Preset) -> None:
     assert frozenset[str]().union(*map(signal_names, preset.expressions())) <= set(MEANINGS)
 
 
@@ -148,7 +148,7 @@ def test_a_choice_out_of_range_is_refused_by_name(argument: str, make: Callable[
     assert caught.value.argument == argument
 
 
-def test_no_search_goes_deeper_than_the_limit() -> None:
+def test_no_search_is_deeper_than_the_maximum() -> None:
     assert Depth(per_hit=100).of(MAX_LIMIT) == MAX_DEPTH
 
 
@@ -189,7 +189,7 @@ def test_only_crewship_keeps_a_crew_s_rows_of_little_importance_from_it() -> Non
     assert shared == {**dict.fromkeys(PRESETS, 0.0), "crewship": 0.65}
 
 
-def test_only_crewship_joins_what_is_similar_by_itself() -> None:
+def test_only_crewship_links_similar_memories_by_itself() -> None:
     assert [name for name, preset in PRESETS.items() if preset.links is not None] == ["crewship"]
 
 
@@ -209,18 +209,18 @@ def test_turns_begin_in_working_memory_where_something_else_is_to_take_their_pla
     }
 
 
-def test_episodes_take_the_place_of_turns_under_plastmem_and_stand_beside_them_under_the_default() -> None:
+def test_episodes_replace_turns_under_plastmem_and_are_added_to_them_under_the_default() -> None:
     formed = {name: preset.segmentation.replaces for name, preset in PRESETS.items() if preset.segmentation is not None}
     assert formed == {"default": False, "plastmem": True}
 
 
-def test_an_episode_is_hidden_where_it_stands_beside_its_turns() -> None:
+def test_an_episode_added_to_its_turns_is_hidden() -> None:
     assert {name: preset.hidden_kinds for name, preset in PRESETS.items() if preset.hidden_kinds} == {
         "default": frozenset({"episode"})
     }
 
 
-def test_plastmem_asks_about_windows_and_goes_by_its_two_channels_without_a_model() -> None:
+def test_plastmem_asks_a_model_about_windows_and_uses_its_two_channels_without_one() -> None:
     segmentation = PRESETS["plastmem"].segmentation
     assert segmentation is not None
     assert segmentation.segmenter == Windows(size=20, fewest=5, hours=2.0, otherwise=DualChannel())
@@ -261,12 +261,12 @@ def test_the_searches_of_each_preset_go_as_deep_as_its_score_can_promote_from() 
     }
 
 
-def test_hits_when_nothing_is_said() -> None:
+def test_default_number_of_hits() -> None:
     usual = {name: preset.limits.of(None) for name, preset in PRESETS.items()}
     assert usual == {**dict.fromkeys(PRESETS, 5), "teaparty": 10}
 
 
-def test_engram_s_feedback_moves_as_its_text_says() -> None:
+def test_engram_s_feedback_steps_are_those_of_its_text() -> None:
     assert PRESETS["engram"].feedback == FeedbackSteps(
         helpful=0.15, unhelpful=-0.2, harmful=-0.2, strikes=Strikes(negatives=3, below=0.15)
     )

@@ -42,7 +42,7 @@ def test_a_failure_is_raised() -> None:
         answered(ScriptedModel([ModelUnavailable("gone")]), a_task())
 
 
-def test_what_it_was_asked_is_remembered_also_where_it_failed() -> None:
+def test_calls_are_recorded_also_if_they_failed() -> None:
     model = ScriptedModel([ModelUnavailable("gone"), {"n": 1}])
     with pytest.raises(ModelUnavailable):
         answered(model, a_task("first"))

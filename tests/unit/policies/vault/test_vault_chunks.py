@@ -19,7 +19,7 @@ def of(text: str) -> tuple[Chunk, ...]:
 
 
 @given(WORDS.map(" ".join))
-def test_each_piece_is_what_stands_at_its_offset(text: str) -> None:
+def test_each_piece_is_the_text_at_its_offset(text: str) -> None:
     for chunk in of(text):
         assert text[chunk.offset : chunk.offset + len(chunk.text)] == chunk.text
         assert 0 < len(chunk.text) <= PASSAGE_CHARS
@@ -44,7 +44,7 @@ def test_a_text_is_cut_at_its_headings() -> None:
     assert [chunk.text for chunk in of(text)] == ["# One\n\nFirst.", "## Two\n\nSecond."]
 
 
-def test_a_heading_goes_with_what_follows_it() -> None:
+def test_a_heading_is_in_one_piece_with_the_following_text() -> None:
     assert [chunk.text for chunk in of("# One\n\n## Two\n\nSecond.\n")] == ["# One\n\n## Two\n\nSecond."]
 
 
@@ -57,7 +57,7 @@ def test_a_comment_in_a_block_of_code_is_no_heading() -> None:
     assert len(of(text)) == 1
 
 
-def test_a_later_piece_of_a_section_says_under_which_heading_it_stands() -> None:
+def test_a_later_piece_of_a_section_names_its_heading() -> None:
     text = "# Deploys\n\n" + "Words of a sentence.\n\n" * 200
     titles = [chunk.title for chunk in of(text)]
     assert titles == ["", *["Deploys"] * (len(titles) - 1)]

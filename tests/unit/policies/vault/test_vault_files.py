@@ -69,7 +69,7 @@ def test_an_edit_of_one_entry_leaves_all_else_byte_for_byte(entries: list[str], 
 
 
 @given(TEXTS.filter(lambda text: bool(text.strip())), TEXTS.filter(lambda text: bool(text.strip())))
-def test_whatever_a_text_says_it_is_read_again_as_one_text(before: str, after: str) -> None:
+def test_any_text_is_read_back_as_one_text(before: str, after: str) -> None:
     learning = Learning(id=ONE, text=before)
     text = new_entry(learning) + "\n" + new_entry(Learning(id=TWO, text="The next."))
     (first, second) = parsed("MEMORY.md", text).entries
@@ -78,7 +78,7 @@ def test_whatever_a_text_says_it_is_read_again_as_one_text(before: str, after: s
     assert [entry.learning.text for entry in again.entries] == [after.strip(), "The next."]
 
 
-def test_a_new_entry_says_the_usual_fields_and_what_is_not_as_usual() -> None:
+def test_a_new_entry_has_the_usual_fields_and_those_with_unusual_values() -> None:
     learning = Learning(id=ONE, text="Ask first.", type=LearningType.DIRECTIVE, phase="design", tags=("git",))
     assert new_entry(learning) == (
         f"---\nid: {ONE}\ntype: directive\ndomain: team\nimportance: 0.5\nreinforcement_count: 0\nstatus: active\n"
@@ -86,7 +86,7 @@ def test_a_new_entry_says_the_usual_fields_and_what_is_not_as_usual() -> None:
     )
 
 
-def test_a_new_entry_goes_behind_a_blank_line_in_the_files_own_line_ends() -> None:
+def test_a_new_entry_is_appended_after_a_blank_line_with_the_files_own_line_ends() -> None:
     text = f"# Ours\r\n\r\n---\r\nid: {ONE}\r\n---\r\nAsk first."
     changed = edit(text, new=(Learning(id=TWO, text="Ask\ntwice."),))
     assert changed.startswith(f"{text}\r\n\r\n---\r\nid: {TWO}\r\n")
@@ -97,7 +97,7 @@ def test_an_empty_file_takes_a_first_entry() -> None:
     assert edit("", new=(Learning(id=ONE, text="Ask first."),)) == new_entry(Learning(id=ONE, text="Ask first."))
 
 
-def test_what_stands_before_the_first_header_is_prose() -> None:
+def test_text_before_the_first_header_is_prose() -> None:
     text = f"# Ours\n\nWhy we keep these.\n\n---\nid: {ONE}\n---\nAsk first.\n"
     file = parsed("MEMORY.md", text)
     assert [text[span.start : span.end] for span in file.prose] == ["# Ours\n\nWhy we keep these.\n\n"]
@@ -138,7 +138,7 @@ def test_an_edit_that_would_not_be_read_as_it_is_meant_is_refused() -> None:
     assert "cannot be changed in place" in changed.message
 
 
-def test_a_status_is_written_where_it_stands() -> None:
+def test_a_status_is_written_in_its_place() -> None:
     text = f"---\nid: {ONE}\nstatus: active # so far\n---\nAsk first.\n"
     learning = replace(parsed("MEMORY.md", text).entries[0].learning, status=Status.RETIRED)
     assert edit(text, Edit(0, learning)) == text.replace("active #", "retired #")
@@ -166,6 +166,6 @@ def test_a_header_of_something_else_leaves_a_document(fields: str) -> None:
     assert (file.findings, file.entries) == ((), ())
 
 
-def test_a_field_of_its_own_beside_the_one_it_is_like_is_kept() -> None:
+def test_a_custom_field_similar_to_a_known_one_is_kept() -> None:
     file = parsed("notes.md", f"---\nid: {ONE}\ntags: [a]\ntag: b\n---\nRun the migrations.\n")
     assert (file.findings, [entry.learning.id for entry in file.entries]) == ((), [ONE])

@@ -54,7 +54,7 @@ def changed(text: str, **changes: Value) -> str:
         ({"title": None}, "", ""),
     ],
 )
-def test_only_what_changes_changes(changes: dict[str, Value], before: str, after: str) -> None:
+def test_only_changed_fields_are_rewritten(changes: dict[str, Value], before: str, after: str) -> None:
     assert changed(TEXT, **changes) == TEXT.replace(before, after, 1)
 
 
@@ -85,7 +85,7 @@ def test_an_anchor_that_others_refer_to_is_not_broken() -> None:
         ("note: " + "x" * 70_000, 0, "at most 65,536"),
     ],
 )
-def test_what_cannot_be_taken_is_reported_with_its_line(text: str, line: int, said: str) -> None:
+def test_invalid_values_are_reported_with_their_line(text: str, line: int, said: str) -> None:
     found = header(text)
     assert isinstance(found, Fault)
     assert (found.line, said in found.message) == (line, True), found
@@ -112,7 +112,7 @@ VALUES = (
 
 
 @given(VALUES)
-def test_a_value_is_read_as_what_it_is(value: Value) -> None:
+def test_a_value_is_read_with_its_type(value: Value) -> None:
     read_back = read(f"phase: {scalar(value)}\n").values["phase"]
     assert read_back == (list(value) if isinstance(value, tuple) else value)
 
@@ -123,7 +123,7 @@ def test_a_value_changed_to_another_is_that_one(before: Value, after: Value) -> 
     assert changed(text, phase=after) == text.replace(f"phase: {scalar(before)}  #", f"phase: {scalar(after)}  #")
 
 
-def test_a_header_made_anew_is_in_the_usual_order_without_what_is_not_said() -> None:
+def test_a_new_header_has_the_usual_order_without_absent_fields() -> None:
     moment = datetime(2026, 3, 1, 10, tzinfo=UTC)
     values: dict[str, Value] = {"status": "active", "id": "x", "phase": None, "created_at": moment}
     assert rendered(values) == "id: x\nstatus: active\ncreated_at: '2026-03-01T10:00:00+00:00'\n"

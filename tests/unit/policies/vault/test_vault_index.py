@@ -26,5 +26,5 @@ def test_an_index_knows_where_each_entry_and_each_chunk_stood() -> None:
     "text",
     [None, "", "[]", "{}", '{"version": 2, "files": {}}', '{"version": 1, "files": {"a": {}}}', '{"version": 1}'],
 )
-def test_what_is_no_index_of_ours_counts_as_none(text: str | None) -> None:
+def test_a_foreign_index_file_counts_as_none(text: str | None) -> None:
     assert index_of(text) == VaultIndex()

@@ -27,7 +27,7 @@ VARIANTS = st.builds(
 
 
 @given(VARIANTS)
-def test_what_only_one_side_changed_is_taken(changed: Learning) -> None:
+def test_a_change_of_one_side_is_taken(changed: Learning) -> None:
     assert merged(changed, BASE, agreed(BASE), superseded=False) == changed
     assert merged(BASE, changed, agreed(BASE), superseded=False) == changed
 
@@ -41,7 +41,7 @@ def test_merging_again_changes_nothing(file: Learning, memory: Learning, base: L
 
 
 @given(VARIANTS, VARIANTS)
-def test_of_what_both_changed_the_file_holds_but_for_counts(file: Learning, memory: Learning) -> None:
+def test_if_both_sides_changed_the_file_wins_except_for_counts(file: Learning, memory: Learning) -> None:
     kept = merged(file, memory, None, superseded=False)
     assert (kept.text, kept.status, kept.importance) == (file.text, file.status, file.importance)
     assert kept.reinforcement_count == max(file.reinforcement_count, memory.reinforcement_count)
@@ -58,7 +58,7 @@ def test_the_later_of_two_days_holds() -> None:
     assert merged(file, memory, agreed(BASE), superseded=False).last_reinforced == date(2026, 3, 2)
 
 
-def test_what_is_superseded_stays_retired() -> None:
+def test_a_superseded_entry_stays_retired() -> None:
     assert merged(BASE, replace(BASE, status=Status.RETIRED), None, superseded=True).status is Status.RETIRED
 
 

@@ -23,7 +23,7 @@ def a_memory_of(place: VaultOwner) -> Memory:
 
 
 @every_row(ROWS, cells)
-def test_a_path_tells_whose_a_file_is(row: dict[str, str]) -> None:
+def test_a_path_gives_the_owner_of_a_file(row: dict[str, str]) -> None:
     place = place_of(row["path"], project=row["root"] or None)
     assert place == VaultOwner(
         project=row["project"] or None,
@@ -34,7 +34,7 @@ def test_a_path_tells_whose_a_file_is(row: dict[str, str]) -> None:
 
 
 @every_row(ROWS, cells)
-def test_what_a_file_holds_counts_as_much_as_its_level_does(row: dict[str, str]) -> None:
+def test_entries_of_a_file_have_the_factor_of_its_level(row: dict[str, str]) -> None:
     place = place_of(row["path"], project=row["root"] or None)
     factors = TEAPARTY.dynamics.level_factor(states_of([a_memory_of(place)]))
     assert np.array_equal(factors, [float(row["factor"])])
@@ -80,7 +80,7 @@ def test_a_projects_folder_has_no_file_for_another_project() -> None:
     assert path_of(VaultOwner(project="checkout"), project="billing") is None
 
 
-def test_a_memory_belongs_where_its_scope_says() -> None:
+def test_a_memory_belongs_to_the_file_of_its_scope() -> None:
     memory = a_memory(scope=Scope(workspace="acme", project="checkout", crew="j-7", agent="ana"))
     assert place_of_memory(memory, pinned_tag="institutional") == VaultOwner(project="checkout", job="j-7")
 
