@@ -380,6 +380,21 @@ def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
     return load({**cast("Mapping[str, Any]", settings), **given})
 
 
+MAX_FILE_BYTES: Final = 1 << 20
+"""The largest file of settings, of a preset, or of a text that a command takes."""
+
+
+def read_file(argument: str, file: Path) -> str:
+    """The text of a file in UTF-8, without reading more than it may have. Raises InvalidInput for a file beyond
+    `MAX_FILE_BYTES`, OSError, and UnicodeDecodeError.
+    """
+    with file.open("rb") as opened:
+        content = opened.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput(argument, str(file), f"a file of at most {MAX_FILE_BYTES:,} bytes")
+    return content.decode("utf-8")
+
+
 def read_toml(setting: str, file: Path) -> dict[str, Any]:
     """The content of a TOML file. `setting`: the setting that names the file. Raises InvalidInput naming
     the setting.
@@ -387,9 +402,13 @@ def read_toml(setting: str, file: Path) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  most programs name no file
 
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(read_file(setting, file))
     except OSError as error:
         raise InvalidInput(setting, str(file), f"a readable TOML file ({error.strerror})") from error
+    except InvalidInput:
+        raise
+    except RecursionError:
+        raise InvalidInput(setting, str(file), "a TOML file that is not nested so deep") from None
     except ValueError as error:  # not TOML, not UTF-8, or a number with too many digits
         raise InvalidInput(setting, str(file), f"a TOML file ({error})") from error
 

@@ -5,7 +5,7 @@ Expected outcomes (nothing found, an unavailable leg, an invalid record in an im
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class RemembrancerError(Exception):
@@ -73,7 +73,13 @@ class PermissionDenied(RemembrancerError):
     code: ClassVar[str] = "permission_denied"
 
 
+_SHOWN_CHARS: Final = 200
+
+
 def _shown(value: object) -> str:
-    """The value as shown in an error: its repr, shortened to one line."""
-    text = repr(value)
+    """The value as shown in an error: its repr, shortened to one line; the name of its type if it has no repr."""
+    try:
+        text = repr(value[:_SHOWN_CHARS] if isinstance(value, str | bytes) else value)
+    except (RuntimeError, ValueError):  # nested too deeply, or a number of thousands of digits
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 120 else f"{text[:117]}..."

@@ -112,9 +112,9 @@ def token_of(secret: bytes) -> str:
     return f"rem_{urlsafe_b64encode(secret).decode('ascii').rstrip('=')}"
 
 
-def digest_of(token: str) -> bytes:
+def digest_of(token: object) -> bytes:
     """The SHA-256 of a token, by which its key is found. Raises InvalidInput without showing the token."""
-    if not _TOKEN.fullmatch(token):
+    if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise InvalidInput("token", _HIDDEN, "rem_ and 43 letters, digits, '-' or '_'")
     return sha256(token.encode("ascii")).digest()
 

@@ -73,7 +73,8 @@ def slug(argument: str, value: object) -> str:
 def choice(argument: str, value: object, options: type[E_]) -> E_:
     """A member of an enumeration, from the member or its value."""
     try:
-        return options(value)
+        # The enumeration's own error quotes the value: of another type, that may be nested too deeply.
+        return options(value if isinstance(value, str) else "")
     except ValueError:
         raise InvalidInput(argument, value, "one of " + ", ".join(member.value for member in options)) from None
 
@@ -138,10 +139,15 @@ def fraction(argument: str, value: object) -> float:
 
 def number(argument: str, value: object, low: float, high: float) -> float:
     """A finite number in [low, high]."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidInput(argument, value, f"a number from {low:g} to {high:g}")
-    if not low <= value <= high:
-        raise InvalidInput(argument, value, f"a number from {low:g} to {high:g}")
+    allowed = f"a number from {low:g} to {high:g}"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise InvalidInput(argument, value, allowed)
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        finite = False
+    if not finite:
+        raise InvalidInput(argument, value, allowed)
     return float(value)
 
 

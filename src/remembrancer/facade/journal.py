@@ -123,7 +123,8 @@ class AsyncJournalApi(View):
 
         True also for an event that the caller may not see; `recorded` returns only visible ones.
         """
-        seconds = validation.number("within", within.total_seconds(), 0.01, 86_400)
+        longest = validation.duration("within", within, timedelta(days=1))
+        seconds = validation.number("within", longest.total_seconds(), 0.01, 86_400)
         position = validation.whole("after", after, 0, 2**63 - 1)
         try:
             async with asyncio.timeout(seconds):

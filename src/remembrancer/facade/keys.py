@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from remembrancer import engine
 from remembrancer.domain import api_key, validation
 from remembrancer.domain.api_key import SECRET_BYTES, ApiKey, NewKey, Right
+from remembrancer.errors import InvalidInput
 from remembrancer.facade.view import Identifier, View
 
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -59,7 +61,11 @@ class AsyncKeysApi(View):
         return await self._ctx.store.revoke_key(self._scope, api_key.key_id("key_id", key_id), at=self._ctx.clock())
 
     async def find(self, token: str) -> ApiKey | None:
-        """The valid key with that token, in any workspace of this store; None if there is none."""
+        """The valid key with that token, in any workspace of this store; None if there is none. Raises InvalidInput for
+        what is no text.
+        """
+        if not isinstance(cast("object", token), str):
+            raise InvalidInput("token", "(not shown)", "a string")
         return await engine.keys.key_for(self._ctx, token, self._ctx.clock())
 
     async def exist(self, *, expired: bool = False) -> bool:

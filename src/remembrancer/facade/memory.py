@@ -37,7 +37,7 @@ from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.vault import AsyncVaultApi
-from remembrancer.facade.view import Identifier, Opened, View, from_arguments, identifiers, listed
+from remembrancer.facade.view import Identifier, Opened, View, from_arguments, identifiers, listed, path_of
 from remembrancer.policies.admission.formation import STAYS
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
@@ -300,8 +300,8 @@ class AsyncRemembrancer(View):
         validation.name("source", source)
         tagged = validation.tags("tags", tags)
         kept = [
-            await engine.learn.learn(self._ctx, self.scope, one, source=source, tags=tagged)
-            for one in validation.several("learnings", learnings)
+            await engine.learn.learn(self._ctx, self.scope, _learning(place, one), source=source, tags=tagged)
+            for place, one in enumerate(validation.several("learnings", learnings))
         ]
         self._wake_indexer()
         return tuple(kept)
@@ -603,7 +603,7 @@ class AsyncRemembrancer(View):
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
         """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
-        return await engine.exchange.export(self._ctx, self.scope, Path(path), on_rows=on_rows)
+        return await engine.exchange.export(self._ctx, self.scope, path_of("path", path), on_rows=on_rows)
 
     async def backup(self, path: str | Path, *, on_pages: OnPages | None = None) -> BackupReport:
         """Write one state of the whole store, with all its workspaces, to a new file, and check that it is equal.
@@ -611,13 +611,20 @@ class AsyncRemembrancer(View):
         Others may read and write meanwhile. `remembrancer.restore_backup` is the way back. Raises InvalidInput if the
         file exists, StoreUnavailable, and Unsupported where the store has no backups of its own.
         """
-        return await self._ctx.store.backup(Path(path), on_pages=on_pages)
+        return await self._ctx.store.backup(path_of("path", path), on_pages=on_pages)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none. `dry_run`, the default, only reports what would be added."""
+        file = path_of("path", path)
         return self._indexed(
-            await engine.exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
+            await engine.exchange.import_file(self._ctx, self.scope, file, dry_run=dry_run, on_rows=on_rows)
         )
+
+
+def _learning(place: int, one: object) -> Learning:
+    if not isinstance(one, Learning):
+        raise InvalidInput(f"learnings[{place}]", one, "a Learning")
+    return one
 
 
 def _ids(argument: str, values: object) -> frozenset[UUID]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from remembrancer import compose, engine
-from remembrancer.facade.view import View
+from remembrancer.facade.view import View, path_of
 
 if TYPE_CHECKING:
     from remembrancer.engine.vault import SyncReport
@@ -36,4 +36,4 @@ class AsyncVaultApi(View):
 
 
 async def _files(folder: str | Path, name: str | None) -> VaultFiles:
-    return await asyncio.to_thread(compose.vault, Path(folder), name)
+    return await asyncio.to_thread(compose.vault, path_of("folder", folder), name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 from uuid import UUID
 
@@ -11,6 +13,7 @@ from remembrancer import engine, jobs
 from remembrancer.domain import validation
 from remembrancer.domain.query import Filter, Filters, filter_of
 from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.errors import InvalidInput
 
 if TYPE_CHECKING:
     from remembrancer.engine.context import Caller, Context
@@ -127,6 +130,17 @@ def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any)
     """
     names: Any = vars(shape)["__slots__"]
     return shape(**{name: value for name, value in {**arguments, **changed}.items() if name in names})
+
+
+def path_of(argument: str, value: object) -> Path:
+    """A path from a Path or its text. Raises InvalidInput."""
+    if not isinstance(value, str | Path) or not str(value) or "\x00" in str(value):
+        raise InvalidInput(argument, value, "a path")
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        raise InvalidInput(argument, value, "a path without lone surrogates") from None
+    return Path(value)
 
 
 def identifiers(argument: str, values: object) -> list[UUID]:

@@ -10,8 +10,10 @@ from remembrancer.errors import InvalidInput
 from remembrancer.ingest.fields import is_object
 from remembrancer.ingest.problem import Problem, RecordLocation
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""The limit of one line. A transcript line may contain an image or a whole file."""
+MAX_LINE_BYTES = 24 * 1024 * 1024
+"""The limit of one line: the longest text of an event (16 MiB), escaped in JSON. A line of words takes up to a second a
+megabyte to analyse.
+"""
 
 OnBytes = Callable[[int], None]
 

@@ -143,7 +143,10 @@ def _bound(argument: str, value: date | datetime | str | None, *, days: int = 0)
     day = _day(argument, value)
     if day is None:
         return _moment(argument, value)
-    return datetime.combine(day + timedelta(days=days), time(), tzinfo=UTC)
+    try:
+        return datetime.combine(day + timedelta(days=days), time(), tzinfo=UTC)
+    except OverflowError:
+        raise InvalidInput(argument, value, "a day before 9999-12-31") from None
 
 
 def _day(argument: str, value: date | datetime | str | None) -> date | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from remembrancer.domain import validation
 from remembrancer.domain.recall import Renderer
@@ -87,7 +87,7 @@ class AccessPolicy:
 
     def reach_of(self, role: str) -> Reach:
         """The reach of a role. Raises InvalidInput for an unknown role: a typo must not widen access."""
-        if role not in self.by_role:
+        if not isinstance(cast("object", role), str) or role not in self.by_role:
             raise InvalidInput("role", role, "one of " + ", ".join(sorted(self.by_role)))
         return self.by_role[role]
 
@@ -167,7 +167,7 @@ class Preset:
         """The ranking of that name; None: the default one. Raises InvalidInput for an unknown name."""
         if name is None:
             return self.ranking
-        if name not in self.rankings:
+        if not isinstance(cast("object", name), str) or name not in self.rankings:
             allowed = ", ".join(sorted(self.rankings)) or f"none: preset {self.name} has but one"
             raise InvalidInput("ranking", name, allowed)
         return self.rankings[name]

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer import AsyncRemembrancer, Remembrancer
+from remembrancer.config import read_file
 from remembrancer.domain import validation
 from remembrancer.domain.job import Job
 from remembrancer.errors import InvalidInput
@@ -217,7 +218,7 @@ def stage(call: Invocation, *, file: Annotated[Path, "FILE", "The project's INTE
     Example: remembrancer stage INTENT.md --preset teaparty --project checkout
     """
     try:
-        intent = file.read_text(encoding="utf-8")
+        intent = read_file("file", file)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput("file", str(file), f"a readable UTF-8 text file ({error})") from error
     _done(call, lambda memory: memory.learnings.enter_stage(intent), report_lines.staged)
