@@ -440,6 +440,70 @@ def test_the_memories_of_a_file_of_the_tenth_version_name_who_spoke(tmp_path: Pa
     assert told == [("grafana", "tool"), (None, None)]
 
 
+TOLD_ANEW = replace(KESTREL, text="a heron on the roof", revision=2, superseded_by=None, superseded_at=None)
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture
+def tenth_file(tmp_path: Path) -> Path:
+    """A file of version 10: a memory that was told anew, with a vector, and one whose embedding failed."""
+    path = tmp_path / "tenth.db"
+    connection = of_version(path, 10)
+    for number, memory in enumerate((TOLD_ANEW, OWL), start=1):
+        add_memory(connection, memory, change=number)
+        found = analyse(memory.text)
+        connection.execute(
+            "INSERT INTO cues (n, workspace, memory, ordinal, heading, text, terms, length, marks)"
+            " VALUES (?, 'acme', ?, 0, '', ?, ?, ?, 8)",
+            (number, number, memory.text, packed_terms(found.terms), len(found.terms)),
+        )
+        connection.execute("INSERT INTO cues_fts (rowid, words) VALUES (?, ?)", (number, " ".join(found.tokens)))
+    connection.execute(
+        "INSERT INTO embeddings (cue, model, dim, truncated, vector) VALUES (1, 'm', 1, 0, x'0000803F');"
+        " INSERT INTO word_vectors VALUES (1, 'm', x'80'); INSERT INTO vector_models VALUES ('acme', 'm', 1);"
+        " INSERT INTO vector_retries VALUES (2, 'm', 3, 0, 'no answer'); INSERT INTO changes VALUES ('acme', 2)"
+    )
+    connection.execute("INSERT INTO revisions VALUES (1, 1, 'Bird', 'a kestrel on the roof', ?)", (micros(LATER),))
+    connection.close()
+    return path
+
+
+class TestAFileOfTheTenthVersion:
+    def test_keeps_its_memories_with_their_cues_and_vectors(self, tenth_file: Path) -> None:
+        async def read(store: SearchedStore) -> tuple[object, ...]:
+            rows = await exported(store, KESTREL.scope)
+            vectors = [(row["ordinal"], row["token_embeddings"]) for row in rows if row["record"] == "vector"]
+            waiting = await store.pending(KESTREL.scope, "m", limit=9, now=NOW)
+            found = await store.search(ANA, request("heron", context_features=True))
+            assert found.context_features is not None
+            flags = found.context_features.flags.tolist()
+            return await store.get(ANA, [KESTREL.id, OWL.id]), vectors, [cue.text for cue in waiting], flags
+
+        memories, vectors, waiting, flags = with_store(tenth_file, read)
+        assert memories == {KESTREL.id: TOLD_ANEW, OWL.id: OWL}
+        assert (vectors, flags) == ([(0, "gA==")], [8])
+        assert waiting == ["Bird\na kestrel on the roof", "an owl in the barn"]
+
+    def test_is_found_as_of_then_by_what_it_said_then(self, tenth_file: Path) -> None:
+        async def ask(store: SearchedStore) -> list[set[str]]:
+            return [await replace(store.finder, at=at).found("kestrel", "heron", reader=ANA) for at in (NOW, LATER)]
+
+        assert with_store(tenth_file, ask) == [{"a kestrel on the roof"}, {"a heron on the roof"}]
+
+    def test_takes_what_it_does_not_know_of_a_revision_from_the_memory(self, tenth_file: Path) -> None:
+        then = with_store(tenth_file, lambda store: store.read(lambda view: view.as_of(NOW).get(ANA, [KESTREL.id])))
+        assert then[KESTREL.id] == replace(TOLD_ANEW, title="Bird", text="a kestrel on the roof", revision=1)
+
+    def test_knows_when_its_memories_were_last_written(self, tenth_file: Path) -> None:
+        rows = with_store(tenth_file, lambda store: exported(store, KESTREL.scope))
+        changed = [row["changed_at"] for row in rows if row["record"] == "memory"]
+        assert changed == [LATER.isoformat(timespec="microseconds"), NOW.isoformat(timespec="microseconds")]
+
+    def test_is_sound(self, tenth_file: Path) -> None:
+        findings = with_store(tenth_file, lambda store: store.check(KESTREL.scope, None))
+        assert [finding for finding in findings if not finding.ok] == []
+
+
 class TestAnExportOfTheFirstVersion:
     @pytest.fixture
     def export(self, tmp_path: Path) -> Path:
@@ -470,7 +534,7 @@ class TestAnExportOfTheFirstVersion:
             rem.import_(export, dry_run=False)
             rem.export(tmp_path / "again.jsonl")
         header, *_ = (tmp_path / "again.jsonl").read_text(encoding="utf-8").splitlines()
-        assert json.loads(header)["version"] == 4
+        assert json.loads(header)["version"] == 5
 
 
 class TestAMigrationThatFails:

@@ -167,13 +167,30 @@ def is_over(memory: Memory, at: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """A previous text of a memory. `number`: the revision that had it."""
+    """What a memory said before, until `replaced_at`. `number`: the revision that said it.
+
+    `kind` and the fields after it: as the memory had them. `kind` is None where they were not recorded, as in files of
+    versions before 17.
+    """
 
     memory_id: UUID
     number: int
     title: str | None
     text: str
     replaced_at: datetime
+    kind: str | None = None
+    tier: Tier | None = None
+    source: str | None = None
+    origin: Origin | None = None
+    visibility: Visibility | None = None
+    session: str | None = None
+    occurred_from: datetime | None = None
+    occurred_to: datetime | None = None
+    valid_from: datetime | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
+    actor: str | None = None
+    role: Role | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

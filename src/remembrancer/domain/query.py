@@ -18,7 +18,7 @@ class Filter:
     """A filter on memories, beyond visibility. None means any.
 
     - `current_at`: believed at that time: recorded by then, within [valid_from, valid_until), not yet superseded or
-      retired.
+      retired. `past`: the memories are those of then, with what they said, had and were; else those of now.
     - `since`, `until`: its time span overlaps [since, until).
     - `tags`: it has all of these; `without_tags`: none of these.
     - `kinds`, `tiers`, `visibilities`: it has one of these; `without_kinds`: none of these.
@@ -38,6 +38,7 @@ class Filter:
     session: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    past: bool = False
 
 
 class Filters(TypedDict, total=False):
@@ -45,7 +46,7 @@ class Filters(TypedDict, total=False):
 
     `kinds`, `tiers`, `visibilities`: the memory has one of them. `tags`: it has all of them. `metadata`: it has each
     key with exactly this value. `source`, `session`: exactly this one. `since`, `until`: it happened in [since, until).
-    `as_of`: as believed at that time; None: now.
+    `as_of`: as believed at that time, by what each memory said and was then; None: now.
     """
 
     kinds: Iterable[str] | None
@@ -70,8 +71,10 @@ def filter_of(filters: Filters, now: datetime) -> Filter:
             raise TypeError(f"there is no filter {name!r}")
     start, end = validation.span(filters.get("since"), filters.get("until"))
     as_of, tags, metadata = filters.get("as_of"), filters.get("tags"), filters.get("metadata")
+    at = now if as_of is None else validation.moment("as_of", as_of)
     return Filter(
-        current_at=now if as_of is None else validation.moment("as_of", as_of),
+        current_at=at,
+        past=at < now,
         kinds=validation.any_of("kinds", filters.get("kinds"), validation.slug),
         tiers=validation.any_choice("tiers", filters.get("tiers"), Tier),
         tags=frozenset(validation.tags("tags", () if tags is None else tags)),

@@ -77,12 +77,12 @@ class Visibility(StrEnum):
     WORKSPACE = "workspace"
 
 
-_NARROWEST_FIRST: Final = (Visibility.SESSION, Visibility.OWN, Visibility.CREW, Visibility.WORKSPACE)
+NARROWEST_FIRST: Final = (Visibility.SESSION, Visibility.OWN, Visibility.CREW, Visibility.WORKSPACE)
 
 
 def narrowest(visibilities: Iterable[Visibility]) -> Visibility:
     """The visibility of a memory formed from memories of these visibilities (at least one): the narrowest."""
-    return min(visibilities, key=_NARROWEST_FIRST.index)
+    return min(visibilities, key=NARROWEST_FIRST.index)
 
 
 class Reach(StrEnum):

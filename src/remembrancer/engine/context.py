@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from remembrancer.domain.memory import Memory
     from remembrancer.domain.query import Filter
+    from remembrancer.ports.changes import ReadView
     from remembrancer.ports.embedder import Embedder
     from remembrancer.ports.index import Index
     from remembrancer.ports.language_model import LanguageModel
@@ -130,6 +131,10 @@ class Context:
     @property
     def model(self) -> str | None:
         return None if self.embedder is None else self.embedder.model_id
+
+    async def read(self, where: Filter, work: Callable[[ReadView], T]) -> T:
+        """Run a function over one snapshot of the records: as they were then, for a filter of the past."""
+        return await self.store.read((lambda view: work(view.as_of(where.current_at))) if where.past else work)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

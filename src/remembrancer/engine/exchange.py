@@ -17,8 +17,8 @@ from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
 
 FORMAT: Final = "remembrancer-export"
-VERSION: Final = 4
-READABLE: Final = (1, 2, 3, 4)
+VERSION: Final = 5
+READABLE: Final = (1, 2, 3, 4, 5)
 """The file versions that can be imported. Fields that an older version lacks get their defaults."""
 
 OnRows = Callable[[int], None]
@@ -78,8 +78,9 @@ async def import_file(
 ) -> Imported:
     """Write the rows of an export into the workspace, in one transaction.
 
-    Existing rows do not change, so importing twice adds nothing. Raises InvalidInput or Conflict naming the line that
-    is invalid or cannot be imported, and InvalidInput for a truncated file.
+    Importing twice adds nothing. Existing rows do not change, except that a memory which the file has at a later
+    revision, or written later, is brought there; what it said and was before is its past then. Raises InvalidInput or
+    Conflict naming the line that is invalid or cannot be imported, and InvalidInput for a truncated file.
     """
     rows = _Rows(path, on_rows)
     try:

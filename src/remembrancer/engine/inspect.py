@@ -97,7 +97,9 @@ async def page(
     """
     place = None if after is None else MemoryPlace.parse("after", after)
     kept = shown(ctx, where)
-    found = await ctx.store.memories(reader, kept, limit=limit + 1, oldest_first=oldest_first, after=place)
+    found = await ctx.read(
+        where, lambda view: view.memories(reader, kept, limit=limit + 1, oldest_first=oldest_first, after=place)
+    )
     memories = found[:limit]
     return MemoryPage(memories=memories, next=MemoryPlace.of(memories[-1]).cursor if len(found) > limit else None)
 
@@ -139,12 +141,19 @@ async def ready(ctx: Context, scope: Scope) -> None:
 async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
     """Ask the question, and explain why this memory is not among the hits. Raises NotFound."""
     in_workspace = Reader(reader.scope, Reach.WORKSPACE)
-    memory = await get(ctx, in_workspace, memory_id)
-    if memory_id not in await ctx.store.get(reader, [memory_id]):
+    known = await get(ctx, in_workspace, memory_id)
+    then = await ctx.read(question.where, lambda view: view.get(in_workspace, [memory_id]))
+    memory = then.get(memory_id, known)  # recorded later, it is told of as it is now
+    visible = (
+        ctx.read(question.where, lambda view: view.get(reader, [memory_id]))
+        if then
+        else ctx.store.get(reader, [memory_id])
+    )
+    if memory_id not in await visible:
         reason = f"out of reach: this reader looks as far as {reader.reach}, the memory belongs to {_owner(memory)}"
         return WhyNot(memory=memory, returned=False, reason=reason)
     now = question.where.current_at
-    if any(one.id == memory_id for one in await ctx.store.read(lambda view: pinned(ctx, view, reader, now))):
+    if any(one.id == memory_id for one in await ctx.read(question.where, lambda view: pinned(ctx, view, reader, now))):
         return WhyNot(memory=memory, returned=False, reason="it stands in every answer, apart from the hits")
     excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:

@@ -190,18 +190,20 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         return gathered, rank(recalling, view, gathered)
 
     if reranker is None and (ctx.embedder is None or computing(ctx.embedder)):
-        return await ctx.store.read(at_once)
+        return await ctx.read(question.where, at_once)
     # Nothing is awaited inside a read.
-    planned = await ctx.store.read(recalling.planned)
+    planned = await ctx.read(question.where, recalling.planned)
     embedded = await embed(ctx, planned, ranking)
-    gathered, ranked = await ctx.store.read(best)
+    gathered, ranked = await ctx.read(question.where, best)
     if reranker is not None:
         try:
-            ranked = await engine.rerank.rerank(ctx, reader, reranker, ranking, ranked, planned.searched)
+            ranked = await engine.rerank.rerank(
+                ctx, reader, question.where, reranker, ranking, ranked, planned.searched
+            )
         except ModelUnavailable as error:
             recalling.degraded["rerank"] = f"reranker down: {error}"
         recalling.timer.lap("rerank")
-    return await ctx.store.read(lambda view: present(recalling, view, gathered, ranked))
+    return await ctx.read(question.where, lambda view: present(recalling, view, gathered, ranked))
 
 
 def gather(

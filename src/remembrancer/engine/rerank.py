@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.domain.memory import Cue
+    from remembrancer.domain.query import Filter
     from remembrancer.domain.scope import Reader
     from remembrancer.engine.context import Context
     from remembrancer.policies.ranking.scoring import FloatColumn
@@ -30,7 +31,7 @@ _SLACK: Final = 1e-6
 
 
 async def rerank(
-    ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str
+    ctx: Context, reader: Reader, where: Filter, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str
 ) -> Ranked:
     """Rank the candidates again, using a reranker's scores of the best `ranking.rerank` above the relevance threshold.
 
@@ -38,7 +39,7 @@ async def rerank(
     """
     best: list[int] = ranked.order[ranked.relevant[ranked.order]][: ranking.rerank].tolist()
     ids = ranked.found.ids
-    cues = await ctx.store.cues(reader, [ids[index] for index in best])
+    cues = await ctx.read(where, lambda view: view.cues(reader, [ids[index] for index in best]))
     there = [index for index in best if ids[index] in cues]  # without those erased since the search
     if not there:
         return ranked

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,7 +24,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BUDGET_BYTES: Final = 1 << 30
+PAST_TIMES: Final = 2
 CAPABILITIES: Final = Capabilities(bm25=BM25, phrases=True, context=RULES, token_embeddings=True)
+
+
+class _Loaded:
+    """Loaded indexes, the least recently used first, by workspace, model and time."""
+
+    def __init__(self) -> None:
+        self.indexes: OrderedDict[tuple[str, str | None, datetime | None], WorkspaceIndex] = OrderedDict()
+        self.lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        return sum(index.nbytes for index in self.indexes.values())
 
 
 class ResidentIndex:
@@ -32,12 +46,15 @@ class ResidentIndex:
     A workspace is loaded when it is first searched. If all together exceed `budget_bytes`, the least recently used ones
     are dropped, except the one in use. `scanned`: in workspaces of at most this many cues, all vectors are compared; in
     larger ones, only those with similar signs.
+
+    For questions as of earlier times, the workspaces of at most `PAST_TIMES` times are held besides, under a budget of
+    their own. Each is loaded when first asked for, which takes as long as loading the workspace of now.
     """
 
     def __init__(self, budget_bytes: int = BUDGET_BYTES, *, scanned: int = SCANNED) -> None:
         self._budget, self._scanned = budget_bytes, scanned
-        self._workspaces: OrderedDict[tuple[str, str | None], WorkspaceIndex] = OrderedDict()
-        self._lock = threading.Lock()
+        self._now, self._past = _Loaded(), _Loaded()
+        """Apart, so that a question about the past neither waits for one about now nor makes it wait."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -45,7 +62,7 @@ class ResidentIndex:
 
     @property
     def nbytes(self) -> int:
-        return sum(index.nbytes for index in self._workspaces.values())
+        return self._now.nbytes + self._past.nbytes
 
     def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> ResidentSearch:
         with self.caught_up(feed, reader.scope, request.model) as index:
@@ -62,20 +79,23 @@ class ResidentIndex:
             return index.token_embeddings(feed, reader, refs)
 
     async def close(self) -> None:
-        with self._lock:
-            self._workspaces.clear()
+        for loaded in (self._now, self._past):
+            with loaded.lock:
+                loaded.indexes.clear()
 
     @contextmanager
     def caught_up(self, feed: ChangeFeed, scope: Scope, model: str | None) -> Generator[WorkspaceIndex]:
         """The index of a workspace, updated to the feed's state or a later one, with its lock held. Raises
         UnreadableRow.
         """
-        key = (scope.workspace, model)
-        with self._lock:
-            index = self._workspaces.pop(key, None)
+        key = (scope.workspace, model, feed.at)
+        loaded = self._now if feed.at is None else self._past
+        with loaded.lock:
+            index = loaded.indexes.pop(key, None)
             state = feed.state(scope)
             if index is None or index.is_mostly_unused or index.has_erased_rows(state):
-                index = WorkspaceIndex(Scope(workspace=scope.workspace), model, scanned=self._scanned)
+                whole = Scope(workspace=scope.workspace)
+                index = WorkspaceIndex(whole, model, scanned=self._scanned, past=feed.at is not None)
             if not index.has_all_of(state):
                 try:
                     # a number that does not fit its array was not written by this package
@@ -83,10 +103,11 @@ class ResidentIndex:
                         index.catch_up(feed, state)
                 except (ValueError, TypeError, ArithmeticError) as error:
                     raise UnreadableRow(error) from error
-            self._workspaces[key] = index
+            loaded.indexes[key] = index
             yield index
-            while len(self._workspaces) > 1 and self.nbytes > self._budget:
-                self._workspaces.popitem(last=False)
+            most = len(loaded.indexes) if feed.at is None else PAST_TIMES
+            while len(loaded.indexes) > 1 and (len(loaded.indexes) > most or loaded.nbytes > self._budget):
+                loaded.indexes.popitem(last=False)
 
 
 class ResidentSearch:

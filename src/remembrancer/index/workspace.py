@@ -61,11 +61,12 @@ class LookedUp:
 class WorkspaceIndex:
     """The index of one workspace and model, derived from the records. Not thread-safe: the owner locks each call."""
 
-    def __init__(self, scope: Scope, model: str | None, *, scanned: int) -> None:
-        """`scanned`: as in `ResidentIndex`."""
+    def __init__(self, scope: Scope, model: str | None, *, scanned: int, past: bool = False) -> None:
+        """`scanned`: as in `ResidentIndex`. `past`: it is fed by feeds of one past time."""
         self._scope = scope
         self._model = model
         self._scanned = scanned
+        self._past = past
         self._change = 0
         self._erasures = 0
         self._columns = MemoryColumns()
@@ -213,7 +214,8 @@ class WorkspaceIndex:
                 places = self._places_of(slot)
                 self._token_embeddings.drop(self._ref_of_cue.values[places].tolist())
                 # An import can add a cue to a memory without a new revision: the memory is then appended again.
-                known = all(cue.ref in self._cue_of_ref for cue in memory.cues)
+                # Of the past, a later write may tell more of the same revision.
+                known = not self._past and all(cue.ref in self._cue_of_ref for cue in memory.cues)
                 if known and self._columns.revisions[slot] == memory.revision:
                     self._columns.update(slot, memory)
                     self._take_vectors(memory.cues)
@@ -321,7 +323,8 @@ class WorkspaceIndex:
         if query is None:
             return None
         if query.phrase:
-            found = [self._cue_of_ref[ref] for ref in feed.cues_with_phrase(self._scope, query.phrase)]
+            refs = feed.cues_with_phrase(self._scope, query.phrase)
+            found = [self._cue_of_ref[ref] for ref in refs if ref in self._cue_of_ref]
             hits = np.zeros(len(self._memory_of_cue), dtype=np.float32)
             hits[found] = 1.0
             if kept is not None:

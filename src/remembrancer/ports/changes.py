@@ -12,6 +12,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from uuid import UUID
 
@@ -140,10 +141,25 @@ def current_span(
 class ChangeFeed(Protocol):
     """One snapshot of the records, as an index reads it. It does not check visibility; the index does."""
 
-    def state(self, scope: Scope) -> WorkspaceState: ...
+    @property
+    def at(self) -> datetime | None:
+        """The time as of which the records are read; None: as they are now.
+
+        Feeds of different times are different records for an index: the same cue may stand in other memories. Later
+        writes change what a feed of the past reports only where `state` has changed too.
+        """
+        ...
+
+    def state(self, scope: Scope) -> WorkspaceState:
+        """The present numbers, whatever `at` is."""
+        ...
 
     def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
-        """Memories of the workspace that have cues and a change number above `after`, ordered by that number."""
+        """Memories of the workspace that have cues and a change number above `after`, ordered by that number.
+
+        As of a time: without those recorded later, each with its revision and state of then, and with the vectors of
+        that revision's cues, whenever these were made. Its visibility is the narrower of then and now.
+        """
         ...
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
@@ -151,12 +167,20 @@ class ChangeFeed(Protocol):
         ...
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> Sequence[int]:
-        """The refs of the workspace's cues whose tokens contain these words next to each other, in this order."""
+        """The refs of the workspace's cues whose tokens contain these words next to each other, in this order. Cues of
+        other revisions may be among them.
+        """
         ...
 
 
 class ReadView(ChangeFeed, Protocol):
     """One snapshot of the records, for functions that make several reads. Each method is as in the store."""
+
+    def as_of(self, at: datetime) -> ReadView:
+        """The same snapshot, read as the records were at a time: every method answers with the revisions and states of
+        then, and without what was recorded later. Weights of relations are those of now. What was erased is gone.
+        """
+        ...
 
     def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]: ...
 

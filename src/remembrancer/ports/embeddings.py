@@ -82,7 +82,8 @@ class Embeddings(Protocol):
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
     ) -> tuple[PendingCue, ...]:
-        """Cues of the workspace without a vector of `model`. Cues that failed and whose retry is not due are left out.
+        """Cues of the workspace without a vector of `model`, those of earlier revisions among them. Cues that failed
+        and whose retry is not due are left out.
 
         `token_embeddings`: also cues that have a vector but no token embeddings. `before`: the number of preceding user
         and assistant turns to return with each turn, whether or not they became memories; gaps are at most

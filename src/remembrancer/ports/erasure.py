@@ -33,11 +33,12 @@ class Erasures(Protocol):
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
         """Remove memories and events with everything that belongs to them, and store a receipt, in one transaction.
 
-        Removed with a memory: its cues, vectors, revisions, relations, exposures, reviews and audit. With an event: its
-        priority changes. With the last row of a session: its exposures. With the last event of a stream: its cursor;
-        any other stream loses its note. Log lines that quote erased text become `ERASED`. Stored replies to idempotency
-        keys are all removed; the hashes of the keys stay, and the receipt says so. Positions of a stream are not reused
-        while any of its rows is left. A memory that an erased one superseded stays ended and releases its topic key.
+        Removed with a memory: its revisions and past states, the cues and vectors of all of them, its relations,
+        exposures, reviews and audit. With an event: its priority changes. With the last row of a session: its
+        exposures. With the last event of a stream: its cursor; any other stream loses its note. Log lines that quote
+        erased text become `ERASED`. Stored replies to idempotency keys are all removed; the hashes of the keys stay,
+        and the receipt says so. Positions of a stream are not reused while any of its rows is left. A memory that an
+        erased one superseded stays ended and releases its topic key.
 
         The receipt is stored `completed` by the returned value, and without `purged_at`. Raises
         Conflict, and writes nothing, if a row no longer exists or has another revision, or if a memory that stays was

@@ -13,7 +13,7 @@ import binascii
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import UTC, date, datetime
 from enum import Enum, StrEnum
 from functools import cache
@@ -27,6 +27,7 @@ from remembrancer.domain.flat import Flat
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
+from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope, Visibility
@@ -80,28 +81,42 @@ class StreamRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """A memory with the events it was formed from, in order."""
+    """A memory with the events it was formed from, in order.
+
+    `changed_at`: when it was last written; None in older exports: as far as its fields tell. Of two forms of a memory
+    that said the same before, an import keeps the one at the later revision, else the one that was written later.
+    """
 
     memory: Memory
     event_ids: tuple[UUID, ...]
+    changed_at: datetime | None = None
+
+    @property
+    def written_at(self) -> datetime:
+        """`changed_at`, or the latest time that the memory names."""
+        memory, usage = self.memory, self.memory.strength.usage
+        known = (memory.superseded_at, memory.retired_at, memory.consolidated_at, memory.strength.last_reviewed_at)
+        used = (usage.last_retrieved_at, usage.last_shown_at, usage.last_used_at)
+        return self.changed_at or max([memory.recorded_at, *(at for at in (*known, *used) if at is not None)])
 
 
 @dataclass(frozen=True, slots=True)
 class CueRecord:
-    """A cue, and the revision of its memory that it belongs to. An import skips it if the memory has another revision.
+    """A cue, and the revisions of its memory that it belongs to: from `revision` to `last` (None: the present one).
 
     Tokens and terms are not exported; an import analyses the text again.
     """
 
     cue: Cue
     revision: int
+    last: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorRecord:
     """The vector of one cue: `data` is little-endian float32, unit length, 4 bytes for each of `dim` components.
 
-    `revision`: that of its memory.
+    `revision`: the first revision of the memory that has the cue.
     """
 
     memory_id: UUID
@@ -119,13 +134,66 @@ class VectorRecord:
         return len(self.data) // 4
 
 
-Memorial = Revision | Relation | Exposed | Review | Audited | HealthSnapshot
+TextRecord = CueRecord | VectorRecord | Revision | PastState
+"""What a memory said or was, in one of its revisions."""
+
+HistoryRecord = Relation | Exposed | Review | Audited | HealthSnapshot
 """The history of memories. These rows have no id: an exposure is identified by its memory, kind and time, a review by
 its memory and time, an audit line by all its fields.
 """
 
-Record = Event | ArchivedRecord | PriorityChange | StreamRecord | MemoryRecord | CueRecord | VectorRecord | Memorial
+Record = Event | ArchivedRecord | PriorityChange | StreamRecord | MemoryRecord | TextRecord | HistoryRecord
 """Any exported record. An imported event replaces its archived form. A stream's cursor only moves forward."""
+
+
+def record_owner(record: TextRecord) -> UUID:
+    """The memory that a record belongs to."""
+    return record.cue.memory_id if isinstance(record, CueRecord) else record.memory_id
+
+
+def cue_of(revision: Revision) -> Cue:
+    """The cue of a revision of which only the text is known."""
+    text = revision.text if revision.title is None else f"{revision.title}\n{revision.text}"
+    return Cue(memory_id=revision.memory_id, ordinal=0, text=text)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherForm:
+    """A memory of an export that the importing store has in another form, with what it said and was."""
+
+    record: MemoryRecord
+    texts: list[TextRecord] = field(default_factory=list[TextRecord])
+
+    def shares_past(self, said: Mapping[int, tuple[str | None, str]]) -> bool:
+        """Whether the older of the two forms is a past of the newer one. `said`: title and text of each revision of the
+        store's form.
+        """
+        memory = self.record.memory
+        mine = {one.number: (one.title, one.text) for one in self.texts if isinstance(one, Revision)}
+        mine[memory.revision] = memory.title, memory.text
+        common = min(memory.revision, max(said))
+        return common in mine and said.get(common) == mine[common]
+
+    def is_later(self, revision: int, changed_at: datetime) -> bool:
+        """Whether it is the newer form. The arguments: the store's."""
+        return (self.record.memory.revision, self.record.written_at) > (revision, changed_at)
+
+    def last_of(self, ordinal: int, revision: int, last: int) -> int | None:
+        """The last revision that has the store's cue at this place since `revision`. `last`: of the store's form, where
+        the cue is in use.
+        """
+        for one in self.texts:
+            if isinstance(one, CueRecord) and (one.cue.ordinal, one.revision) == (ordinal, revision):
+                return one.last
+        return None if self.record.memory.revision == last else last
+
+    def texts_of(self, revision: int) -> list[TextRecord]:
+        """What it said and was, as far as that is past for a store that is at a later revision."""
+        mine = self.record.memory.revision
+        return [
+            replace(one, last=mine) if isinstance(one, CueRecord) and one.last is None and mine < revision else one
+            for one in self.texts
+        ]
 
 
 def record_to_row(record: Record) -> ExportRow:
@@ -346,6 +414,23 @@ def _memory(**fields: Any) -> Memory:
     return memory
 
 
+def _cue(*, cue: Cue, revision: int, last: int | None) -> CueRecord:
+    if last is not None and last < revision:
+        raise InvalidInput("cue.last", last, f"{revision} or more: the last revision that has the cue")
+    return CueRecord(cue, revision, last)
+
+
+def _revision(**fields: Any) -> Revision:
+    """Of what a revision had besides its text, all or nothing is recorded."""
+    revision = Revision(**fields)
+    needed = ("tier", "origin", "visibility", "occurred_from", "occurred_to")
+    if revision.kind is not None:
+        for name in needed:
+            if getattr(revision, name) is None:
+                raise InvalidInput(f"revision.{name}", None, "a value, as `kind` has one")
+    return revision
+
+
 def _vector(*, dim: int, **fields: Any) -> VectorRecord:
     vector = VectorRecord(**fields)
     if len(vector.data) != 4 * dim:
@@ -476,7 +561,11 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
     _Shape(
         "memory",
         MemoryRecord,
-        (*_inside("memory", *_MEMORY), _Field("event_ids", _identifiers)),
+        (
+            *_inside("memory", *_MEMORY),
+            _Field("event_ids", _identifiers),
+            _Field("changed_at", _optional(_moment)),
+        ),
         {"memory": _memory, "memory.strength": Strength, "memory.strength.usage": Usage},
         scope="memory.scope",
     ),
@@ -493,8 +582,9 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
                 _Field("event_id", _optional(validation.identifier)),
                 _Field("start", _optional(_whole(0)), missing=None),
             ),
+            _Field("last", _optional(_whole(1))),
         ),
-        {"cue": Cue},
+        {"": _cue, "cue": Cue},
     ),
     _Shape(
         "vector",
@@ -525,7 +615,33 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
             _Field("title", _title),
             _Field("text", _text),
             _Field("replaced_at", _moment),
+            _Field("kind", _optional(validation.slug)),
+            _Field("tier", _optional(_choice(Tier))),
+            _Field("source", validation.optional_name),
+            _Field("origin", _optional(_choice(Origin))),
+            _Field("visibility", _optional(_choice(Visibility))),
+            _Field("session", validation.optional_name),
+            *_fields("occurred_from occurred_to valid_from", _optional(_moment)),
+            _Field("tags", validation.tags, missing=[]),
+            _Field("metadata", validation.json_object, missing={}),
+            _Field("actor", validation.optional_name),
+            _Field("role", _optional(_choice(Role))),
         ),
+        {"": _revision},
+    ),
+    _Shape(
+        "state",
+        PastState,
+        (
+            _MEMORY_ID,
+            _Field("until", _moment),
+            _Field("valid_until", _optional(_moment)),
+            _Field("superseded_by", _optional(validation.identifier)),
+            *_fields("superseded_at retired_at", _optional(_moment)),
+            _Field("status", _choice(Status)),
+            *_inside("strength", *_STRENGTH),
+        ),
+        {"strength": Strength, "strength.usage": Usage},
     ),
     _Shape(
         "relation",

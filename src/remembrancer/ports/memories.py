@@ -53,8 +53,10 @@ class Memories(Protocol):
     async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
         """Replace a memory's text; keep the previous text as a revision. Its new revision is `expected_revision` + 1.
 
-        Status, usage, confidence and reviews stay. `write.event_ids` are added to the provenance; the cues are replaced
-        and their vectors removed. Raises Conflict unless the memory is at `expected_revision` and not superseded.
+        Status, usage, confidence and reviews stay. `write.event_ids` are added to the provenance. Cues that are the
+        same, with the same analysis, stay with their vectors. The others are replaced; they are kept with the previous
+        revision, with their vectors. A state that ends is kept too (`domain.past`). Raises Conflict unless the memory
+        is at `expected_revision` and not superseded.
         """
         ...
 
@@ -132,7 +134,7 @@ class Memories(Protocol):
         ...
 
     async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
-        """The previous texts of a memory, oldest first."""
+        """What the memory said before, oldest first."""
         ...
 
     async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:

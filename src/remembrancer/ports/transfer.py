@@ -50,8 +50,13 @@ class Transfer(Protocol):
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
         """Write exported rows into this workspace, in one transaction; returns how many were new.
 
-        Existing rows are not changed. `rows` is consumed once, inside the transaction. A dry run counts and rolls back.
-        Raises InvalidInput or Conflict for a row that cannot be written; nothing is written then.
+        Existing rows are not changed, except a memory that the rows have in a later form: at a later revision, or
+        written later (`MemoryRecord`). Where the older form is a past of the newer one, as in two exports of one
+        workspace, the memory and its past are the same afterwards whichever is imported first; else the form that is
+        here stays. Rows of one kind may come in any order.
+
+        `rows` is consumed once, inside the transaction. A dry run counts and rolls back. Raises InvalidInput or
+        Conflict for a row that cannot be written; nothing is written then.
         """
         ...
 

@@ -25,6 +25,7 @@ from remembrancer.testing.contract import (
     filters,
     machine,
     neighbours,
+    past,
     search,
     strength,
     token_embeddings,
@@ -49,6 +50,7 @@ class IndexContract(
     context_features.ContextContract,
     context_features.ParticipantsContract,
     token_embeddings.FoundWordsContract,
+    past.FoundInThePastContract,
     wall.IndexWallContract,
 ):
     """Every rule of the `Index` protocol. A subclass gives `make_store` and `make_index`."""

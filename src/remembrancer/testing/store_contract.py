@@ -35,6 +35,7 @@ from remembrancer.testing.contract import (
     jobs,
     journal,
     memories,
+    past,
     priorities,
     reading,
     relations,
@@ -116,7 +117,7 @@ class InspectionSuite(memories.StatsContract, health.HealthContract):
     """The role `ports.inspection.Inspection`."""
 
 
-class ChangesSuite(changes.ChangesContract):
+class ChangesSuite(changes.ChangesContract, past.PastContract):
     """The read view that an index is fed from: `ports.changes.ReadView`, through `Store.read`."""
 
 

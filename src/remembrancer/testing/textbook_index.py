@@ -143,7 +143,7 @@ class _Around:
         self._beside: dict[UUID, list[UUID]] = {}
         visible = {cue.ref for memory in memories for cue in memory.cues}
         turns: set[UUID] = set()
-        for ref, indexed in rows.cues.items():
+        for ref, indexed in rows.cues_in_use().items():
             event_id = indexed.cue.event_id
             if event_id is not None:
                 turns.add(event_id)

@@ -96,9 +96,17 @@ def test_an_export_names_no_workspace(exported: Path) -> None:
 
 def test_an_export_begins_with_its_format_and_ends_with_its_count(exported: Path) -> None:
     rows = lines(exported)
-    assert rows[0] == {"record": "remembrancer-export", "version": 4}
+    assert rows[0] == {"record": "remembrancer-export", "version": 5}
     assert rows[-1] == {"record": "end", "rows": len(rows) - 2}
-    assert {row["record"] for row in rows[1:-1]} == {"event", "memory", "cue", "vector", "revision", "exposure"}
+    assert {row["record"] for row in rows[1:-1]} == {
+        "event",
+        "memory",
+        "cue",
+        "vector",
+        "revision",
+        "state",
+        "exposure",
+    }
 
 
 def test_an_export_has_the_whole_workspace_for_every_caller(full: Remembrancer, exported: Path, tmp_path: Path) -> None:
@@ -179,7 +187,7 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ['{"record":"remembrancer-export","version":5}', '{"record":"other","version":1}', "{}"]
+    "header", ['{"record":"remembrancer-export","version":6}', '{"record":"other","version":1}', "{}"]
 )
 def test_a_wrong_header_is_refused_by_its_line(exported: Path, header: str) -> None:
     refused(

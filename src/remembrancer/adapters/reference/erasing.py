@@ -68,7 +68,7 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
     }
     for memory in rows.memories.values():
         if memory.superseded_by in removal.memories and memory.id not in removal.memories:
-            rows.memories[memory.id] = _ended(memory, receipt.at)
+            _let_go_of_successor(rows, memory, receipt.at)
     for write in removal.rebuilt:
         _replace_text(rows, write, counts)
     for identifier in sorted(removal.restored):
@@ -89,7 +89,7 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
     words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
     counts["quotations"] += _redact(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
-    kinds += ("reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
+    kinds += ("past_states", "reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
     found = _repeated(rows, told, analyse)
     return erasure.Removed({kind: counts[kind] for kind in kinds}, found, requests=len(rows.claims))
 
@@ -149,6 +149,14 @@ def _texts(rows: Rows, removal: erasure.Removal) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
 
 
+def _let_go_of_successor(rows: Rows, memory: Memory, at: datetime) -> None:
+    ended = rows.memories[memory.id] = _ended(memory, at)
+    gone = {"superseded_by": None, "superseded_at": None, "valid_until": ended.valid_until}
+    for key, state in rows.past_states.items():
+        if key[0] == memory.id and state.superseded_by is not None:
+            rows.past_states[key] = replace(state, **gone)
+
+
 def _ended(memory: Memory, at: datetime) -> Memory:
     """A memory whose successor is removed: it stays ended at its supersession and does not become valid again."""
     ended = memory.superseded_at or at
@@ -168,7 +176,7 @@ def _replace_text(rows: Rows, write: MemoryWrite, counts: Counter[str]) -> None:
     )
     rows.provenance[identifier] = write.event_ids
     for indexed in write.cues:
-        rows.cues[rows.new_ref()] = indexed
+        rows.add_cue(indexed, told.revision)
 
 
 def _restore(rows: Rows, memory: Memory) -> None:
@@ -180,7 +188,7 @@ def _restore(rows: Rows, memory: Memory) -> None:
 
 def _remove_texts(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
     """Remove the memory's cues, their vectors, and its revisions."""
-    refs = {ref for ref, _ in rows.cues_of(identifier)}
+    refs = {ref for ref, indexed in rows.cues.items() if indexed.cue.memory_id == identifier}
     vectors = [stored for at, stored in rows.vectors.items() if at[0] in refs]
     counts["cues"] += len(refs)
     counts["vectors"] += len(vectors)
@@ -195,12 +203,13 @@ def _remove_memory(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
     _remove_texts(rows, identifier, counts)
     _drop(rows.relations, lambda edge: identifier in {edge.source, edge.target}, counts, "relations")
     _drop(rows.exposures, lambda one: one.memory_id == identifier, counts, "exposures")
+    _drop(rows.past_states, lambda one: one.memory_id == identifier, counts, "past_states")
     _drop(rows.reviews, lambda one: one.memory_id == identifier, counts, "reviews")
     lines = {line for line in rows.audit if line.memory_id == identifier}
     rows.audit -= lines
     counts["audit"] += len(lines)
     counts["memories"] += 1
-    del rows.memories[identifier], rows.provenance[identifier]
+    del rows.memories[identifier], rows.provenance[identifier], rows.changed_at[identifier]
 
 
 def _remove_events(rows: Rows, removal: erasure.Removal, counts: Counter[str]) -> None:
@@ -273,5 +282,6 @@ def _repeated(rows: Rows, texts: Iterable[str], analyse: Analyse) -> tuple[UUID,
     held = [(event.id, event.text) for event in rows.all_events()]
     for memory in rows.memories.values():
         said = [memory.title or "", memory.text]
-        held += [(memory.id, " ".join((*said, indexed.cue.text))) for _, indexed in rows.cues_of(memory.id)]
+        cues = [indexed.cue for indexed in rows.cues.values() if indexed.cue.memory_id == memory.id]
+        held += [(memory.id, " ".join((*said, cue.text))) for cue in cues]
     return tuple(sorted({one for one, text in held if any(each in erasure.plain(text) for each in wanted)}))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import numpy as np
 
 from remembrancer.adapters.reference.journal import in_order_of_events, place_of
-from remembrancer.adapters.reference.rows import Rows, StoredVector, StreamProgress
+from remembrancer.adapters.reference.rows import CueSpan, Rows, StoredVector, StreamProgress
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.memory import Memory, Revision
+from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Scope
@@ -38,15 +39,15 @@ def export(rows: Rows) -> Iterator[ExportRow]:
 def _records(rows: Rows) -> Iterator[exchange.Record]:
     yield from _journal(rows)
     for memory in sorted(rows.memories.values(), key=lambda memory: (memory.recorded_at, memory.id)):
-        yield exchange.MemoryRecord(memory, rows.provenance[memory.id])
-    refs = sorted(rows.cues, key=lambda ref: (rows.cues[ref].cue.memory_id, rows.cues[ref].cue.ordinal))
-    for ref in refs:
-        cue = rows.cues[ref].cue
-        yield exchange.CueRecord(cue, rows.memories[cue.memory_id].revision)
-    for ref in refs:
-        for model in sorted(model for at, model in rows.vectors if at == ref):
-            yield _vector_record(rows, rows.cues[ref].cue, model, rows.vectors[ref, model])
+        yield exchange.MemoryRecord(memory, rows.provenance[memory.id], rows.changed_at[memory.id])
+    places = {ref: (one.cue.memory_id, one.cue.ordinal, rows.spans[ref].first) for ref, one in rows.cues.items()}
+    for ref in sorted(rows.cues, key=places.__getitem__):
+        yield exchange.CueRecord(rows.cues[ref].cue, rows.spans[ref].first, rows.spans[ref].last)
+    vectors = sorted(rows.vectors, key=lambda at: (*places[at[0]][:2], at[1], places[at[0]][2]))
+    for ref, model in vectors:
+        yield _vector_record(rows, ref, model, rows.vectors[ref, model])
     yield from _by_key(rows.revisions)
+    yield from _by_key(rows.past_states)
     yield from _by_key(rows.relations)
     yield from _by_key(rows.exposures)
     yield from _by_key(rows.reviews)
@@ -70,10 +71,86 @@ def _journal(rows: Rows) -> Iterator[exchange.Record]:
 
 def take_in(rows: Rows, records: Iterable[exchange.Record]) -> int:
     """Add records that do not exist yet. Returns how many were new."""
-    return sum(_take_in(rows, record) for record in records)
+    taking = _Import(rows)
+    return sum(map(taking.take_in, records)) + taking.merge()
 
 
-def _take_in(rows: Rows, record: exchange.Record) -> bool:  # noqa: PLR0911  a case for each
+class _Import:
+    """One import. What a memory that is here in another form said and was is held back until all of it is read."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._held: dict[UUID, exchange.OtherForm] = {}
+
+    def take_in(self, record: exchange.Record) -> bool:
+        match record:
+            case exchange.MemoryRecord():
+                return self._memory(record)
+            case exchange.CueRecord() | exchange.VectorRecord() | Revision() | PastState():
+                form = self._held.get(exchange.record_owner(record))
+                if form is None:
+                    return self._text(record)
+                form.texts.append(record)
+                return False
+            case Event() | exchange.ArchivedRecord() | PriorityChange() | exchange.StreamRecord():
+                return _take_in_journal(self._rows, record)
+            case _:
+                return _take_in_line(self._rows, record)
+
+    def merge(self) -> int:
+        return sum(self._merge(self._rows.memories[memory_id], form) for memory_id, form in self._held.items())
+
+    def _memory(self, record: exchange.MemoryRecord) -> bool:
+        rows, memory = self._rows, record.memory
+        here = rows.memories.get(memory.id)
+        if here is None:
+            _take_in_memory(rows, record)
+            return True
+        if (here.revision, rows.changed_at[memory.id]) != (memory.revision, record.written_at):
+            self._held[memory.id] = exchange.OtherForm(record)
+        return False
+
+    def _merge(self, memory: Memory, form: exchange.OtherForm) -> int:
+        rows = self._rows
+        said = {number: (one.title, one.text) for (owner, number), one in rows.revisions.items() if owner == memory.id}
+        if not form.shares_past({**said, memory.revision: (memory.title, memory.text)}):
+            return 0
+        is_later = form.is_later(memory.revision, rows.changed_at[memory.id])
+        if is_later:
+            refs = [ref for ref, _ in rows.cues_of(memory.id)]
+            events = dict.fromkeys((*rows.provenance[memory.id], *form.record.event_ids))
+            _take_in_memory(rows, replace(form.record, event_ids=tuple(events)))
+            for ref in refs:
+                last = form.last_of(rows.cues[ref].cue.ordinal, rows.spans[ref].first, memory.revision)
+                rows.spans[ref] = CueSpan(rows.spans[ref].first, last)
+        return is_later + sum(map(self._text, form.texts_of(memory.revision)))
+
+    def _text(self, record: exchange.TextRecord) -> bool:
+        rows, owner = self._rows, exchange.record_owner(record)
+        memory = _require(f"{_NAMES[type(record)]}.memory_id", owner, rows.memories)
+        match record:
+            case PastState():
+                return _add(rows.past_states, (owner, record.until), record)
+            case Revision():
+                # Otherwise the memory's own next revision takes this number.
+                return record.number < memory.revision and _take_in_revision(rows, memory, record)
+            case exchange.CueRecord():
+                return record.revision <= memory.revision and _take_in_cue(rows, record)
+            case exchange.VectorRecord():
+                return record.revision <= memory.revision and _take_in_vector(rows, record)
+
+
+_NAMES: Final[Mapping[type, str]] = {
+    exchange.CueRecord: "cue",
+    exchange.VectorRecord: "vector",
+    Revision: "revision",
+    PastState: "state",
+}
+
+
+def _take_in_journal(
+    rows: Rows, record: Event | exchange.ArchivedRecord | PriorityChange | exchange.StreamRecord
+) -> bool:
     match record:
         case Event():
             return _take_in_event(rows, record)
@@ -83,23 +160,11 @@ def _take_in(rows: Rows, record: exchange.Record) -> bool:  # noqa: PLR0911  a c
             return _take_in_priority_change(rows, record)
         case exchange.StreamRecord():
             return _take_in_stream(rows, record)
-        case exchange.MemoryRecord(memory, event_ids):
-            return _take_in_memory(rows, memory, event_ids)
-        case exchange.CueRecord():
-            return _take_in_cue(rows, record)
-        case exchange.VectorRecord():
-            return _take_in_vector(rows, record)
-        case _:
-            return _take_in_history(rows, record)
 
 
-def _take_in_history(rows: Rows, record: exchange.Memorial) -> bool:
-    """Add a log line of a memory, or a snapshot, unless it exists. Existing lines never change."""
+def _take_in_line(rows: Rows, record: exchange.HistoryRecord) -> bool:
+    """Add a line of a memory's history, or a snapshot, unless it exists. Existing lines never change."""
     match record:
-        case Revision():
-            memory = _require("revision.memory_id", record.memory_id, rows.memories)
-            at_hand = record.number < memory.revision  # otherwise the memory's own next revision takes this number
-            return at_hand and _add(rows.revisions, (record.memory_id, record.number), record)
         case Relation():
             _require("relation.source", record.source, rows.memories)
             _require("relation.target", record.target, rows.memories)
@@ -177,32 +242,41 @@ def _take_in_stream(rows: Rows, record: exchange.StreamRecord) -> bool:
     return is_news and is_same
 
 
-def _take_in_memory(rows: Rows, memory: Memory, event_ids: Sequence[UUID]) -> bool:
-    if memory.id in rows.memories:
-        return False
-    for event_id in event_ids:
+def _take_in_memory(rows: Rows, record: exchange.MemoryRecord) -> None:
+    for event_id in record.event_ids:
         _require("memory.event_ids", event_id, rows.events)
-    rows.put_memory(memory)
-    rows.provenance[memory.id] = tuple(event_ids)
+    rows.put_memory(record.memory)
+    rows.provenance[record.memory.id] = tuple(record.event_ids)
+    rows.changed_at[record.memory.id] = record.written_at
+
+
+def _take_in_revision(rows: Rows, memory: Memory, revision: Revision) -> bool:
+    if not _add(rows.revisions, (memory.id, revision.number), revision):
+        return False
+    if _ref(rows, memory.id, 0, revision.number) is None:  # an export from before revisions had cues
+        _take_in_cue(rows, exchange.CueRecord(exchange.cue_of(revision), revision.number, revision.number))
     return True
 
 
 def _take_in_cue(rows: Rows, record: exchange.CueRecord) -> bool:
     cue = record.cue
-    memory = _require("cue.memory_id", cue.memory_id, rows.memories)
-    if memory.revision != record.revision or _ref(rows, cue.memory_id, cue.ordinal) is not None:
+    if _ref(rows, cue.memory_id, cue.ordinal, record.revision) is not None:
         return False
     if cue.event_id is not None:
         _require("cue.event_id", cue.event_id, rows.events)
-    rows.cues[rows.new_ref()] = rows.analyse(cue)
+    later = [
+        rows.spans[ref].first - 1
+        for ref, indexed in rows.cues.items()
+        if (indexed.cue.memory_id, indexed.cue.ordinal) == (cue.memory_id, cue.ordinal)
+        and rows.spans[ref].first > record.revision
+    ]
+    last = min(later, default=None) if record.last is None else record.last
+    rows.add_cue(rows.analyse(cue), record.revision, last)
     return True
 
 
 def _take_in_vector(rows: Rows, record: exchange.VectorRecord) -> bool:
-    memory = _require("vector.memory_id", record.memory_id, rows.memories)
-    if memory.revision != record.revision:
-        return False
-    ref = _ref(rows, record.memory_id, record.ordinal)
+    ref = _ref(rows, record.memory_id, record.ordinal, record.revision)
     if ref is None:
         raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
     if (ref, record.model) in rows.vectors:
@@ -225,9 +299,11 @@ def _require(argument: str, row_id: UUID, rows: Mapping[UUID, T]) -> T:
     return rows[row_id]
 
 
-def _ref(rows: Rows, memory_id: UUID, ordinal: int) -> int | None:
-    for ref, indexed in rows.cues_of(memory_id):
-        if indexed.cue.ordinal == ordinal:
+def _ref(rows: Rows, memory_id: UUID, ordinal: int, revision: int) -> int | None:
+    """The cue that a memory has at this place in a revision."""
+    for ref, indexed in rows.cues.items():
+        cue = indexed.cue
+        if (cue.memory_id, cue.ordinal) == (memory_id, ordinal) and rows.spans[ref].holds(revision):
             return ref
     return None
 
@@ -242,11 +318,12 @@ def _read(rows: Rows, stream: Scope, cursor: int) -> str:
     return digest_of(event.id for event in sorted(until, key=lambda event: event.seq))
 
 
-def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> exchange.VectorRecord:
+def _vector_record(rows: Rows, ref: int, model: str, stored: StoredVector) -> exchange.VectorRecord:
+    cue = rows.cues[ref].cue
     return exchange.VectorRecord(
         memory_id=cue.memory_id,
         ordinal=cue.ordinal,
-        revision=rows.memories[cue.memory_id].revision,
+        revision=rows.spans[ref].first,
         model=model,
         truncated=stored.truncated,
         data=stored.vector.astype("<f4").tobytes(),

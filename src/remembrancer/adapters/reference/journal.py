@@ -127,7 +127,7 @@ def set_priority(
     for memory in [memory for memory in rows.memories.values() if event_id in rows.provenance[memory.id]]:
         ids = rows.provenance[memory.id]
         strength = change(memory, [before[one] for one in ids], [rows.events[one] for one in ids])
-        rows.memories[memory.id] = replace(memory, strength=strength)
+        rows.change_memory(replace(memory, strength=strength), at)
     return done
 
 

@@ -10,7 +10,8 @@ from uuid import UUID
 from remembrancer.adapters.reference.rows import Rows, StreamProgress
 from remembrancer.domain.effect import Effect, StatusChange
 from remembrancer.domain.instants import MICROSECOND
-from remembrancer.domain.memory import Memory, MemoryWrite, Revision, Status, holds, topic_level
+from remembrancer.domain.memory import Memory, MemoryWrite, Status, holds, topic_level
+from remembrancer.domain.past import revision_of
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Level, Scope
@@ -80,14 +81,9 @@ def revise(rows: Rows, scope: Scope, write: MemoryWrite, *, expected_revision: i
             last_reviewed_at=before.strength.last_reviewed_at,
         ),
     )
-    rows.revisions[before.id, before.revision] = Revision(
-        memory_id=before.id,
-        number=before.revision,
-        title=before.title,
-        text=before.text,
-        replaced_at=at,
-    )
-    _put(rows, replace(write, memory=after))
+    rows.revisions[before.id, before.revision] = revision_of(before, at)
+    rows.change_memory(after, at)
+    _put_texts(rows, replace(write, memory=after))
     return after
 
 
@@ -95,7 +91,7 @@ def move(rows: Rows, memory: Memory, status: Status, at: datetime) -> bool:
     """Set the memory's status. Returns whether it changed."""
     if memory.status is status:
         return False
-    rows.put_memory(replace(memory, status=status, retired_at=None if status is Status.ACTIVE else at))
+    rows.change_memory(replace(memory, status=status, retired_at=None if status is Status.ACTIVE else at), at)
     return True
 
 
@@ -108,7 +104,7 @@ def supersede(rows: Rows, memory: Memory, successor: Memory, at: datetime) -> No
         raise Conflict(f"memory {successor.id} is not valid")
     if memory.id in _successors(rows, successor.id):
         raise Conflict(f"memory {successor.id} is superseded by {memory.id}, directly or indirectly")
-    rows.memories[memory.id] = replace(memory, superseded_by=successor.id, superseded_at=at)
+    rows.change_memory(replace(memory, superseded_by=successor.id, superseded_at=at), at)
     edge = Relation(successor.id, memory.id, RelationKind.SUPERSEDES, 1.0, at)
     rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
     rows.audit.add(Audited(memory.id, "superseded", f"by {successor.id}", at))
@@ -120,16 +116,18 @@ def invalidate(rows: Rows, memory: Memory, at: datetime) -> None:
         return
     # A memory that becomes valid later ends just after it begins: an interval cannot end before its beginning.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
-    rows.memories[memory.id] = replace(memory, valid_until=until)
+    rows.change_memory(replace(memory, valid_until=until), at)
     rows.audit.add(Audited(memory.id, "invalidated", "", at))
 
 
 def adjust(rows: Rows, memory: Memory, change: Callable[[Strength], Adjustment], at: datetime) -> Strength:
     adjustment = change(memory.strength)
-    rows.memories[memory.id] = replace(memory, strength=adjustment.strength)
+    after = replace(memory, strength=adjustment.strength)
     if adjustment.retire and memory.status is Status.ACTIVE:
-        rows.memories[memory.id] = replace(rows.memories[memory.id], status=Status.RETIRED, retired_at=at)
+        after = replace(after, status=Status.RETIRED, retired_at=at)
         rows.audit.add(Audited(memory.id, "retired", adjustment.retire, at))
+    if after != memory:
+        rows.change_memory(after, at)
     return adjustment.strength
 
 
@@ -139,17 +137,20 @@ def expose(rows: Rows, exposed: Sequence[Exposed]) -> None:
 
 
 def _put(rows: Rows, write: MemoryWrite) -> None:
-    memory_id = write.memory.id
     rows.put_memory(write.memory)
+    rows.changed_at[write.memory.id] = write.memory.recorded_at
+    _put_texts(rows, write)
+
+
+def _put_texts(rows: Rows, write: MemoryWrite) -> None:
+    memory_id = write.memory.id
     turns = [indexed.cue.event_id for indexed in write.cues if indexed.cue.event_id is not None]
     for event_id in (*write.event_ids, *turns):
         if event_id not in rows.events:
             raise NotFound("event", event_id)
     # Sources of an earlier revision stay: revising adds to the provenance.
     rows.provenance[memory_id] = tuple(dict.fromkeys((*rows.provenance.get(memory_id, ()), *write.event_ids)))
-    rows.remove_cues(memory_id)
-    for indexed in write.cues:
-        rows.cues[rows.new_ref()] = indexed
+    rows.replace_cues(memory_id, write.memory.revision, write.cues)
 
 
 def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
@@ -251,4 +252,4 @@ def _review(rows: Rows, review: Review) -> None:
         difficulty=review.difficulty,
         last_reviewed_at=review.at,
     )
-    rows.memories[memory.id] = replace(memory, strength=strength)
+    rows.change_memory(replace(memory, strength=strength), review.at)

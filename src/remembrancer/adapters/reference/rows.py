@@ -18,6 +18,7 @@ from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status, holds, topic_order
+from remembrancer.domain.past import PastState, as_it_was, same_state, state_of
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply, ReplyNotStored
 from remembrancer.domain.review import Review
@@ -44,6 +45,17 @@ class StoredVector:
     indexed_at: datetime | None
     token_embeddings: NDArray[np.uint8] | None = None
     digest: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CueSpan:
+    """The first and last revision of a memory that has a cue. `last` None: its present one has it too."""
+
+    first: int
+    last: int | None = None
+
+    def holds(self, revision: int) -> bool:
+        return self.first <= revision and (self.last is None or revision <= self.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +95,17 @@ class Rows:
     memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])
     provenance: dict[UUID, tuple[UUID, ...]] = field(default_factory=dict[UUID, tuple[UUID, ...]])
     cues: dict[int, IndexedCue] = field(default_factory=dict[int, IndexedCue])
-    """By cue number (`ref`)."""
+    """By cue number (`ref`). Also those of earlier revisions."""
+    spans: dict[int, CueSpan] = field(default_factory=dict[int, CueSpan])
+    """By cue number: the revisions that a cue belongs to."""
     vectors: dict[tuple[int, str], StoredVector] = field(default_factory=dict[tuple[int, str], StoredVector])
     """By cue number and model; failures likewise."""
     failures: dict[tuple[int, str], Failure] = field(default_factory=dict[tuple[int, str], Failure])
     revisions: dict[tuple[UUID, int], Revision] = field(default_factory=dict[tuple[UUID, int], Revision])
+    past_states: dict[tuple[UUID, datetime], PastState] = field(default_factory=dict[tuple[UUID, datetime], PastState])
+    """By memory and end."""
+    changed_at: dict[UUID, datetime] = field(default_factory=dict[UUID, datetime])
+    """When each memory was last written, by the time of that write."""
     relations: dict[tuple[UUID, UUID, RelationKind], Relation] = field(
         default_factory=dict[tuple[UUID, UUID, RelationKind], Relation]
     )
@@ -180,10 +198,18 @@ class Rows:
             raise NotFound("memory", memory_id)
         return self.memories[memory_id]
 
+    def cues_in_use(self) -> dict[int, IndexedCue]:
+        """The cues of the memories' present revisions, by cue number."""
+        return {
+            ref: indexed
+            for ref, indexed in self.cues.items()
+            if (memory := self.memories.get(indexed.cue.memory_id)) and self.spans[ref].holds(memory.revision)
+        }
+
     def cues_by_memory(self) -> dict[UUID, list[tuple[int, IndexedCue]]]:
         """Refs and cues of each memory, by ordinal."""
         by_memory: dict[UUID, list[tuple[int, IndexedCue]]] = {}
-        for ref, indexed in sorted(self.cues.items(), key=lambda pair: pair[1].cue.ordinal):
+        for ref, indexed in sorted(self.cues_in_use().items(), key=lambda pair: pair[1].cue.ordinal):
             by_memory.setdefault(indexed.cue.memory_id, []).append((ref, indexed))
         return by_memory
 
@@ -262,10 +288,57 @@ class Rows:
                 raise Conflict(f"topic {memory.topic_key!r} belongs to active memory {holder.id}")
         self.memories[memory.id] = memory
 
+    def change_memory(self, memory: Memory, at: datetime) -> None:
+        """Replace a memory. Another state that it had before is kept as a past state."""
+        before = self.memories[memory.id]
+        ended = max(at, self.changed_at[memory.id])
+        if not same_state(before, memory):
+            self.past_states.setdefault((memory.id, ended), state_of(before, ended))
+        self.put_memory(memory)
+        self.changed_at[memory.id] = ended
+
+    def add_cue(self, indexed: IndexedCue, first: int, last: int | None = None) -> None:
+        """Add a cue of these revisions of its memory."""
+        ref = self.new_ref()
+        self.cues[ref], self.spans[ref] = indexed, CueSpan(first, last)
+
+    def replace_cues(self, memory_id: UUID, revision: int, cues: Iterable[IndexedCue]) -> None:
+        """Give a memory the cues of a revision. The same cues of the one before stay, with their vectors."""
+        known = {
+            indexed: ref
+            for ref, indexed in self.cues.items()
+            if indexed.cue.memory_id == memory_id and self.spans[ref].holds(revision - 1)
+        }
+        for indexed in cues:
+            if known.pop(indexed, None) is None:
+                self.add_cue(indexed, revision)
+        for ref in known.values():
+            self.spans[ref] = replace(self.spans[ref], last=revision - 1)
+
+    def as_of(self, at: datetime) -> Rows:
+        """The rows as they were at a time, as far as that is recorded. Not to be changed."""
+        then = self.copy()
+        then.memories = {
+            memory.id: as_it_was(memory, at, self._revision(memory, at), self._state(memory, at))
+            for memory in self.memories.values()
+            if memory.recorded_at <= at
+        }
+        then.relations = {key: edge for key, edge in self.relations.items() if edge.created_at <= at}
+        return then
+
+    def _revision(self, memory: Memory, at: datetime) -> Revision | None:
+        later = [one for (owner, _), one in self.revisions.items() if owner == memory.id and one.replaced_at > at]
+        return min(later, key=lambda one: one.number, default=None)
+
+    def _state(self, memory: Memory, at: datetime) -> PastState | None:
+        later = [one for (owner, until), one in self.past_states.items() if owner == memory.id and until > at]
+        return min(later, key=lambda one: one.until, default=None)
+
     def remove_cues(self, memory_id: UUID) -> None:
-        """Remove a memory's cues, their vectors and their failures."""
-        gone = {ref for ref, _ in self.cues_of(memory_id)}
+        """Remove a memory's cues of all revisions, their vectors and their failures."""
+        gone = {ref for ref, indexed in self.cues.items() if indexed.cue.memory_id == memory_id}
         self.cues = {ref: cue for ref, cue in self.cues.items() if ref not in gone}
+        self.spans = {ref: span for ref, span in self.spans.items() if ref not in gone}
         self.vectors = {at: vector for at, vector in self.vectors.items() if at[0] not in gone}
         self.failures = {at: failure for at, failure in self.failures.items() if at[0] not in gone}
 

@@ -389,7 +389,7 @@ class ReferenceStore:
         events = rows.visible_events(reader)
         memories = rows.visible_memories(reader)
         owners = {memory.id for memory in memories}
-        refs = {ref for ref, indexed in rows.cues.items() if indexed.cue.memory_id in owners}
+        refs = {ref for ref, indexed in rows.cues_in_use().items() if indexed.cue.memory_id in owners}
         vectors = {at: stored for at, stored in rows.vectors.items() if at[0] in refs}
         return Stats(
             events=len(events),

@@ -33,12 +33,21 @@ if TYPE_CHECKING:
 class ReferenceView:
     """The rows of every workspace. They do not change, because writes work on copies."""
 
-    def __init__(self, workspaces: Mapping[str, Rows]) -> None:
+    def __init__(self, workspaces: Mapping[str, Rows], at: datetime | None = None) -> None:
         self._workspaces = workspaces
+        self._at = at
+
+    @property
+    def at(self) -> datetime | None:
+        return self._at
+
+    def as_of(self, at: datetime) -> ReferenceView:
+        return ReferenceView(self._workspaces, at)
 
     def rows(self, scope: Scope) -> Rows:
-        """The rows of one workspace."""
-        return self._workspaces.get(scope.workspace, Rows())
+        """The rows of one workspace, as they were at the time of this view."""
+        rows = self._workspaces.get(scope.workspace, Rows())
+        return rows if self._at is None else rows.as_of(self._at)
 
     def state(self, scope: Scope) -> WorkspaceState:
         rows = self.rows(scope)

@@ -12,6 +12,7 @@ import numpy as np
 from remembrancer.adapters.relational.columns import as_written
 from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
+from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.errors import EmbedderMismatch
@@ -68,7 +69,8 @@ def pending_of(
     rows = connection.execute(
         f"SELECT {_PENDING} FROM memories m JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
-        f" WHERE m.workspace = ? AND m.id = ? AND ({_missing(token_embeddings=token_embeddings)}) ORDER BY c.ordinal",
+        " WHERE m.workspace = ? AND m.id = ? AND c.last IS NULL"
+        f" AND ({_missing(token_embeddings=token_embeddings)}) ORDER BY c.ordinal",
         (model, scope.workspace, memory_id.bytes),
     )
     return _pending(connection, scope, rows, before)
@@ -214,15 +216,18 @@ def put_token_embeddings(connection: Connection, cue: int, model: str, signs: by
     )
 
 
-def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
+def vectors(
+    connection: Connection, reader: Reader, model: str, ids: Sequence[UUID], *, then: Then = NOW
+) -> dict[UUID, NDArray[np.float32]]:
     rows = by_ids(
         connection,
         reader,
         ids,
         "m.id, v.vector",
         "JOIN embeddings v ON v.n = (SELECT w.n FROM cues c JOIN embeddings w ON w.cue = c.n AND w.model = ?"
-        " WHERE c.memory = m.n ORDER BY c.ordinal LIMIT 1)",
+        f" WHERE c.memory = m.n AND {then.cues} ORDER BY c.ordinal LIMIT 1)",
         model,
+        then=then,
     )
     with as_written():
         return {

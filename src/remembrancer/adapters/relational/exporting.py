@@ -17,6 +17,7 @@ from remembrancer.adapters.relational.rows import (
     EXPOSURES,
     MEMORIES,
     MEMORY_ID,
+    PAST_STATES,
     RELATIONS,
     REVIEWS,
     REVISIONS,
@@ -50,7 +51,7 @@ VECTORS: Final = Columns[VectorRecord](
         MEMORY_ID,
         Column("c.ordinal"),
         Column("model"),
-        Column("m.revision"),
+        Column("c.revision"),
         Column("truncated", FLAG),
         Column("vector", path="data"),
         Column("indexed_at", TIME),
@@ -115,11 +116,13 @@ def _memory(connection: Connection, row: Row) -> MemoryRecord:
         "SELECT e.id FROM memory_events l JOIN events e ON e.n = l.event WHERE l.memory = ? ORDER BY l.ordinal",
         (row[-1],),
     )
-    return MemoryRecord(MEMORIES.value_of(row), tuple(UUID(bytes=identifier) for (identifier,) in events))
+    ids = tuple(UUID(bytes=identifier) for (identifier,) in events)
+    return MemoryRecord(MEMORIES.value_of(row), ids, moment(row[-2]))
 
 
 def _cue(_connection: Connection, row: Row) -> CueRecord:
-    return CueRecord(CUES.value_of(row), revision=row[-1])
+    identifier, ordinal, revision, *rest, last = row
+    return CueRecord(CUES.value_of((identifier, ordinal, *rest)), revision, last)
 
 
 _OF_MEMORIES: Final = "memories m JOIN {} WHERE m.workspace = ?"
@@ -133,22 +136,23 @@ _SOURCES: Final[dict[str, _Source]] = {
         "streams s WHERE s.workspace = ? AND (s.segmented > 0 OR s.note <> '{}')",
         _stream,
     ),
-    "memory": _Source((*MEMORIES.selected, "m.n"), 1, "memories m WHERE m.workspace = ?", _memory),
+    "memory": _Source((*MEMORIES.selected, "m.changed_at", "m.n"), 1, "memories m WHERE m.workspace = ?", _memory),
     "cue": _Source(
-        (*CUES.selected, "m.revision"),
-        2,
+        (*CUES.selected[:2], "c.revision", *CUES.selected[2:], "c.last"),
+        3,
         _OF_MEMORIES.format("cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"),
         _cue,
     ),
     "vector": _source(
         VECTORS,
-        3,
+        4,
         _OF_MEMORIES.format(
             "cues c ON c.memory = m.n JOIN embeddings v ON v.cue = c.n"
             " LEFT JOIN word_vectors w ON w.cue = v.cue AND w.model = v.model"
         ),
     ),
     "revision": _source(REVISIONS, 2, _OF_MEMORIES.format("revisions r ON r.memory = m.n")),
+    "state": _source(PAST_STATES, 2, _OF_MEMORIES.format("past_states s ON s.memory = m.n")),
     "relation": _source(
         RELATIONS,
         3,

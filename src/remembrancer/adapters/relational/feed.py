@@ -14,9 +14,12 @@ import numpy as np
 
 from remembrancer.adapters import relational
 from remembrancer.adapters.relational.columns import Row, as_written, decoded, scope_of
+from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from numpy.typing import NDArray
 
     from remembrancer.adapters.relational.connection import Connection
@@ -51,9 +54,18 @@ _FIRST_OF_MEMORY: Final = len(_CUE.split(", "))
 class RelationalView:
     """The records as seen by one read transaction."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, at: datetime | None = None) -> None:
         self._connection = connection
+        self._at = at
+        self._then = NOW if at is None else Then.of(at)
         self._states: dict[str, WorkspaceState] = {}
+
+    @property
+    def at(self) -> datetime | None:
+        return self._at
+
+    def as_of(self, at: datetime) -> RelationalView:
+        return RelationalView(self._connection, at)
 
     def state(self, scope: Scope) -> WorkspaceState:
         """Read once per transaction: it cannot change in between, and a recall needs it often."""
@@ -68,7 +80,7 @@ class RelationalView:
 
     def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
         rows = self._connection.execute(
-            f"SELECT {_CUE}, {_MEMORY} FROM memories m JOIN cues c ON c.memory = m.n"
+            f"SELECT {_CUE}, {_MEMORY} FROM {self._then.memories()} JOIN cues c ON c.memory = m.n AND {self._then.cues}"
             " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ? LEFT JOIN events e ON e.n = c.event"
             " WHERE m.workspace = ? AND m.change > ? ORDER BY m.change, m.n, c.ordinal",
             (model, scope.workspace, after),
@@ -98,10 +110,10 @@ class RelationalView:
         return relational.full_text.cues_with_phrase(self._connection, scope.workspace, words)
 
     def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-        return relational.lookup.get(self._connection, reader, ids)
+        return relational.lookup.get(self._connection, reader, ids, then=self._then)
 
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-        return relational.lookup.cues(self._connection, reader, ids)
+        return relational.lookup.cues(self._connection, reader, ids, then=self._then)
 
     def memories(
         self,
@@ -113,7 +125,7 @@ class RelationalView:
         after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
         return relational.lookup.memories(
-            self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after
+            self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after, then=self._then
         )
 
     def events(
@@ -138,13 +150,13 @@ class RelationalView:
         return relational.journal.events_by_words(self._connection, reader, where, weights, limit=limit, skip=skip)
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        return relational.lookup.relations(self._connection, reader, ids)
+        return relational.lookup.relations(self._connection, reader, ids, then=self._then)
 
     def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-        return relational.health.states(self._connection, reader, where)
+        return relational.health.states(self._connection, reader, where, then=self._then)
 
     def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
-        return relational.embeddings.vectors(self._connection, reader, model, ids)
+        return relational.embeddings.vectors(self._connection, reader, model, ids, then=self._then)
 
 
 def _changed(rows: Sequence[Row]) -> ChangedMemory:

@@ -11,6 +11,7 @@ import numpy as np
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
 from remembrancer.adapters.relational.columns import Row, as_written, put_row
+from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.adapters.relational.rows import LEVEL, SNAPSHOTS
 from remembrancer.domain.candidates import States
 from remembrancer.domain.instants import micros, moment
@@ -59,7 +60,7 @@ def _rows(
     rows = connection.execute(
         "SELECT m.id, m.occurred_to,"
         " CASE WHEN (SELECT min(CASE WHEN EXISTS (SELECT 1 FROM embeddings v WHERE v.cue = c.n AND v.model = ?)"
-        " THEN 1 ELSE 0 END) FROM cues c WHERE c.memory = m.n) = 1"
+        " THEN 1 ELSE 0 END) FROM cues c WHERE c.memory = m.n AND c.last IS NULL) = 1"
         f" THEN {edge.format(near='source', far='target')} OR {edge.format(near='target', far='source')} END"
         f" FROM memories m WHERE {kept.sql}",
         (model, *seen.bindings, *seen.bindings, *kept.bindings),
@@ -114,11 +115,15 @@ _NUMBERS: Final = {
 _SELECT: Final = ", ".join(column for column, _ in _NUMBERS.values())
 
 
-def states(connection: Connection, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+def states(
+    connection: Connection, reader: Reader, where: Filter, *, then: Then = NOW
+) -> tuple[tuple[UUID, ...], States]:
     conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     # Sorted here: reading rows in id order would make the database read pages from all over the file.
     rows: list[Row] = sorted(
-        connection.execute(f"SELECT m.id, {_SELECT} FROM memories m WHERE {conditions.sql}", conditions.bindings),
+        connection.execute(
+            f"SELECT m.id, {_SELECT} FROM {then.memories()} WHERE {conditions.sql}", conditions.bindings
+        ),
         key=itemgetter(0),
     )
     with as_written():

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.relational import archive, streams
 from remembrancer.adapters.relational.clauses import owner, stream_of
-from remembrancer.adapters.relational.columns import Columns, add_row
+from remembrancer.adapters.relational.columns import Columns, add_row, assigned
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.embeddings import put_token_embeddings, require_dim
 from remembrancer.adapters.relational.exporting import VECTORS
 from remembrancer.adapters.relational.full_text import tokens_of
 from remembrancer.adapters.relational.journal import add_event, next_seq
-from remembrancer.adapters.relational.memories import add_cue, insert_row, next_change
+from remembrancer.adapters.relational.lookup import there
+from remembrancer.adapters.relational.memories import add_cue, add_provenance, insert_row, next_change
 from remembrancer.adapters.relational.rows import (
     AUDIT,
     CHANGES,
     EVENTS,
     EXPOSURES,
+    MEMORIES,
+    PAST_STATES,
     RELATIONS,
     REVIEWS,
     REVISIONS,
@@ -29,8 +32,10 @@ from remembrancer.adapters.relational.rows import (
 )
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Analyse, Revision
+from remembrancer.domain.memory import Analyse, Memory, Revision
+from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Scope
@@ -41,10 +46,14 @@ from remembrancer.ports import exchange
 from remembrancer.ports.exchange import (
     ArchivedRecord,
     CueRecord,
-    Memorial,
+    HistoryRecord,
     MemoryRecord,
+    OtherForm,
     StreamRecord,
+    TextRecord,
     VectorRecord,
+    cue_of,
+    record_owner,
 )
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
@@ -57,25 +66,162 @@ def import_rows(
 ) -> int:
     """Write the rows. Returns how many were new. A dry run undoes them."""
     connection.execute("SAVEPOINT rows")
-    new = sum(_import_one(connection, scope.workspace, row, analyse) for row in rows)
+    importing = _Import(connection, scope, analyse)
+    new = sum(importing.add(exchange.row_to_record(row, scope.workspace)) for row in rows) + importing.merge()
     if dry_run:
         connection.execute("ROLLBACK TO SAVEPOINT rows")
     connection.execute("RELEASE SAVEPOINT rows")
     return new
 
 
-def _import_one(connection: Connection, workspace: str, row: ExportRow, analyse: Analyse) -> bool:
-    match exchange.row_to_record(row, workspace):
-        case Event() | ArchivedRecord() | PriorityChange() | StreamRecord() as record:
-            return _import_journal(connection, workspace, record, analyse)
-        case MemoryRecord() as record:
-            return _import_memory(connection, record)
-        case CueRecord() as record:
-            return _import_cue(connection, workspace, record, analyse)
-        case VectorRecord() as record:
-            return _import_vector(connection, workspace, record)
-        case record:
-            return _import_history(connection, workspace, record)
+class _Import:
+    """One import. Of a memory that is here in another form, what it said and was is held back until all of it is read:
+    only then is known whether the two forms have a past in common.
+    """
+
+    def __init__(self, connection: Connection, scope: Scope, analyse: Analyse) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._analyse = analyse
+        self._held: dict[UUID, OtherForm] = {}
+
+    def add(self, record: exchange.Record) -> bool:
+        """Write a record, or hold it back. Returns whether a row was written."""
+        match record:
+            case MemoryRecord():
+                return self._memory(record)
+            case CueRecord() | VectorRecord() | Revision() | PastState() if record_owner(record) in self._held:
+                self._held[record_owner(record)].texts.append(record)
+                return False
+            case CueRecord() | VectorRecord() | Revision() | PastState():
+                return self._text(record)
+            case Event() | ArchivedRecord() | PriorityChange() | StreamRecord():
+                return _import_journal(self._connection, self._scope.workspace, record, self._analyse)
+            case _:
+                return _import_line(self._connection, self._scope.workspace, record)
+
+    def merge(self) -> int:
+        """Write what was held back, as far as it belongs here. Returns the number of rows."""
+        return sum(self._merge(*each) for each in self._held.items())
+
+    def _memory(self, record: MemoryRecord) -> bool:
+        memory = record.memory
+        number = _number(self._connection, "memories", self._scope.workspace, memory.id)
+        if number is None:
+            return _import_memory(self._connection, record)
+        here = self._connection.execute("SELECT revision, changed_at FROM memories WHERE n = ?", (number,)).get
+        if here != (memory.revision, micros(record.written_at)):
+            self._held[memory.id] = OtherForm(record)
+        return False
+
+    def _merge(self, memory_id: UUID, form: OtherForm) -> int:
+        connection, workspace = self._connection, self._scope.workspace
+        number = _memory_number(connection, "memory.id", workspace, memory_id)
+        memory = there(connection, self._scope, memory_id)
+        changed_at = moment(connection.execute("SELECT changed_at FROM memories WHERE n = ?", (number,)).get)
+        said = connection.execute("SELECT number, title, text FROM revisions WHERE memory = ?", (number,))
+        if not form.shares_past(
+            {**{at: tuple(words) for at, *words in said}, memory.revision: (memory.title, memory.text)}
+        ):
+            return 0
+        is_later = form.is_later(memory.revision, changed_at)
+        if is_later:
+            self._bring(number, memory, form)
+        return is_later + sum(map(self._text, form.texts_of(memory.revision)))
+
+    def _bring(self, number: int, memory: Memory, form: OtherForm) -> None:
+        """Give the memory the form of the export."""
+        connection, record = self._connection, form.record
+        stamps = (next_change(connection, self._scope.workspace), micros(record.written_at))
+        try:
+            connection.execute(
+                f"UPDATE memories SET {assigned(*MEMORIES.names, 'change', 'changed_at')} WHERE n = ?",
+                (*MEMORIES.bindings(record.memory), *stamps, number),
+            )
+        except connection.dialect.row_is_taken as error:
+            raise _taken(record.memory) from error
+        events = [_event_number(connection, "memory.event_ids", self._scope.workspace, one) for one in record.event_ids]
+        add_provenance(connection, number, events)
+        in_use = connection.execute(
+            "SELECT n, ordinal, revision FROM cues WHERE memory = ? AND last IS NULL", (number,)
+        )
+        for cue, ordinal, revision in list(in_use):
+            last = form.last_of(ordinal, revision, memory.revision)
+            connection.execute("UPDATE cues SET last = ? WHERE n = ?", (last, cue))
+
+    def _text(self, record: TextRecord) -> bool:
+        """Write something that a memory said or was, unless it is here, or of a revision that the memory has not
+        reached: its own next revision takes that number.
+        """
+        connection = self._connection
+        argument = f"{_TEXTS[type(record)]}.memory_id"
+        number = _memory_number(connection, argument, self._scope.workspace, record_owner(record))
+        revision: int = connection.execute("SELECT revision FROM memories WHERE n = ?", (number,)).get
+        match record:
+            case PastState():
+                return _add(connection, "past_states", PAST_STATES, record, memory=number)
+            case Revision():
+                return record.number < revision and self._revision(number, record)
+            case CueRecord():
+                return record.revision <= revision and self._cue(number, record)
+            case VectorRecord():
+                return record.revision <= revision and self._vector(number, record)
+
+    def _revision(self, number: int, record: Revision) -> bool:
+        if not _add(self._connection, "revisions", REVISIONS, record, memory=number):
+            return False
+        if _cue_number(self._connection, number, 0, record.number) is None:  # an export from before these had cues
+            self._cue(number, CueRecord(cue_of(record), record.number, record.number))
+        return True
+
+    def _cue(self, number: int, record: CueRecord) -> bool:
+        connection, cue = self._connection, record.cue
+        if _cue_number(connection, number, cue.ordinal, record.revision) is not None:
+            return False
+        later: int | None = connection.execute(
+            "SELECT min(revision) FROM cues WHERE memory = ? AND ordinal = ? AND revision > ?",
+            (number, cue.ordinal, record.revision),
+        ).get
+        events: dict[UUID, int] = {}
+        if cue.event_id is not None:
+            events[cue.event_id] = _event_number(connection, "cue.event_id", self._scope.workspace, cue.event_id)
+        last = record.last if record.last is not None or later is None else later - 1
+        add_cue(
+            connection,
+            self._scope.workspace,
+            number,
+            self._analyse(cue),
+            events,
+            revision=record.revision,
+            last=last,
+        )
+        self._number_change(number)
+        return True
+
+    def _vector(self, number: int, record: VectorRecord) -> bool:
+        connection = self._connection
+        cue = _cue_number(connection, number, record.ordinal, record.revision)
+        if cue is None:
+            raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
+        require_dim(connection, self._scope.workspace, record.model, record.dim)
+        if not _add(connection, "embeddings", VECTORS, record, cue=cue, dim=record.dim):
+            return False
+        if record.token_embeddings is not None:
+            put_token_embeddings(connection, cue, record.model, record.token_embeddings)
+        self._number_change(number)
+        return True
+
+    def _number_change(self, number: int) -> None:
+        change = next_change(self._connection, self._scope.workspace)
+        self._connection.execute("UPDATE memories SET change = ? WHERE n = ?", (change, number))
+
+
+_TEXTS: Final[Mapping[type, str]] = {
+    CueRecord: "cue",
+    VectorRecord: "vector",
+    Revision: "revision",
+    PastState: "state",
+}
 
 
 def _import_journal(
@@ -95,8 +241,8 @@ def _import_journal(
             return _import_stream(connection, record)
 
 
-def _import_history(connection: Connection, workspace: str, record: Memorial) -> bool:
-    """Add a log line of a memory, or a snapshot, unless it exists. Existing lines never change."""
+def _import_line(connection: Connection, workspace: str, record: HistoryRecord) -> bool:
+    """Add a line of a memory's history, or a snapshot, unless it exists. Existing lines never change."""
     if isinstance(record, HealthSnapshot):
         return _add(connection, "health_snapshots", SNAPSHOTS, record, workspace=workspace)
     if isinstance(record, Relation):
@@ -105,13 +251,10 @@ def _import_history(connection: Connection, workspace: str, record: Memorial) ->
         return _add(connection, "relations", RELATIONS, record, workspace=workspace, source=source, target=target)
     name, table, columns = _LINES[type(record)]
     number = _memory_number(connection, f"{name}.memory_id", workspace, record.memory_id)
-    if isinstance(record, Revision) and record.number >= _revision(connection, number):
-        return False  # the stored memory is at an older revision: its own next revision takes this number
     return _add(connection, table, columns, record, memory=number)
 
 
 _LINES: Final[dict[type, tuple[str, str, Columns[Any]]]] = {
-    Revision: ("revision", "revisions", REVISIONS),
     Exposed: ("exposure", "exposures", EXPOSURES),
     Review: ("review", "reviews", REVIEWS),
     Audited: ("audit", "audit", AUDIT),
@@ -216,14 +359,10 @@ def _import_stream(connection: Connection, record: StreamRecord) -> bool:
 def _import_memory(connection: Connection, record: MemoryRecord) -> bool:
     memory = record.memory
     workspace = memory.scope.workspace
-    if _number(connection, "memories", workspace, memory.id) is not None:
-        return False
     try:
-        number = insert_row(connection, memory)
+        number = insert_row(connection, memory, record.written_at)
     except connection.dialect.row_is_taken as error:
-        raise Conflict(
-            f"memory {memory.id}: its key {memory.key!r} or topic key {memory.topic_key!r} is taken here"
-        ) from error
+        raise _taken(memory) from error
     for ordinal, event_id in enumerate(record.event_ids):
         connection.execute(
             "INSERT INTO memory_events (memory, ordinal, event) VALUES (?, ?, ?)",
@@ -232,41 +371,16 @@ def _import_memory(connection: Connection, record: MemoryRecord) -> bool:
     return True
 
 
-def _import_cue(connection: Connection, workspace: str, record: CueRecord, analyse: Analyse) -> bool:
-    cue = record.cue
-    number = _memory_number(connection, "cue.memory_id", workspace, cue.memory_id)
-    if _revision(connection, number) != record.revision or _cue_number(connection, number, cue.ordinal) is not None:
-        return False
-    events: dict[UUID, int] = {}
-    if cue.event_id is not None:
-        events[cue.event_id] = _event_number(connection, "cue.event_id", workspace, cue.event_id)
-    add_cue(connection, workspace, number, analyse(cue), events)
-    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection, workspace), number))
-    return True
+def _taken(memory: Memory) -> Conflict:
+    return Conflict(f"memory {memory.id}: its key {memory.key!r} or topic key {memory.topic_key!r} is taken here")
 
 
-def _import_vector(connection: Connection, workspace: str, record: VectorRecord) -> bool:
-    number = _memory_number(connection, "vector.memory_id", workspace, record.memory_id)
-    if _revision(connection, number) != record.revision:
-        return False
-    cue = _cue_number(connection, number, record.ordinal)
-    if cue is None:
-        raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
-    require_dim(connection, workspace, record.model, record.dim)
-    if not _add(connection, "embeddings", VECTORS, record, cue=cue, dim=record.dim):
-        return False
-    if record.token_embeddings is not None:
-        put_token_embeddings(connection, cue, record.model, record.token_embeddings)
-    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection, workspace), number))
-    return True
-
-
-def _revision(connection: Connection, memory_number: int) -> int:
-    return connection.execute("SELECT revision FROM memories WHERE n = ?", (memory_number,)).get
-
-
-def _cue_number(connection: Connection, memory_number: int, ordinal: int) -> int | None:
-    return connection.execute("SELECT n FROM cues WHERE memory = ? AND ordinal = ?", (memory_number, ordinal)).get
+def _cue_number(connection: Connection, memory_number: int, ordinal: int, revision: int) -> int | None:
+    """The cue that a memory has at this place in a revision."""
+    return connection.execute(
+        "SELECT n FROM cues WHERE memory = ? AND ordinal = ? AND revision <= ? AND (last IS NULL OR last >= ?)",
+        (memory_number, ordinal, revision, revision),
+    ).get
 
 
 def _memory_number(connection: Connection, argument: str, workspace: str, identifier: UUID) -> int:

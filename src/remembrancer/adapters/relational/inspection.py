@@ -32,7 +32,7 @@ def stats(connection: Connection, reader: Reader) -> Stats:
     oldest, newest = connection.execute(
         f"SELECT min(m.occurred_from), max(m.occurred_to) FROM memories m WHERE {memories.sql}", memories.bindings
     ).get
-    joined = f"FROM memories m JOIN cues c ON c.memory = m.n %s WHERE {memories.sql}"
+    joined = f"FROM memories m JOIN cues c ON c.memory = m.n AND c.last IS NULL %s WHERE {memories.sql}"
     cues = connection.execute(f"SELECT count(*) {joined % ''}", memories.bindings).get
     vectors = list(
         connection.execute(
@@ -99,7 +99,7 @@ def _rows(connection: Connection, scope: Scope) -> Finding:
 def _cues(connection: Connection, scope: Scope) -> Finding:
     without = connection.execute(
         "SELECT count(*) FROM memories m WHERE m.workspace = ?"
-        " AND NOT EXISTS (SELECT 1 FROM cues c WHERE c.memory = m.n)",
+        " AND NOT EXISTS (SELECT 1 FROM cues c WHERE c.memory = m.n AND c.last IS NULL)",
         (scope.workspace,),
     ).get
     return Finding("cues", without == 0, f"{without} memories that no search can find", "export and import again")

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
 from remembrancer.adapters.relational.columns import Columns, Row, as_written
+from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import topic_order
@@ -30,8 +31,8 @@ _CHUNK: Final = 500
 """The number of ids in one statement."""
 
 
-def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-    rows = by_ids(connection, reader, ids, MEMORIES.select)
+def get(connection: Connection, reader: Reader, ids: Sequence[UUID], *, then: Then = NOW) -> dict[UUID, Memory]:
+    rows = by_ids(connection, reader, ids, MEMORIES.select, then=then)
     return {memory.id: memory for memory in map(MEMORIES.value_of, rows)}
 
 
@@ -45,14 +46,11 @@ def there(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:
     return memory
 
 
-def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-    rows = by_ids(
-        connection,
-        reader,
-        ids,
-        CUES.select,
-        "JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event",
-    )
+def cues(
+    connection: Connection, reader: Reader, ids: Sequence[UUID], *, then: Then = NOW
+) -> dict[UUID, tuple[Cue, ...]]:
+    joins = f"JOIN cues c ON c.memory = m.n AND {then.cues} LEFT JOIN events e ON e.n = c.event"
+    rows = by_ids(connection, reader, ids, CUES.select, joins, then=then)
     found: dict[UUID, list[Cue]] = {}
     for cue in map(CUES.value_of, rows):
         found.setdefault(cue.memory_id, []).append(cue)
@@ -67,6 +65,7 @@ def memories(
     limit: int,
     oldest_first: bool = False,
     after: MemoryPlace | None = None,
+    then: Then = NOW,
 ) -> tuple[Memory, ...]:
     conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
@@ -77,7 +76,7 @@ def memories(
         conditions.add(f"(m.occurred_to {behind} ? OR m.id > ?)", at, after.id.bytes)
     return MEMORIES.all(
         connection,
-        f"memories m WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
+        f"{then.memories()} WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
         (*conditions.bindings, limit),
     )
 
@@ -156,7 +155,8 @@ def of_memory(
     )
 
 
-def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
+def relations(connection: Connection, reader: Reader, ids: Sequence[UUID], *, then: Then = NOW) -> tuple[Relation, ...]:
+    made = "TRUE" if then.at is None else f"r.created_at <= {then.at}"
     ends = [seen_by(reader, table, visibility=True) for table in ("s", "t")]
     dialect, then_join = connection.dialect, connection.dialect.then_join
     # From the memories to their edges, by one end, then by the other: SQLite's own plan reads the edges of the
@@ -167,8 +167,8 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
         f" edges AS (SELECT r.* FROM near {then_join} relations r ON r.source = near.n"
         f" UNION SELECT r.* FROM near {then_join} relations r ON r.target = near.n)"
         f" SELECT {RELATIONS.select} FROM edges r"
-        f" {then_join} memories s ON s.n = r.source {then_join} memories t ON t.n = r.target"
-        f" WHERE {ends[0].sql} AND {ends[1].sql} ORDER BY r.created_at, s.id, t.id, r.kind",
+        f" {then_join} {then.memories('s')} ON s.n = r.source {then_join} {then.memories('t')} ON t.n = r.target"
+        f" WHERE {made} AND {ends[0].sql} AND {ends[1].sql} ORDER BY r.created_at, s.id, t.id, r.kind",
         (reader.scope.workspace, dialect.ids(ids), *ends[0].bindings, *ends[1].bindings),
     )
     return tuple(map(RELATIONS.value_of, rows))
@@ -201,6 +201,7 @@ def by_ids(
     columns: str,
     joins: str = "",
     *bindings: Binding,
+    then: Then = NOW,
 ) -> list[Row]:
     """Select columns of the memories with these ids that the reader may see. `bindings`: those of `joins`."""
     conditions = seen_by(reader, "m", visibility=True)
@@ -211,7 +212,7 @@ def by_ids(
         marks = ", ".join("?" * len(chunk))
         rows.extend(
             connection.execute(
-                f"SELECT {columns} FROM memories m {joins} WHERE {conditions.sql} AND m.id IN ({marks})",
+                f"SELECT {columns} FROM {then.memories()} {joins} WHERE {conditions.sql} AND m.id IN ({marks})",
                 (*bindings, *conditions.bindings, *chunk),
             )
         )

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
-from remembrancer.adapters.relational.columns import Columns, assigned, insert_into
+from remembrancer.adapters.relational.columns import Columns, add_row, assigned, insert_into
 from remembrancer.adapters.relational.lookup import by_content, by_topic, get, of_memory, with_value
-from remembrancer.adapters.relational.rows import AUDIT, EXPOSURES, MEMORIES, STRENGTH
+from remembrancer.adapters.relational.past import STAMPED, keep_state
+from remembrancer.adapters.relational.rows import AUDIT, CUES, EXPOSURES, MEMORIES, REVISIONS, STRENGTH
 from remembrancer.domain.instants import micros
-from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
+from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
+from remembrancer.domain.past import revision_of, same_state
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Level
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.scope import Reader, Scope
 
 L = TypeVar("L", Exposed, Audited)
-_INSERTION: Final = insert_into("memories", (*MEMORIES.names, "change"))
+_INSERTION: Final = insert_into("memories", (*MEMORIES.names, "change", "changed_at"))
 MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -40,25 +42,47 @@ def next_change(connection: Connection, workspace: str) -> int:
 
 def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mapping[UUID, int]) -> None:
     """Insert a memory, its provenance, its cues and their full-text rows. `event_numbers`: those just inserted."""
-    number = insert_row(connection, write.memory)
+    number = insert_row(connection, write.memory, write.memory.recorded_at)
     numbers = _event_numbers(connection, write, event_numbers)
-    _add_provenance(connection, number, [numbers[event] for event in write.event_ids])
+    add_provenance(connection, number, [numbers[event] for event in write.event_ids])
     for indexed in write.cues:
-        add_cue(connection, write.memory.scope.workspace, number, indexed, numbers)
+        add_cue(connection, write.memory.scope.workspace, number, indexed, numbers, revision=write.memory.revision)
 
 
 def set_columns(connection: Connection, scope: Scope, memory_id: UUID, **columns: Binding) -> None:
-    """Set columns of a memory, and assign it the next change number."""
+    """Set columns of a memory, and assign it the next change number. What was there is not kept."""
     connection.execute(
         f"UPDATE memories SET {assigned(*columns, 'change')} WHERE workspace = ? AND id = ?",
         (*columns.values(), next_change(connection, scope.workspace), scope.workspace, memory_id.bytes),
     )
 
 
-def insert_row(connection: Connection, memory: Memory) -> int:
+def change_state(
+    connection: Connection, scope: Scope, memory_id: UUID, at: datetime, change_number: int, **columns: Binding
+) -> None:
+    """Set columns of a memory's state, which differ from those it has; the state before is kept as a past state."""
+    keep_state(connection, scope, memory_id, at)
+    connection.execute(
+        f"UPDATE memories SET {assigned(*columns, 'change')}, {STAMPED} WHERE workspace = ? AND id = ?",
+        (*columns.values(), change_number, micros(at), micros(at), scope.workspace, memory_id.bytes),
+    )
+
+
+def insert_row(connection: Connection, memory: Memory, changed_at: datetime) -> int:
     """Insert the memory's own row only. Returns its number."""
     change = next_change(connection, memory.scope.workspace)
-    return connection.number_of(_INSERTION, (*MEMORIES.bindings(memory), change))
+    return connection.number_of(_INSERTION, (*MEMORIES.bindings(memory), change, micros(changed_at)))
+
+
+def add_cues_of_revisions(connection: Connection, analyse: Analyse) -> None:
+    """Give each revision of a database without such cues one of its title and text."""
+    rows = connection.execute(
+        "SELECT m.workspace, m.n, m.id, r.number, r.title, r.text FROM revisions r JOIN memories m ON m.n = r.memory"
+    )
+    for workspace, number, identifier, revision, title, text in list(rows):
+        words = text if title is None else f"{title}\n{text}"
+        indexed = analyse(Cue(memory_id=UUID(bytes=identifier), ordinal=0, text=words))
+        add_cue(connection, workspace, number, indexed, {}, revision=revision, last=revision)
 
 
 def add_cue(
@@ -67,15 +91,22 @@ def add_cue(
     memory_number: int,
     indexed: IndexedCue,
     event_numbers: Mapping[UUID, int],
+    *,
+    revision: int,
+    last: int | None = None,
 ) -> None:
+    """Add a cue that belongs to the memory's revisions from `revision` to `last`; None: also to the present one."""
     cue = indexed.cue
     event = None if cue.event_id is None else event_numbers[cue.event_id]
     number = connection.number_of(
-        "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, start, terms, length, marks)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO cues"
+        " (workspace, memory, revision, last, ordinal, event, heading, text, start, terms, length, marks)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             workspace,
             memory_number,
+            revision,
+            last,
             cue.ordinal,
             event,
             cue.heading,
@@ -148,20 +179,39 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected
             last_reviewed_at=before.strength.last_reviewed_at,
         ),
     )
-    connection.execute(
-        "INSERT INTO revisions (memory, number, title, text, replaced_at) VALUES (?, ?, ?, ?, ?)",
-        (number, before.revision, before.title, before.text, micros(at)),
+    add_row(
+        connection, "revisions", ("memory", *REVISIONS.names), (number, *REVISIONS.bindings(revision_of(before, at)))
     )
+    if not same_state(before, after):
+        keep_state(connection, scope, memory.id, at)
     connection.execute(
-        f"UPDATE memories SET {assigned(*MEMORIES.names, 'change')} WHERE n = ?",
-        (*MEMORIES.bindings(after), next_change(connection, scope.workspace), number),
+        f"UPDATE memories SET {assigned(*MEMORIES.names, 'change')}, {STAMPED} WHERE n = ?",
+        (*MEMORIES.bindings(after), next_change(connection, scope.workspace), micros(at), micros(at), number),
     )
-    connection.execute("DELETE FROM cues WHERE memory = ?", (number,))
     numbers = _event_numbers(connection, write, {})
-    _add_provenance(connection, number, [numbers[event] for event in write.event_ids])
-    for indexed in write.cues:
-        add_cue(connection, scope.workspace, number, indexed, numbers)
+    add_provenance(connection, number, [numbers[event] for event in write.event_ids])
+    _replace_cues(connection, write, number, after.revision, numbers)
     return after
+
+
+def _replace_cues(
+    connection: Connection, write: MemoryWrite, number: int, revision: int, event_numbers: Mapping[UUID, int]
+) -> None:
+    """Give a memory the cues of its new revision. The same cues of the one before stay, with their vectors."""
+    rows = connection.execute(
+        f"SELECT {CUES.select}, c.terms, c.marks, c.n FROM cues c JOIN memories m ON m.n = c.memory"
+        " LEFT JOIN events e ON e.n = c.event WHERE c.memory = ? AND c.last IS NULL",
+        (number,),
+    )
+    known = {(CUES.value_of(row), *row[-3:-1]): row[-1] for row in rows}
+    new = [
+        indexed
+        for indexed in write.cues
+        if known.pop((indexed.cue, packed_terms(indexed.terms), int(indexed.flags)), None) is None
+    ]
+    connection.executemany("UPDATE cues SET last = ? WHERE n = ?", [(revision - 1, cue) for cue in known.values()])
+    for indexed in new:
+        add_cue(connection, write.memory.scope.workspace, number, indexed, event_numbers, revision=revision)
 
 
 def adjust(
@@ -205,18 +255,10 @@ def adjust_one(
     if adjustment.retire and status is Status.ACTIVE:
         status, retired_at = Status.RETIRED, at
         note(connection, scope, memory.id, "retired", adjustment.retire, at)
-    connection.execute(
-        f"UPDATE memories SET {assigned(*STRENGTH.names, 'status', 'retired_at', 'change')}"
-        " WHERE workspace = ? AND id = ?",
-        (
-            *STRENGTH.bindings(adjustment.strength),
-            status,
-            micros(retired_at),
-            change_number,
-            scope.workspace,
-            memory.id.bytes,
-        ),
-    )
+    if (adjustment.strength, status) != (memory.strength, memory.status):
+        strength = dict(zip(STRENGTH.names, STRENGTH.bindings(adjustment.strength), strict=True))
+        state = {"status": status, "retired_at": micros(retired_at)}
+        change_state(connection, scope, memory.id, at, change_number, **strength, **state)
     return adjustment.strength
 
 
@@ -259,7 +301,8 @@ def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor
         raise Conflict(f"memory {new} is not valid: no valid memory would be left")
     if old in _successors(connection, scope, new):
         raise Conflict(f"memory {new} is superseded by {old}, directly or indirectly: no valid memory would be left")
-    set_columns(connection, scope, old, superseded_by=new.bytes, superseded_at=micros(at))
+    number = next_change(connection, scope.workspace)
+    change_state(connection, scope, old, at, number, superseded_by=new.bytes, superseded_at=micros(at))
     add_relation(connection, scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
     note(connection, scope, old, "superseded", f"by {new}", at)
 
@@ -270,7 +313,7 @@ def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetim
         return
     # A memory that becomes valid later ends just after it begins: an interval cannot end before its beginning.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
-    set_columns(connection, scope, memory.id, valid_until=micros(until))
+    change_state(connection, scope, memory.id, at, next_change(connection, scope.workspace), valid_until=micros(until))
     note(connection, scope, memory.id, "invalidated", "", at)
 
 
@@ -335,7 +378,8 @@ def move(
         for current in _of_topic(connection, memory, topics):
             raise Conflict(f"topic key {memory.topic_key!r}: memory {current.id} has it now")
     retired_at = None if status is Status.ACTIVE else micros(at)
-    set_columns(connection, scope, memory.id, status=status, retired_at=retired_at)
+    number = next_change(connection, scope.workspace)
+    change_state(connection, scope, memory.id, at, number, status=status, retired_at=retired_at)
     return True
 
 
@@ -356,7 +400,7 @@ def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UU
     return numbers
 
 
-def _add_provenance(connection: Connection, memory_number: int, event_numbers: Sequence[int]) -> None:
+def add_provenance(connection: Connection, memory_number: int, event_numbers: Sequence[int]) -> None:
     """Add events that are not yet among the memory's sources. Sources of an earlier revision stay."""
     if not event_numbers:
         return

@@ -30,6 +30,7 @@ _OF_MEMORIES: Final = {
     "vectors": "embeddings v JOIN cues c ON c.n = v.cue",
     "word_vectors": "word_vectors v JOIN cues c ON c.n = v.cue",
     "revisions": "revisions c",
+    "past_states": "past_states c",
     "exposures": "exposures c",
     "reviews": "reviews c",
     "audit": "audit c",
@@ -235,6 +236,11 @@ def _end_superseded(connection: Connection, scope: Scope, removal: Removal, at: 
             ended = min(ended, memory.valid_until)
         gone = {"superseded_by": None, "superseded_at": None, "topic_key": None}
         set_columns(connection, scope, memory.id, **gone, valid_until=micros(ended))
+        connection.execute(
+            "UPDATE past_states SET superseded_by = NULL, superseded_at = NULL, valid_until = ?"
+            " WHERE memory = (SELECT n FROM memories WHERE workspace = ? AND id = ?) AND superseded_by IS NOT NULL",
+            (micros(ended), scope.workspace, memory.id.bytes),
+        )
 
 
 def _replace_text(connection: Connection, scope: Scope, write: MemoryWrite) -> None:
@@ -266,7 +272,7 @@ def _replace_text(connection: Connection, scope: Scope, write: MemoryWrite) -> N
         [(number, ordinal, events[event]) for ordinal, event in enumerate(write.event_ids)],
     )
     for indexed in write.cues:
-        add_cue(connection, scope.workspace, number, indexed, events)
+        add_cue(connection, scope.workspace, number, indexed, events, revision=memory.revision)
 
 
 def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from remembrancer.adapters.relational.columns import add_row, as_written
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.lookup import of_memory
-from remembrancer.adapters.relational.memories import next_change
+from remembrancer.adapters.relational.memories import change_state, next_change
 from remembrancer.adapters.relational.rows import REVIEWS
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.review import Evidence, Review
@@ -67,10 +67,8 @@ def add_review(connection: Connection, scope: Scope, review: Review) -> None:
     ).get
     if not add_row(connection, "reviews", ("memory", *REVIEWS.names), (number, *REVIEWS.bindings(review))):
         raise Conflict(f"memory {review.memory_id} has a review of {review.at} already")
-    connection.execute(
-        "UPDATE memories SET stability = ?, difficulty = ?, last_reviewed_at = ?, change = ? WHERE n = ?",
-        (review.stability, review.difficulty, micros(review.at), next_change(connection, scope.workspace), number),
-    )
+    state = {"stability": review.stability, "difficulty": review.difficulty, "last_reviewed_at": micros(review.at)}
+    change_state(connection, scope, review.memory_id, review.at, next_change(connection, scope.workspace), **state)
 
 
 def _evidence(connection: Connection, number: int, memory_id: UUID, exposure: Exposure) -> Evidence:

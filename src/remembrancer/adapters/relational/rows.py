@@ -23,6 +23,7 @@ from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
+from remembrancer.domain.past import PastState
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Visibility
@@ -113,7 +114,37 @@ CUES: Final = Columns[Cue](
     "c", Cue, (MEMORY_ID, *columns("ordinal heading text start"), Column("e.id", ID, "event_id"))
 )
 REVISIONS: Final = Columns[Revision](
-    "r", Revision, (MEMORY_ID, *columns("number title text"), Column("replaced_at", TIME))
+    "r",
+    Revision,
+    (
+        MEMORY_ID,
+        *columns("number title text"),
+        Column("replaced_at", TIME),
+        Column("kind"),
+        Column("tier", one_of(Tier)),
+        Column("source"),
+        Column("origin", one_of(Origin)),
+        Column("visibility", one_of(Visibility)),
+        Column("session", NAME),
+        *columns("occurred_from occurred_to valid_from", TIME),
+        Column("tags", TAGS),
+        Column("metadata", OBJECT),
+        Column("actor"),
+        Column("role", one_of(Role)),
+    ),
+)
+PAST_STATES: Final = Columns[PastState](
+    "s",
+    PastState,
+    (
+        MEMORY_ID,
+        *columns("until valid_until", TIME),
+        Column("superseded_by", ID),
+        *columns("superseded_at retired_at", TIME),
+        Column("status", one_of(Status)),
+        *inside("strength", _STRENGTH),
+    ),
+    {"strength": Strength, "strength.usage": Usage},
 )
 RELATIONS: Final = Columns[Relation](
     "r",

@@ -61,13 +61,14 @@ def _memories(connection: Connection, scope: Scope, ids: Collection[UUID]) -> di
                 "SELECT e.id FROM memory_events l JOIN events e ON e.n = l.event WHERE l.memory = ? ORDER BY l.ordinal",
                 number,
             ),
-            turns=frozenset(
-                _ids(connection, "SELECT e.id FROM cues c JOIN events e ON e.n = c.event WHERE c.memory = ?", number)
-            ),
+            turns=frozenset(_ids(connection, _TURNS, number)),
             sources=frozenset(_ids(connection, _edges("target", "source"), number, RelationKind.DERIVED_FROM)),
             derived=frozenset(_ids(connection, _edges("source", "target"), number, RelationKind.DERIVED_FROM)),
         )
     return found
+
+
+_TURNS: Final = "SELECT e.id FROM cues c JOIN events e ON e.n = c.event WHERE c.memory = ? AND c.last IS NULL"
 
 
 def _edges(far: str, near: str) -> str:

@@ -180,6 +180,7 @@ class ErasingContract(WorldSuite):
             "vectors": 1,
             "word_vectors": 0,
             "revisions": 0,
+            "past_states": 2,
             "relations": 3,
             "exposures": 1,
             "reviews": 1,

@@ -18,6 +18,7 @@ from remembrancer.domain.event import Role
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
 from remembrancer.language.lexical import stem
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.index import Bm25, ContextRules, Index, SearchRequest
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, assert_same_states, refs_of
@@ -48,24 +49,29 @@ class Finder:
 
     store: Store
     index: Index
+    at: datetime | None = None
+    """The time as of which the records are read; None: now."""
+
+    async def read(self, work: Callable[[ReadView], T]) -> T:
+        """Run a function over the records of that time."""
+        at = self.at
+        return await self.store.read(work if at is None else lambda view: work(view.as_of(at)))
 
     async def search(self, reader: Reader, asked: VectoredRequest) -> Candidates:
-        return await self.store.read(
-            lambda view: self.index.search(view, reader, asked.request).candidates(asked.vector)
-        )
+        return await self.read(lambda view: self.index.search(view, reader, asked.request).candidates(asked.vector))
 
     async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
-        return await self.store.read(lambda view: self.index.participants(view, reader, where, model=model))
+        return await self.read(lambda view: self.index.participants(view, reader, where, model=model))
 
     async def token_embeddings(
         self, reader: Reader, model: str, refs: Sequence[int]
     ) -> Mapping[int, NDArray[np.uint8]]:
-        return await self.store.read(lambda view: self.index.token_embeddings(view, reader, model, refs))
+        return await self.read(lambda view: self.index.token_embeddings(view, reader, model, refs))
 
     async def found(self, *words: str, reader: Reader = READER, where: Filter = EVERYTHING) -> set[str]:
         """The texts of the memories that contain one of the words."""
         ids = (await self.search(reader, request(*words, where=where))).ids
-        return {memory.text for memory in (await self.store.get(reader, ids)).values()}
+        return {memory.text for memory in (await self.read(lambda view: view.get(reader, ids))).values()}
 
     async def token_embeddings_of(
         self, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL

@@ -28,6 +28,7 @@ from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import RemembrancerError
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.index import Index
 from remembrancer.ports.journal import Aged, Entry, EventFilter
@@ -90,6 +91,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.said: list[Event] = []
         """Every event that a step tried to record."""
         self.readers = itertools.cycle(READERS)
+        self.times = itertools.cycle(NOW + timedelta(hours=hours) for hours in range(3))
 
     def teardown(self) -> None:
         self.runner.run(self.finder.index.close())
@@ -363,6 +365,17 @@ class StoreMachine(RuleBasedStateMachine):
                 self.runner.run(self._compare(reader, question, by_cue))
 
     @invariant()
+    def the_past_is_the_same(self) -> None:
+        """Compare one time and one reader after each step."""
+        reader, at = next(self.readers), next(self.times)
+        ids = [memory.id for memory in self.known]
+        self._both(lambda store: store.read(lambda view: _past(view.as_of(at), reader, ids)))
+        asked = request("kestrel", "owl", vector=QUESTION, where=replace(WHERES[0], current_at=at))
+        pair = [replace(finder, at=at) for finder in (self.finder, self.oracle)]
+        actual, expected = (self.runner.run(finder.search(reader, asked)) for finder in pair)
+        assert_same_answer(actual, expected)
+
+    @invariant()
     def the_token_embeddings_are_the_same(self) -> None:
         ids = [memory.id for memory in self.known]
         for reader in READERS:
@@ -478,6 +491,18 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.crews(reader.scope),
         [await store.by_topic(reader.scope, "t1", topics) for topics in list(Level)[: Level.SESSION]],
         replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
+    )
+
+
+def _past(view: ReadView, reader: Reader, ids: list[UUID]) -> object:
+    found, states = view.states(reader, WHERES[0])
+    return (
+        view.get(reader, ids),
+        view.cues(reader, ids),
+        [view.memories(reader, where, limit=5) for where in WHERES],
+        view.relations(reader, ids),
+        {memory_id: vector.tolist() for memory_id, vector in view.vectors(reader, MODELS[0], ids).items()},
+        (found, as_lists(states)),
     )
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.listing import MemoryPlace
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, Tier
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status, Tier
+from remembrancer.domain.past import revision_of
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Level, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength, Usage
@@ -346,8 +347,8 @@ class MemoryContract(StoreSuite):
         await store.revise(SCOPE, saying(replace(memory, title=None), "two"), expected_revision=1, at=LATER)
         await store.revise(SCOPE, saying(memory, "three"), expected_revision=2, at=LATER + timedelta(days=1))
         assert await store.revisions(READER, memory.id) == (
-            Revision(memory_id=memory.id, number=1, title="First", text="one", replaced_at=LATER),
-            Revision(memory_id=memory.id, number=2, title=None, text="two", replaced_at=LATER + timedelta(days=1)),
+            revision_of(memory, LATER),
+            revision_of(replace(memory, title=None, text="two", revision=2), LATER + timedelta(days=1)),
         )
 
     async def test_revising_replaces_the_cues(self, store: Store) -> None:

@@ -144,9 +144,9 @@ class TokenEmbeddingsContract(StoreSuite):
     async def test_the_token_embeddings_of_a_revised_cue_are_deleted(self, store: Store) -> None:
         memory = await stored(store, indexed(a_memory(), "one"))
         await give_token_embeddings(store, {"one": signs(0x10)})
-        await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
+        await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
         assert await read(store, {memory.id: 0}) == {}
-        await give_token_embeddings(store, {"one": signs(0x20)})
+        await give_token_embeddings(store, {"two": signs(0x20)})
         assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
     async def test_token_embeddings_of_a_deleted_cue_are_not_stored(self, store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -13,17 +13,19 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.memory import Status
+from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Cursor
-from remembrancer.domain.strength import Adjustment, Exposed, Exposure
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput, Unsupported
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.exchange import RECORDS, MemoryRecord, VectorRecord, record_to_row
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
+    EVERYTHING,
     MODEL,
     exported,
     found,
@@ -34,7 +36,7 @@ from remembrancer.testing.contract.base import (
     the_tail,
     unchanged,
 )
-from remembrancer.testing.contract.memories import FULL
+from remembrancer.testing.contract.memories import FULL, LATER
 from remembrancer.testing.contract.world import DEPLOY, OOM, WorldSuite, a_snapshot, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
@@ -122,9 +124,10 @@ class ExportContract(WorldSuite):
             priority=2,
             stream=1,
             memory=5,
-            cue=6,
+            cue=7,
             vector=3,
             revision=1,
+            state=4,
             relation=3,
             exposure=2,
             review=1,
@@ -254,10 +257,57 @@ class ImportContract(WorldSuite):
         async with self.another_store() as ahead:
             await remember(ahead, memory)
             await ahead.revise(SCOPE, indexed(memory, "owl"), expected_revision=1, at=NOW)
-            rows = await exported(ahead)
+            rows = [row for row in await exported(ahead) if row["record"] != "memory"]
         assert await store.import_rows(SCOPE, rows) == 0
         await store.revise(SCOPE, indexed(memory, "heron"), expected_revision=1, at=NOW)
         assert [revision.number for revision in await store.revisions(READER, memory.id)] == [1]
+
+    async def test_two_exports_of_one_workspace_give_the_same_in_any_order(self, store: Store) -> None:
+        async with self.another_store() as source, self.another_store() as other:
+            await _tell(source)
+            first = await exported(source)
+            await _tell_on(source)
+            second = await exported(source)
+            for rows in (first, second):
+                await store.import_rows(SCOPE, rows)
+            for rows in (second, first):
+                await other.import_rows(SCOPE, rows)
+            assert await exported(store) == await exported(other) == second
+
+    async def test_rows_of_one_kind_may_come_in_any_order(self, store: Store, rows: list[ExportRow]) -> None:
+        kinds = [of_record(rows, record) for record in RECORDS]
+        shuffled = [row for kind in kinds for row in reversed(kind)]
+        assert shuffled != rows
+        await store.import_rows(SCOPE, shuffled)
+        for at in (NOW, LATER, LATER + timedelta(hours=1)):
+            async with self.another_store() as source:
+                await source.import_rows(SCOPE, rows)
+                assert await _as_of(store, at) == await _as_of(source, at)
+
+    async def test_of_two_memories_that_have_no_past_in_common_the_one_here_stays(self, store: Store) -> None:
+        memory = await stored(store, a_memory("kestrel"))
+        async with self.another_store() as elsewhere:
+            await remember(elsewhere, replace(memory, text="owl"))
+            await elsewhere.revise(SCOPE, indexed(memory, "heron"), expected_revision=1, at=LATER)
+            rows = await exported(elsewhere)
+        async with unchanged(store):
+            assert await store.import_rows(SCOPE, rows) == 0
+
+    async def test_an_imported_revision_of_an_older_export_is_found_too(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        async with self.another_store() as source:
+            await remember(source, memory)
+            await source.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=LATER)
+            rows = await exported(source)
+        known = ("record", "memory_id", "number", "title", "text", "replaced_at")
+        older = [
+            {key: row[key] for key in known} if row["record"] == "revision" else row
+            for row in rows
+            if row["record"] != "cue" or row["last"] is None
+        ]
+        await store.import_rows(SCOPE, older)
+        cues = await store.read(lambda view: view.as_of(NOW).cues(READER, [memory.id]))
+        assert [cue.text for cue in cues[memory.id]] == ["kestrel"]
 
     async def test_a_day_of_health_that_is_there_stays_as_it_is(self, store: Store) -> None:
         rows = await self.exported_by(lambda source: source.put_snapshot(SCOPE, a_snapshot(None, score=1.0)))
@@ -391,3 +441,40 @@ class ImportContract(WorldSuite):
             await store.import_rows(SCOPE, whole)
         assert caught.value.argument.startswith("record" if key == "record" else f"{record}.{key}")
         assert await exported(store) == []
+
+
+async def _tell(store: Store) -> None:
+    """Two memories, one of them revised and used."""
+    await remember(store, a_memory("kestrel"), indexed(a_memory("owl"), "an owl", "in a barn"))
+    await give_vectors(store, {"an owl": a_vector(1, 0), "kestrel": a_vector(0, 1)})
+    await store.revise(SCOPE, indexed(replace(a_memory("kestrel"), text="heron")), expected_revision=1, at=LATER)
+    await _use(store, a_memory("owl"), LATER)
+
+
+async def _tell_on(store: Store) -> None:
+    """Both are revised and used again, and one is retired."""
+    later = LATER + timedelta(hours=1)
+    await store.revise(SCOPE, indexed(replace(a_memory("kestrel"), text="stork")), expected_revision=2, at=later)
+    await store.revise(SCOPE, indexed(a_memory("owl"), "an owl", "in a tree"), expected_revision=1, at=later)
+    await give_vectors(store, {"in a tree": a_vector(1, 1)})
+    await _use(store, a_memory("owl"), later + timedelta(hours=1))
+    await store.set_status(READER, a_memory("kestrel").id, Status.RETIRED, at=later + timedelta(hours=1))
+
+
+async def _use(store: Store, memory: Memory, at: datetime) -> None:
+    def used(strength: Strength) -> Adjustment:
+        return Adjustment(replace(strength, usage=replace(strength.usage, used=strength.usage.used + 1)))
+
+    await store.adjust(READER, [memory.id], used, at=at)
+
+
+async def _as_of(store: Store, at: datetime) -> object:
+    """What was known then."""
+
+    def read(view: ReadView) -> object:
+        then = view.as_of(at)
+        ids = [memory.id for memory in then.memories(READER, EVERYTHING, limit=99)]
+        vectors = {one: vector.tolist() for one, vector in then.vectors(READER, MODEL, ids).items()}
+        return then.get(READER, ids), then.cues(READER, ids), then.relations(READER, ids), vectors
+
+    return await store.read(read)

@@ -100,20 +100,33 @@ class VectorContract(StoreSuite):
         vectors = await cued.vectors(READER, MODEL, [a_memory().id])
         assert vectors[a_memory().id].tolist() == [1, 0]
 
-    async def test_the_vector_of_a_cue_that_has_gone_is_left(self, store: Store) -> None:
+    async def test_the_vector_of_a_cue_that_there_is_not_is_left(self, cued: Store) -> None:
+        (ref,) = await refs(cued)
+        assert await cued.put_vectors(SCOPE, MODEL, [CueVector(ref + 1_000, a_vector(1, 0), False)], at=NOW) == 0
+        assert await waiting(cued) == ["one"]
+
+    async def test_cues_of_an_earlier_revision_still_await_their_vectors(self, store: Store) -> None:
         memory = await stored(store, indexed(a_memory(), "one"))
-        gone = await refs(store)
         await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
-        vectors = [CueVector(ref, a_vector(1, 0), False) for ref in gone]
-        assert await store.put_vectors(SCOPE, MODEL, vectors, at=NOW) == 0
+        assert await waiting(store) == ["one", "two"]
+        assert [cue.text for cue in await store.pending_of(SCOPE, MODEL, memory.id)] == ["two"]
+        await give_vectors(store, {"one": a_vector(1, 0)})
         assert await waiting(store) == ["two"]
+        assert await store.vectors(READER, MODEL, [memory.id]) == {}
 
     async def test_revised_cues_await_new_vectors(self, store: Store) -> None:
         memory = await stored(store, indexed(a_memory(), "one"))
         await give_vectors(store, {"one": a_vector(1, 0)})
-        await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
-        assert await waiting(store) == ["one"]
+        await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
+        assert await waiting(store) == ["two"]
         assert sum((await store.stats(READER)).vectors.values()) == 0
+
+    async def test_a_cue_that_a_revision_leaves_as_it_is_keeps_its_vector(self, store: Store) -> None:
+        memory = await stored(store, indexed(a_memory(), "one", "two"))
+        await give_vectors(store, {"one": a_vector(1, 0), "two": a_vector(0, 1)})
+        await store.revise(SCOPE, indexed(memory, "one", "three"), expected_revision=1, at=NOW)
+        assert await waiting(store) == ["three"]
+        assert (await store.vectors(READER, MODEL, [memory.id]))[memory.id].tolist() == [1, 0]
 
     async def test_storing_no_vector_stores_none(self, store: Store) -> None:
         assert await store.put_vectors(SCOPE, MODEL, [], at=NOW) == 0

