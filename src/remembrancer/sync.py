@@ -61,6 +61,7 @@ class JobsApi(Blocking[AsyncJobsApi]):
     list = blocking(AsyncJobsApi.list)
     work = blocking(AsyncJobsApi.work)
     index_now = blocking(AsyncJobsApi.index_now)
+    reindex = blocking(AsyncJobsApi.reindex)
     spending = blocking(AsyncJobsApi.spending)
 
 

@@ -188,6 +188,7 @@ def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) ->
     assert (rem.health.latest(), rem.health.latest("platform")) == (rem.health.history(limit=1)[0], None)
     assert rem.scoped(agent="ana", session="monday").learnings.nudge() is None
     assert rem.jobs.index_now().indexed == 0
+    assert rem.jobs.reindex(on_indexed=lambda _: None).indexed == 1
     assert rem.backup(tmp_path / "a.db", on_pages=lambda _done, _total: None).rows > 0
     assert rem.export(tmp_path / "a.jsonl") == rem.import_(tmp_path / "a.jsonl", dry_run=False).rows
     assert all(finding.ok for finding in rem.health.doctor())

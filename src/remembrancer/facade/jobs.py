@@ -41,6 +41,14 @@ class AsyncJobsApi(View):
             return await self._indexer.run(on_indexed)
         return await self._indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
 
+    async def reindex(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
+        """Make the vectors of the embedder in use anew, for all cues of the workspace, before returning.
+
+        Until then recall finds memories without a vector by their words. If it is interrupted, the index sweep goes on
+        with it. Raises ModelUnavailable, and drops nothing, if the embedder does not answer.
+        """
+        return await self._indexer.run_anew(on_indexed)
+
     async def spending(self, since: datetime | None = None) -> tuple[Spent, ...]:
         """Requests to language models for this workspace since a time, and their cost, by purpose and model."""
         return await self._ctx.store.spending(self._scope, since=validation.optional_moment("since", since))

@@ -11,6 +11,7 @@ from uuid import UUID
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch, index_memory
+from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.errors import ModelUnavailable
 from remembrancer.values import dataclass
 
@@ -88,6 +89,16 @@ class Indexer:
                     on_indexed(indexed)
         reason = reason or ("" if indexed else "nothing waits")
         return IndexReport(indexed=indexed, deferred=deferred, reused=reused, reason=reason)
+
+    async def run_anew(self, on_indexed: OnIndexed | None = None) -> IndexReport:
+        """Drop all vectors of the embedder's model, and sweep. Raises ModelUnavailable, before anything is dropped, if
+        the embedder does not answer.
+        """
+        state = await search_state(self._ctx)
+        if self._ctx.embedder is None or state.mode is not SearchMode.VECTOR:
+            raise ModelUnavailable(state.detail)
+        await self._ctx.store.drop_vectors(self._scope, self._ctx.embedder.model_id)
+        return await self.run(on_indexed)
 
     async def run_for(self, reader: Reader, memory_id: UUID) -> IndexReport:
         """Index one memory before all others, even during a sweep. Raises NotFound."""

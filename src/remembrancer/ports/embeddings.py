@@ -120,6 +120,12 @@ class Embeddings(Protocol):
         """
         ...
 
+    async def drop_vectors(self, scope: Scope, model: str) -> int:
+        """Delete the workspace's vectors of `model` with its token embeddings, failures and dimension: all its cues are
+        pending again. Returns the number of vectors.
+        """
+        ...
+
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         """Record that embedding these cues failed. The first retry is due after 30 s; the wait then doubles, up to a
         day.

@@ -6,10 +6,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pytest
 from contexts import a_context
+from numpy.typing import NDArray
 
-from remembrancer import AsyncRemembrancer, Settings, StoreUnavailable
+from remembrancer import AsyncRemembrancer, Remembrancer, Settings, StoreUnavailable
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.relation import Relation
@@ -379,3 +381,66 @@ def test_without_an_embedder_a_sweep_reports_it() -> None:
 
     expected = IndexReport(indexed=0, deferred=0, reason="no embedder: lexical recall only, as asked for")
     assert asyncio.run(steps()) == expected
+
+
+# ── anew ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Renamed(HashEmbedder):
+    """A model whose vectors have changed, and which is called as before."""
+
+    @property
+    def model_id(self) -> str:
+        return HashEmbedder(16).model_id
+
+
+class Down(Renamed):
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        raise ModelUnavailable("the model does not answer")
+
+
+def reopened(path: Path, embedder: HashEmbedder) -> Remembrancer:
+    return Remembrancer.open(str(path), embedder=embedder, settings={"background_index": False})
+
+
+def similarities(rem: Remembrancer) -> list[float | None]:
+    return [hit.explanation.signals["similarity"] for hit in rem.recall("which kestrel was it?")]
+
+
+@pytest.fixture
+def of_old_model(tmp_path: Path) -> Path:
+    """A store with vectors of a model that has another dimension now."""
+    with reopened(tmp_path / "store.db", HashEmbedder(16)) as rem:
+        rem.observe_many([{"text": "a kestrel"}, {"text": "another kestrel"}])
+        rem.jobs.index_now()
+    return tmp_path / "store.db"
+
+
+def test_reindexing_makes_every_vector_anew(of_old_model: Path) -> None:
+    done: list[int] = []
+    with reopened(of_old_model, Renamed(32)) as rem:
+        assert rem.jobs.index_now().indexed == 0
+        assert rem.jobs.reindex(on_indexed=done.append).indexed == 2
+        assert len(similarities(rem)) == 2
+        assert None not in similarities(rem)
+    assert done == [2]
+
+
+def test_an_index_in_memory_of_another_process_follows(of_old_model: Path) -> None:
+    with reopened(of_old_model, HashEmbedder(16)) as rem:
+        before = similarities(rem)
+        with reopened(of_old_model, HashEmbedder(16)) as other:
+            other.jobs.reindex()
+        assert similarities(rem) == before
+
+
+def test_nothing_is_dropped_where_the_embedder_does_not_answer(of_old_model: Path) -> None:
+    with reopened(of_old_model, Down(32)) as rem:
+        with pytest.raises(ModelUnavailable, match="does not answer"):
+            rem.jobs.reindex()
+        assert rem.health.stats().vectors == {"hash-16": 2}
+
+
+def test_without_an_embedder_there_is_nothing_to_reindex_by(of_old_model: Path) -> None:
+    with Remembrancer.open(str(of_old_model), embedder="none") as rem, pytest.raises(ModelUnavailable):
+        rem.jobs.reindex()

@@ -332,6 +332,14 @@ class ReferenceStore:
                     rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
             return new
 
+    async def drop_vectors(self, scope: Scope, model: str) -> int:
+        with self._writing(scope) as rows:
+            gone = [place for place in rows.vectors if place[1] == model]
+            for place in gone:
+                del rows.vectors[place]
+            rows.failures = {place: failure for place, failure in rows.failures.items() if place[1] != model}
+            return len(gone)
+
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         with self._writing(scope) as rows:
             for ref in refs:

@@ -208,6 +208,20 @@ def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, d
     return updated > 0
 
 
+def drop_vectors(connection: Connection, scope: Scope, model: str) -> int:
+    here = (scope.workspace, model)
+    connection.execute(
+        "UPDATE memories SET change = ? WHERE n IN (SELECT c.memory FROM cues c JOIN embeddings v ON v.cue = c.n"
+        " WHERE c.workspace = ? AND v.model = ?)",
+        (next_change(connection, scope.workspace), *here),
+    )
+    of_model = "WHERE cue IN (SELECT n FROM cues WHERE workspace = ?) AND model = ?"
+    for table in ("word_vectors", "vector_retries"):
+        connection.execute(f"DELETE FROM {table} {of_model}", here)
+    connection.execute("DELETE FROM vector_models WHERE workspace = ? AND model = ?", here)
+    return connection.count(f"DELETE FROM embeddings {of_model}", here)
+
+
 def put_token_embeddings(connection: Connection, cue: int, model: str, signs: bytes) -> None:
     connection.execute(
         "INSERT INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)"

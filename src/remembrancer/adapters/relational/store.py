@@ -160,6 +160,12 @@ class RelationalStore:
 
         return await self.database.read(work)
 
+    async def drop_vectors(self, scope: Scope, model: str) -> int:
+        dropped = await self.database.write(lambda c: relational.embeddings.drop_vectors(c, scope, model))
+        for token_embeddings in (False, True):
+            self._swept.pop((scope.workspace, model, token_embeddings), None)
+        return dropped
+
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
         return await self.database.write(lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
 

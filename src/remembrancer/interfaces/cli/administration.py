@@ -1,4 +1,4 @@
-"""Commands for maintenance: stats, health, doctor, export, import, backup, restore."""
+"""Commands for maintenance: stats, health, doctor, export, import, reindex, backup, restore."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from remembrancer.interfaces.cli.drawing import Meter, Renderables, facts, spark
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import counted, minute, one_line, size
 from remembrancer.interfaces.wire.files import BackupOut, ExportedOut, ImportedOut, RestoredOut
-from remembrancer.interfaces.wire.state import DoctorOut, HealthOut, MemoryHealthOut, StatsOut
+from remembrancer.interfaces.wire.state import DoctorOut, HealthOut, IndexReportOut, MemoryHealthOut, StatsOut
 from remembrancer.ports.inspection import Finding
 
 METER_CELLS: Final = 20
@@ -104,6 +104,19 @@ def import_(
     with call.opened(create=True, settings=settings) as memory, call.rows("importing") as on_rows:
         imported = memory.import_(file, dry_run=dry_run, on_rows=on_rows)
     call.answer(ImportedOut.of(imported), _imported)
+
+
+def reindex(call: Invocation) -> None:
+    """Make all vectors anew.
+
+    For the embedder in use: after its model was changed under the same name, or for memories that were indexed without
+    token embeddings. Recall finds them by their words until they are done. Nothing is dropped if it does not answer.
+
+    Example: remembrancer reindex
+    """
+    with call.opened(create=False) as memory, call.indexing(memory, anew=True) as on_indexed:
+        report = IndexReportOut.of(memory.jobs.reindex(on_indexed=on_indexed))
+    call.answer(report, _reindexed)
 
 
 def backup(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write; it must not exist."]) -> None:
@@ -221,6 +234,12 @@ def _days(history: list[HealthOut]) -> Renderables:
     yield Text(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days))
     span = f"{days[0]} to {newest}: {counted(len(known), 'score')}"
     yield Text(f"{span}, from {min(known):.1f} to {max(known):.1f}" if known else span, style="dim")
+
+
+def _reindexed(answer: IndexReportOut) -> Renderables:
+    yield Text(f"{counted(answer.indexed, 'cue')} indexed anew, {answer.deferred:,} put off.")
+    if answer.reason:
+        yield Text(one_line(answer.reason), style="dim")
 
 
 def _backed_up(answer: BackupOut) -> Renderables:

@@ -160,10 +160,10 @@ class Invocation:
             yield lambda done, total: update(done, total=total)
 
     @contextmanager
-    def indexing(self, memory: Remembrancer) -> Generator[Callable[[int], None], None, None]:
-        """A progress bar in cues while they are indexed. Call the result with the cues done so far."""
+    def indexing(self, memory: Remembrancer, *, anew: bool = False) -> Generator[Callable[[int], None], None, None]:
+        """A progress bar in cues while they are indexed; `anew`: all of them. Call the result with the number done."""
         stats = memory.health.stats()
-        waiting = stats.cues - max(stats.vectors.values(), default=0)
+        waiting = stats.cues - (0 if anew else max(stats.vectors.values(), default=0))
         with self._progress("indexing", MofNCompleteColumn(), waiting) as update:
             # Others may add cues meanwhile, and this caller may not see all of them.
             yield lambda done: update(done, total=max(done, waiting))

@@ -11,7 +11,7 @@ import pytest
 
 from remembrancer.domain.erasure import Removal
 from remembrancer.domain.memory import Cue, MemoryWrite
-from remembrancer.domain.scope import Reader
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.language.cues import analysed
 from remembrancer.ports.embeddings import CueVector
@@ -45,6 +45,31 @@ async def waiting(store: Store, *, model: str = MODEL, now: datetime = NOW) -> l
 
 class VectorContract(StoreSuite):
     cued = holding(lambda store: remember(store, indexed(a_memory(), "one")))
+
+    async def test_a_cue_whose_vector_is_dropped_waits_again(self, cued: Store) -> None:
+        await give_vectors(cued, {"one": a_vector(1, 0)})
+        assert await waiting(cued) == []
+        assert await cued.drop_vectors(SCOPE, MODEL) == 1
+        assert await waiting(cued) == ["one"]
+
+    async def test_dropped_vectors_may_come_back_with_another_dimension(self, cued: Store) -> None:
+        await give_vectors(cued, {"one": a_vector(1, 0)})
+        await cued.drop_vectors(SCOPE, MODEL)
+        [ref] = await refs(cued)
+        longer = np.eye(3, dtype=np.float32)[0]
+        assert await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, longer, truncated=False)], at=NOW) == 1
+
+    async def test_vectors_of_another_model_or_workspace_stay(self, cued: Store) -> None:
+        await give_vectors(cued, {"one": a_vector(1, 0)})
+        assert await cued.drop_vectors(SCOPE, "another") == 0
+        assert await cued.drop_vectors(Scope(workspace="elsewhere"), MODEL) == 0
+        assert await waiting(cued) == []
+
+    async def test_a_dropped_failure_is_tried_again_at_once(self, cued: Store) -> None:
+        await cued.defer_vectors(SCOPE, MODEL, await refs(cued), error="too long", now=NOW)
+        assert await waiting(cued) == []
+        await cued.drop_vectors(SCOPE, MODEL)
+        assert await waiting(cued) == ["one"]
 
     async def test_new_cues_await_a_vector(self, store: Store) -> None:
         turn, memory = an_event("turn"), a_memory()
