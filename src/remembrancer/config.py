@@ -208,13 +208,13 @@ class Settings:
     """All settings. Raises InvalidInput for a value that is not allowed; `load` also does for an unknown name."""
 
     db: str = _setting("remembrancer.db", _text, "the store: a file's path, or :memory:")
-    preset: str = _setting("default", _text, "the preset to remember by: a name, or a TOML file")
+    preset: str = _setting("default", _text, "the preset: a name or a TOML file")
     workspace: str = _setting("default", _text, "the tenant whose memories these are")
     project: str | None = _setting(None, _optional(_text), "the project within the workspace")
     crew: str | None = _setting(None, _optional(_text), "the crew within the project")
     agent: str | None = _setting(None, _optional(_text), "the agent whose memories these are")
     session: str | None = _setting(None, _optional(_text), "the session within the agent")
-    role: str = _setting("AGENT", _text, "as what the caller reads: AGENT or LEAD")
+    role: str = _setting("AGENT", _text, "the role of the caller: AGENT or LEAD")
     walk_agents: frozenset[str] = _setting(
         frozenset(),
         _names,
@@ -226,7 +226,7 @@ class Settings:
     embedder_url: str | None = _setting(
         None,
         _optional(_address),
-        "where openai:MODEL or gemini:MODEL is asked, if not at its provider's own address",
+        "the address of openai:MODEL or gemini:MODEL, if not its provider's",
         shown=False,
     )
     embedder_keys: tuple[Secret, ...] = _setting(
@@ -235,27 +235,27 @@ class Settings:
         "the embedder's API keys, separated by commas: the first, and those for when it is refused or limited",
     )
     embedder_rotation: Literal["failover", "round-robin"] = _setting(
-        "failover", _one_of("failover", "round-robin"), "how several of them are used"
+        "failover", _one_of("failover", "round-robin"), "how several keys are used"
     )
     embedder_dim: int | None = _setting(
-        None, _optional(_whole(1, 65_536)), "the size of the vectors that openai:MODEL or gemini:MODEL is asked for"
+        None, _optional(_whole(1, 65_536)), "the requested vector dimensions of openai:MODEL or gemini:MODEL"
     )
     embedder_timeout: float = _setting(
-        15.0, _number(above=0, most=600), "seconds for one answer of an embedder that is called over HTTP"
+        15.0, _number(above=0, most=600), "the time limit of one request to an embedder over HTTP, in seconds"
     )
     reranker: str = _setting(
         "none", _reranker, "none, cross-encoder:FOLDER, or the address of a rerank endpoint", shown=False
     )
     reranker_model: str | None = _setting(None, _optional(_model), "the model that the rerank endpoint is to use")
     reranker_dialect: Literal["cohere", "tei"] = _setting(
-        "cohere", _one_of("cohere", "tei"), "how the rerank endpoint is spoken to"
+        "cohere", _one_of("cohere", "tei"), "the protocol of the rerank endpoint"
     )
     reranker_scale: Literal["probability", "logit", "cosine"] = _setting(
-        "probability", _one_of("probability", "logit", "cosine"), "what the rerank endpoint's scores are"
+        "probability", _one_of("probability", "logit", "cosine"), "the scale of the rerank endpoint's scores"
     )
     reranker_key: Secret | None = _setting(None, _optional(_key), "the rerank endpoint's API key")
     reranker_timeout: float = _setting(
-        15.0, _number(above=0, most=600), "seconds for the reranker's scores of one question"
+        15.0, _number(above=0, most=600), "the reranker's time limit per question, in seconds"
     )
     llm: str = _setting(
         "none", _llm, "the language model: none, openai:MODEL, anthropic:MODEL, gemini:MODEL or ollama:MODEL"
@@ -263,11 +263,13 @@ class Settings:
     llm_url: str | None = _setting(
         None,
         _optional(_address),
-        "where the language model is asked, if not at its provider's own address",
+        "the language model's address, if not its provider's",
         shown=False,
     )
     llm_key: Secret | None = _setting(None, _optional(_key), "the language model's API key")
-    llm_timeout: float = _setting(60.0, _number(above=0, most=600), "seconds for one request to the language model")
+    llm_timeout: float = _setting(
+        60.0, _number(above=0, most=600), "the language model's time limit per request, in seconds"
+    )
     llm_price_input: float | None = _setting(
         None, _optional(_number()), "US dollars per million tokens that the model reads"
     )
@@ -279,33 +281,37 @@ class Settings:
     precision: Literal["fp32", "int8"] | None = _setting(
         None, _optional(_one_of("fp32", "int8")), "arithmetic of the local embedder"
     )
-    full_sync: bool = _setting(False, _switch, "wait for the disk at every commit")
+    full_sync: bool = _setting(False, _switch, "sync the file to disk at every commit")
     index: str = _setting(
         RESIDENT,
         _text,
-        "the index that finds memories: resident, or an address whose scheme an installed package opens",
+        "the index: resident, or an address whose scheme an installed package handles",
     )
     index_mb: int = _setting(1024, _whole(1), "memory budget of the resident indexes, in MiB")
     max_event_mb: int = _setting(16, _whole(1, 256), "the longest text that can be recorded, in MiB")
-    background_index: bool = _setting(True, _switch, "index new memories beside other work")
+    background_index: bool = _setting(True, _switch, "index new memories in the background")
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")
     vaults: str | None = _setting(
         None, _optional(_text), "the folder in which `serve` finds a vault for each workspace, by its name"
     )
-    request_timeout: float = _setting(60.0, _number(above=0, most=3600), "seconds for one request to the server")
+    request_timeout: float = _setting(
+        60.0, _number(above=0, most=3600), "the time limit of a request to the server, in seconds"
+    )
     rate_limit: float = _setting(
         100.0,
         _number(most=1_000_000),
-        "requests a second that the server takes from one key, in the long run; 0: any number",
+        "sustained requests per second and key; 0: unlimited",
     )
-    max_connections: int = _setting(1000, _whole(1, 1_000_000), "connections to the server at a time")
-    max_connections_per_address: int = _setting(256, _whole(1, 1_000_000), "connections of one address at a time")
+    max_connections: int = _setting(1000, _whole(1, 1_000_000), "the maximum number of open connections to the server")
+    max_connections_per_address: int = _setting(
+        256, _whole(1, 1_000_000), "the maximum number of open connections per address"
+    )
     trusted_proxies: str = _setting(
         "", _peers, "addresses or networks, by commas, whose X-Forwarded-For and X-Forwarded-Proto the server believes"
     )
     header_timeout: float = _setting(
-        10.0, _number(above=0, most=3600), "seconds for the headers of a request to the server to arrive"
+        10.0, _number(above=0, most=3600), "the time limit for a request's headers, in seconds"
     )
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ def test_a_memory_retired_by_strikes_has_a_reason_and_can_be_restored(rem: Remem
     told = rem.remember("the deploy key is blue")
     for _ in range(3):
         rem.feedback(told.id, "harmful")
-    assert any("called unhelpful or harmful 3 times" in line.reason for line in rem.show(told.id).audit)
+    assert any("rated unhelpful or harmful 3 times" in line.reason for line in rem.show(told.id).audit)
     rem.restore(told.id)
     assert texts(rem.recall("deploy key")) == ["the deploy key is blue"]
 

@@ -166,7 +166,7 @@ def test_an_outage_between_two_questions_falls_back_to_words_and_says_so(
     rem.jobs.index_now()
     assert rem.recall(ASKED, ranking=ranking).degraded == {}
     answer = rem.recall(ASKED, ranking=ranking)
-    assert answer.degraded == {"dense": "embedder down: connection refused"}
+    assert answer.degraded == {"dense": "the embedder does not answer: connection refused"}
     assert answer[0].memory.text == NOTES[0]
     assert answer[0].score > answer[1].score > 0
 

@@ -83,16 +83,16 @@ def test_the_end_of_a_session_is_reported_part_by_part(cli: Cli) -> None:
     assert lines == [
         "session monday is over",
         "episodes: formed 1 episode of 6 turns",
-        "learned: preset default extracts nothing",
+        "learned: preset default does not extract learnings",
         "use: preset default counts each exposure when it is logged",
-        "reviews: preset default reviews nothing",
+        "reviews: preset default does not review memories",
     ]
 
 
 def test_a_session_ends_once(cli: Cli) -> None:
     talk(cli, "--session", "monday")
     cli.done("end-session", "monday")
-    assert "episodes: nothing in it waits for an episode" in cli.done("end-session", "monday").out
+    assert "episodes: no turn in it waits for an episode" in cli.done("end-session", "monday").out
 
 
 def test_the_session_that_ends_may_be_that_of_the_scope(cli: Cli) -> None:
@@ -148,7 +148,7 @@ def test_sleep_as_json_has_the_summarised_memories_and_the_method(cli: Cli) -> N
 
 def test_a_preset_without_sleep_says_so(cli: Cli) -> None:
     cli.done("remember", "anything")
-    assert cli.done("sleep").out == "sleep: the preset default has no sleep\n"
+    assert cli.done("sleep").out == "sleep: preset default does not consolidate working memory\n"
 
 
 # ── consolidate ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -190,7 +190,7 @@ def test_consolidating_as_json_has_its_parts(cli: Cli) -> None:
 
 def test_a_preset_that_consolidates_nothing_says_so(cli: Cli) -> None:
     cli.done("remember", "anything")
-    assert cli.done("consolidate", "--preset", "mnemosyne").out == "preset mnemosyne consolidates nothing\n"
+    assert cli.done("consolidate", "--preset", "mnemosyne").out == "preset mnemosyne has no consolidation\n"
 
 
 # ── maintain ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -201,8 +201,8 @@ def test_maintain_reports_for_each_job_its_work_or_why_there_was_none(cli: Cli) 
     lines = cli.done("maintain").out.splitlines()
     assert lines == [
         "index: no embedder: lexical recall only, as asked for",
-        "segment: no stream is long enough, or has fallen silent",
-        "compact: nothing was written down twice",
+        "segment: no stream has enough turns or was inactive for long enough",
+        "compact: there are no near-duplicates",
         "health: took 1 snapshot: 100.0, green",
     ]
 
@@ -211,12 +211,12 @@ def test_a_job_that_is_not_due_reports_its_time_unless_it_is_forced(cli: Cli) ->
     cli.done("remember", "anything")
     cli.done("maintain")
     assert "compact: not due before 20" in cli.done("maintain").out
-    assert "compact: nothing was written down twice" in cli.done("maintain", "--force").out
+    assert "compact: there are no near-duplicates" in cli.done("maintain", "--force").out
 
 
 def test_a_job_that_the_preset_does_not_have_says_so(cli: Cli) -> None:
     cli.done("remember", "anything")
-    assert cli.done("maintain", "--only", "facts").out == "facts: preset default draws no facts\n"
+    assert cli.done("maintain", "--only", "facts").out == "facts: preset default does not extract facts\n"
 
 
 def test_each_job_is_described_in_json_in_the_same_way(cli: Cli) -> None:
@@ -250,7 +250,7 @@ def test_maintain_forms_episodes_with_the_model_that_is_set(cli: Cli, server: Ll
     ]
     server.answers = [{"segments": segments}]
     told = cli.done("maintain", "--preset", "plastmem", "--llm", "openai:m", "--only", "segment").out
-    assert told == "segment: formed 1 episode of 12 turns, 1 told by openai:m\n"
+    assert told == "segment: formed 1 episode of 12 turns, 1 summarised by openai:m\n"
     [episode] = cli.done("timeline", "--preset", "plastmem", "--json").json["memories"][:1]
     assert (episode["kind"], episode["title"], episode["text"]) == ("episode", "More memory", "The worker needs it.")
 
@@ -349,7 +349,7 @@ def recurring(opened: Open) -> None:
 def test_a_learning_that_recurred_in_many_tasks_is_listed_and_shared_when_approved(cli: Cli) -> None:
     arguments = ("--preset", "teaparty", "--project", "shop")
     promotes = cli.done("maintain", *arguments, "--only", "promote").out
-    assert promotes == "promote: told 1 learning to its project\n"
+    assert promotes == "promote: promoted 1 learning to its project\n"
     told = cli.done("promote", *arguments).out
     assert "3 jobs" in told
     [candidate] = cli.done("promote", *arguments, "--json").json["candidates"]
@@ -361,13 +361,13 @@ def test_a_learning_that_recurred_in_many_tasks_is_listed_and_shared_when_approv
 
 def test_promote_reports_that_nothing_recurred_often_enough(cli: Cli) -> None:
     cli.done("remember", "anything")
-    assert cli.done("promote", "--preset", "teaparty").out == "Nothing came up in enough jobs.\n"
+    assert cli.done("promote", "--preset", "teaparty").out == "No learning occurs in enough jobs.\n"
     assert cli.done("promote", "--preset", "teaparty", "--json").json == {"candidates": []}
 
 
 def test_a_preset_that_promotes_nothing_says_so(cli: Cli) -> None:
     cli.done("remember", "anything")
-    assert cli.done("promote").out == "This preset does not look for what recurs.\n"
+    assert cli.done("promote").out == "This preset does not look for recurring learnings.\n"
 
 
 # ── stage ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -377,13 +377,13 @@ def test_a_stage_is_entered_once_and_learnings_of_the_previous_one_retire(cli: C
     (folder / "INTENT.md").write_text(DESIGN, encoding="utf-8")
     arguments = ("stage", "INTENT.md", "--preset", "teaparty", "--project", "shop")
     project = opened("teaparty", project="shop")
-    assert cli.done(*arguments).out == "the project has come to design\n"
+    assert cli.done(*arguments).out == "the project entered design\n"
     learned = project.remember(LESSON, kind="procedural", metadata={"domain": "task", "phase": "design"})
-    assert cli.done(*arguments).out == "design: it is in design already\n"
+    assert cli.done(*arguments).out == "design: the project is in stage design already\n"
     (folder / "INTENT.md").write_text(REVIEW, encoding="utf-8")
     lines = cli.done(*arguments).out.splitlines()
     assert lines == [
-        "the project has come to review",
+        "the project entered review",
         "design has ended: 1 learning for its tasks retired",
         f"    {learned.id}",
     ]
@@ -394,7 +394,7 @@ def test_an_intent_that_names_no_stage_is_reported(cli: Cli, folder: Path) -> No
     (folder / "INTENT.md").write_text("Hello.\n", encoding="utf-8")
     cli.done("remember", "anything")
     told = cli.done("stage", "INTENT.md", "--preset", "teaparty", "--project", "shop").out
-    assert told == "the stage is not known: the text does not tell which stage it is\n"
+    assert told == "unknown stage: the text does not show the stage\n"
 
 
 def test_a_stage_needs_a_memory_that_is_there(cli: Cli, folder: Path) -> None:

@@ -62,7 +62,7 @@ def test_fading_lists_memories_that_fade_within_the_time(cli: Cli, ids: dict[str
 
 
 def test_fading_prints_until_when_nothing_fades(cli: Cli, ids: dict[str, str]) -> None:
-    assert re.search(r"^Nothing fades before \w+ \d+ \w+ \d{4}, if nothing", cli.done("fading", "--within", "24h").out)
+    assert re.search(r"^No memory fades before \w+ \d+ \w+ \d{4} unless", cli.done("fading", "--within", "24h").out)
     assert ids
 
 

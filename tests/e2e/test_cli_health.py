@@ -63,12 +63,12 @@ def test_health_prints_missing_metrics_with_reasons(cli: Cli, fill: Fill) -> Non
     fill(["The deploy failed"])
     said = " ".join(cli.done("health").out.split())
     assert "no coverage, coherence, reachability: there was no embedder" in said
-    assert "no efficiency: nothing found by meaning was shown in the 7 days before" in said
+    assert "no efficiency: no memory found by its vector was shown in the last 7 days" in said
 
 
 def test_health_prints_advice_for_the_weakest_metric(cli: Cli, fill: Fill) -> None:
     fill(["The deploy failed", "The disk is full"], embedder=HashEmbedder(), preset="crewship")
-    assert "weakest: reachability. Few memories are joined to another" in " ".join(cli.done("health").out.split())
+    assert "weakest: reachability. Few memories have relations" in " ".join(cli.done("health").out.split())
 
 
 def test_where_all_is_well_there_is_nothing_to_do(cli: Cli, fill: Fill) -> None:

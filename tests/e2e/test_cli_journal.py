@@ -125,7 +125,7 @@ def test_an_unchanged_priority_is_reported(cli: Cli, recorded: list[str]) -> Non
 
 def test_an_agent_may_not_change_a_priority(cli: Cli, recorded: list[str]) -> None:
     ran = cli("journal", "priority", recorded[0], "pin")
-    assert (ran.code, ran.out, ran.err) == (2, "", "error: a priority is changed by LEAD: AGENT may not\n")
+    assert (ran.code, ran.out, ran.err) == (2, "", "error: only LEAD may change a priority, not AGENT\n")
 
 
 def test_tail_shows_the_last_in_the_order_they_were_recorded(cli: Cli, recorded: list[str]) -> None:

@@ -61,8 +61,8 @@ def test_a_worker_runs_due_jobs_and_prints_each_run_until_it_is_stopped(cli: Cli
     with working(environment) as running:
         assert lines_of(running, 4) == [
             "index: no embedder: lexical recall only, as asked for",
-            "segment: no stream is long enough, or has fallen silent",
-            "compact: nothing was written down twice",
+            "segment: no stream has enough turns or was inactive for long enough",
+            "compact: there are no near-duplicates",
             "health: took 1 snapshot: 100.0, green",
         ]
         running.send_signal(signal.SIGTERM)

@@ -52,7 +52,7 @@ def test_recall_is_lexical_and_says_so_when_ollama_goes_down(rem: Remembrancer, 
     server.stop()
     answer = rem.recall("car")
     assert [hit.id for hit in answer] == [memory.id]
-    assert answer.degraded["dense"].startswith(f"embedder down: Ollama at {server.address}, ")
+    assert answer.degraded["dense"].startswith(f"the embedder does not answer: Ollama at {server.address}, ")
 
 
 def test_memories_that_wait_for_ollama_are_indexed_when_it_is_available_again(

@@ -98,7 +98,7 @@ def test_a_broken_model_leaves_the_answer_and_is_a_finding(cli: Cli, tmp_path: P
     remembered(cli, "kestrel nest")
     ran = recalled(cli, "--reranker", f"cross-encoder:{folder}")
     assert texts(ran) == ["kestrel nest"]
-    assert ran.json["degraded"]["rerank"].startswith("reranker down: ")
+    assert ran.json["degraded"]["rerank"].startswith("the reranker does not answer: ")
     assert cli("doctor", "--reranker", f"cross-encoder:{folder}").code == 1
 
 
@@ -133,7 +133,9 @@ def test_a_service_that_is_gone_leaves_the_answer_and_is_a_finding(cli: Cli, cal
     called.stop()
     ran = recalled(cli)
     assert texts(ran) == ["kestrel nest"]
-    assert ran.json["degraded"]["rerank"].startswith(f"reranker down: the reranker at {called.address}, model rerank-")
+    assert ran.json["degraded"]["rerank"].startswith(
+        f"the reranker does not answer: the reranker at {called.address}, model rerank-"
+    )
     doctor = cli("doctor")
     assert (doctor.code, called.address in doctor.out) == (1, True)
 

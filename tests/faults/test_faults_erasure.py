@@ -231,7 +231,7 @@ def test_a_backup_next_to_the_file_is_named(lived: Lived) -> None:
     with opened(lived.path) as memory:
         receipt = memory.erase(events=lived.events)
     assert [left.why for left in receipt.left if left.what == "a backup"] == [
-        "life.db.v3.backup was made before, of the whole database"
+        "life.db.v3.backup is a copy of the whole database, made before the erasure"
     ]
 
 

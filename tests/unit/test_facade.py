@@ -256,7 +256,7 @@ def test_one_memory_is_indexed_at_once_and_no_other() -> None:
 
     first, again, vectors = opened(steps, embedder=HashEmbedder())
     assert first == IndexReport(indexed=1, deferred=0)
-    assert again == IndexReport(indexed=0, deferred=0, reason="none of its cues waits")
+    assert again == IndexReport(indexed=0, deferred=0, reason="the workspace has no cue without a vector")
     assert list(vectors.values()) == [1]
 
 

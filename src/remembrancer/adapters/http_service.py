@@ -78,7 +78,7 @@ class HttpService:
         except httpx.InvalidURL:
             given = None  # httpx's message may contain a part of the password
         if given is None or given.scheme not in ("http", "https") or not given.host:
-            raise ModelUnavailable(f"{who}'s address cannot be called: it is no http:// or https:// address")
+            raise ModelUnavailable(f"{who}'s address is not an http:// or https:// address")
         by_password = given.userinfo and "Authorization" not in (headers or {})
         client = httpx.AsyncClient(
             auth=(given.username, given.password) if by_password else None,

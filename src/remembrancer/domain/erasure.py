@@ -53,7 +53,7 @@ class ErasureSelection:
                 "one of ids, events, or a project, crew, agent or session",
             )
         if self.before is not None and not self.parts:
-            raise InvalidInput("before", self.before.isoformat(), "nothing beside ids or events: it narrows a scope")
+            raise InvalidInput("before", self.before.isoformat(), "nothing with ids or events: it limits a scope only")
         for argument, ids in (("ids", self.ids), ("events", self.events)):
             if len(ids) > MAX_IDS:
                 raise InvalidInput(argument, f"{len(ids)} ids", f"at most {MAX_IDS}")

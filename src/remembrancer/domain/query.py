@@ -68,7 +68,7 @@ def filter_of(filters: Filters, now: datetime) -> Filter:
     """
     for name in filters:
         if name not in Filters.__annotations__:
-            raise TypeError(f"there is no filter {name!r}")
+            raise TypeError(f"there is no filter named {name!r}")
     start, end = validation.span(filters.get("since"), filters.get("until"))
     as_of, tags, metadata = filters.get("as_of"), filters.get("tags"), filters.get("metadata")
     at = now if as_of is None else validation.moment("as_of", as_of)

@@ -79,11 +79,11 @@ class Stage(StrEnum):
 
     RETURNED = "returned"
     LIMIT = "below the limit"
-    DUPLICATE = "says the same as a better hit"
-    ALIKE = "too much like better hits"
+    DUPLICATE = "the same text as a better hit"
+    ALIKE = "too similar to better hits"
     THRESHOLD = "below the relevance threshold"
-    MIN_SCORE = "below the least score asked for"
-    ROW_MISSING = "its row no longer exists"
+    MIN_SCORE = "below the requested minimum score"
+    ROW_MISSING = "deleted during the recall"
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,11 @@ async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
             max_tokens=prompt.MAX_TOKENS,
         )
     except ModelUnavailable as error:
-        return Keyed(took=_since(ctx, start), degraded={KEY_TERMS: f"language model down: {error}"})
+        return Keyed(took=_since(ctx, start), degraded={KEY_TERMS: f"the language model does not answer: {error}"})
     if isinstance(found, str):
-        return Keyed(took=_since(ctx, start), degraded={KEY_TERMS: f"no usable answer: {found}"})
+        return Keyed(
+            took=_since(ctx, start), degraded={KEY_TERMS: f"the language model's answer cannot be used: {found}"}
+        )
     return Keyed(found, _since(ctx, start))
 
 
@@ -155,7 +157,7 @@ def _embedded(
     took = _since(ctx, start)
     match answer:
         case ModelUnavailable():
-            return QuestionVectors(degraded={"dense": f"embedder down: {answer}"}, took=took)
+            return QuestionVectors(degraded={"dense": f"the embedder does not answer: {answer}"}, took=took)
         case EmbeddedQuestion():
             return QuestionVectors(answer.vector, answer, took=took)
         case _:

@@ -68,7 +68,7 @@ async def consolidate_clusters(
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.clusters
     if rule is None:
-        return ClustersReport(reason=f"the preset {ctx.preset.name} makes no clusters", dry_run=dry_run)
+        return ClustersReport(reason=f"preset {ctx.preset.name} does not cluster memories", dry_run=dry_run)
     by = CENTRAL if ctx.llm is None else ctx.llm.model_id
     consolidated, report = await condense.sweep(
         ctx,
@@ -76,7 +76,7 @@ async def consolidate_clusters(
         JOB,
         await _clusters(ctx, scope, rule, ctx.clock()),
         limit=limit,
-        idle=f"no {rule.least} memories say nearly the same",
+        idle=f"there are no {rule.least} memories with nearly the same text",
         planned=(lambda cluster: _report(cluster, by)) if dry_run else None,
         replaced=partial(_replaced, ctx, rule),
     )
@@ -119,7 +119,7 @@ async def _replaced(
         now=now,
     )
     write = MemoryWrite(memory, cues_of(memory, found.cues, own=True), found.event_ids)
-    reason = f"{memory.id} says what it and {len(cluster) - 1} others said"
+    reason = f"summarised with {len(cluster) - 1} others by {memory.id}"
     return condense.in_place_of(cluster, write, reason, now), _report(cluster, said.by), now
 
 

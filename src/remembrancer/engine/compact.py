@@ -54,7 +54,7 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.compaction
     if rule is None:
-        return CompactionReport(reason=f"the preset {ctx.preset.name} has no compaction", dry_run=dry_run)
+        return CompactionReport(reason=f"preset {ctx.preset.name} does not merge near-duplicates", dry_run=dry_run)
     now = ctx.clock()
     where = Filter(current_at=now, tiers=frozenset(rule.tiers))
     rows = [row async for row in every_memory(ctx, scope, where)]
@@ -70,11 +70,11 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
                 lost += 1
                 continue
         merged.append(Merged(memory_id=merge.kept.id, gone=tuple(memory.id for memory in merge.gone)))
-    reason = f"changed by another meanwhile: {lost}" if lost else ""
+    reason = f"another process changed a memory meanwhile: {lost}" if lost else ""
     return CompactionReport(
         merged=tuple(merged),
         left=len(merges) - len(merged),
-        reason=reason if merges else "nothing was written down twice",
+        reason=reason if merges else "there are no near-duplicates",
         dry_run=dry_run,
     )
 
@@ -87,7 +87,7 @@ async def _put(ctx: Context, scope: Scope, merge: Merge, now: datetime) -> None:
         expected={memory.id: memory.revision for memory in (merge.kept, *merge.gone)},
         revised=(write,),
         status_changes=tuple(
-            StatusChange(memory.id, Status.COMPACTED, f"{merge.kept.id} says the same") for memory in merge.gone
+            StatusChange(memory.id, Status.COMPACTED, f"merged into {merge.kept.id}") for memory in merge.gone
         ),
         related=derived_from(merge.kept.id, merge.gone, now),
         adjusted={merge.kept.id: partial(with_counts_of, merge.gone)},

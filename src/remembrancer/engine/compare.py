@@ -137,11 +137,11 @@ def _check(presets: Sequence[Preset]) -> None:
 def _place(memory_id: UUID, answer: PresetAnswer, found: Recall) -> RankUnderPreset:
     if any(pinned.id == memory_id for pinned in found.pinned):
         return RankUnderPreset(
-            preset=answer.preset, returned=False, reason="stands in every answer, apart from the hits"
+            preset=answer.preset, returned=False, reason="pinned: in every answer, separate from the hits"
         )
     outcome = found.trace.outcomes.get(memory_id)
     if outcome is None:
-        return RankUnderPreset(preset=answer.preset, returned=False, reason="no search brought it")
+        return RankUnderPreset(preset=answer.preset, returned=False, reason="no search found it")
     hit = next((hit for hit in answer.hits if hit.id == memory_id), None)
     return RankUnderPreset(
         preset=answer.preset,

@@ -230,7 +230,7 @@ async def sweep(
         await asking.done(item(group))
         done.append(one)
     await asking.gone(map(item, groups))
-    reason = report.reason or asking.reason or (f"changed by another meanwhile: {lost}" if lost else "")
+    reason = report.reason or asking.reason or (f"another process changed a memory meanwhile: {lost}" if lost else "")
     left = len(groups) - len(done) - asking.failed
     return tuple(done), replace(report, failed=asking.failed, left=left, reason=reason)
 

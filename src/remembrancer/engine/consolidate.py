@@ -36,11 +36,11 @@ async def consolidate(
     preset = ctx.preset
     if crew is not None:
         if preset.rules is None:
-            return Consolidation(reason=f"preset {preset.name} consolidates nothing of one crew alone")
+            return Consolidation(reason=f"preset {preset.name} cannot consolidate one crew only")
         return Consolidation(rules=await learn_rules(ctx, scope, since=since, force=True, crew=crew))
     parts = (preset.facts, preset.rules, preset.clusters, preset.compaction)
     if all(part is None for part in parts):
-        return Consolidation(reason=f"preset {preset.name} consolidates nothing")
+        return Consolidation(reason=f"preset {preset.name} has no consolidation")
     return Consolidation(
         facts=None if preset.facts is None else await draw_facts(ctx, scope, force=True, limit=limit),
         rules=None if preset.rules is None else await learn_rules(ctx, scope, since=since, force=True),

@@ -183,7 +183,7 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     if not (asking and access_policy.strict and reach is None) and not _has_part(caller.scope, usual):
         usual = next((one for one in _BY_PART if _PARTS[one] in caller.bound), Reach.WORKSPACE)
     if reach is not None and caller.bound and reach.is_wider_than(usual):
-        raise PermissionDenied(f"reach: this key is bound, and reads no further than {usual.value!r}")
+        raise PermissionDenied(f"reach: this key is bound and cannot read beyond {usual.value!r}")
     return Reader(caller.scope, reach or usual, access_policy.shared_from)
 
 

@@ -100,7 +100,7 @@ async def reinforce_session(ctx: Context, scope: Scope, session: str) -> Reinfor
             return ReinforceReport(reinforced=tuple(reinforced), left=len(fresh) - start)
         reinforced += batch
         ordinal += 1
-    nothing = "" if reinforced else f"nothing was {dynamics.counted.value} in it that was not counted"
+    nothing = "" if reinforced else f"every memory {dynamics.counted.value} in the session is counted already"
     return ReinforceReport(reinforced=tuple(reinforced), reason=nothing)
 
 

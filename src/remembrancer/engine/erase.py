@@ -29,13 +29,13 @@ ATTEMPTS: Final = 8
 
 EXPORTS: Final = UnreachedPlace(
     "exports, copies of the database, and files that were ingested",
-    "they are files of yours that nothing here keeps track of",
-    "delete them, or make them anew; what stands in them comes back when they are imported or ingested again",
+    "these files are yours; the memory does not know where they are",
+    "delete them or make them anew; importing or ingesting them again would restore the erased data",
 )
 SOURCES: Final = UnreachedPlace(
-    "what it was drawn from",
-    "some of its sources stay, for they say something else; a job may draw the same from them again",
-    "erase those in `kept_sources` as well, or `forget` what is drawn again: that is not drawn once more",
+    "sources of erased memories",
+    "some sources stay, because their text differs; a job may derive the same memories from them again",
+    "erase those in `kept_sources` as well, or `forget` the derived memories: a forgotten one is not derived again",
 )
 PROVIDERS: Final = UnreachedPlace(
     "logs of model providers",
@@ -44,7 +44,7 @@ PROVIDERS: Final = UnreachedPlace(
 )
 VAULTS: Final = UnreachedPlace(
     "files of a vault",
-    "some of these memories stood in a folder of markdown files, which is yours to edit",
+    "some of these memories were entries in a folder of markdown files, which only you edit",
     "delete the entries there before the next sync, which would remember them again",
 )
 FILES: Final = "the database's own files"
@@ -92,7 +92,7 @@ async def erasures(ctx: Context, scope: Scope, *, limit: int) -> tuple[Erasure, 
     """The receipts, newest first. If the purge is not done yet, `left` says so."""
     kept = await ctx.store.erasures(scope, limit=limit)
     return tuple(
-        replace(one, left=(*one.left, in_files("it was not done yet"))) if one.purged_at is None else one
+        replace(one, left=(*one.left, in_files("the purge has not run yet"))) if one.purged_at is None else one
         for one in kept
     )
 
@@ -182,7 +182,9 @@ async def _left(ctx: Context, scope: Scope, graph: Traces, found: ErasurePlan) -
     left.append(EXPORTS)
     left += [
         UnreachedPlace(
-            "a backup", f"{copy} was made before, of the whole database", "delete it once it is needed no more"
+            "a backup",
+            f"{copy} is a copy of the whole database, made before the erasure",
+            "delete it when you no longer need it",
         )
         for copy in await ctx.store.copies(scope)
     ]

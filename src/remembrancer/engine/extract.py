@@ -124,7 +124,7 @@ async def expect(ctx: Context, scope: Scope, *, session: str) -> None:
     """
     if ctx.preset.extraction is not None and ctx.llm is not None:
         stream = scope.narrowed(session=validation.name("session", session))
-        await ctx.store.defer(scope, JOB, _item(stream), error="it has been begun", now=ctx.clock())
+        await ctx.store.defer(scope, JOB, _item(stream), error="a run has started", now=ctx.clock())
 
 
 async def extract(
@@ -138,28 +138,30 @@ async def extract(
     """
     settings, stream = ctx.preset.extraction, scope.narrowed(session=validation.name("session", session))
     if settings is None:
-        return ExtractReport(session=session, reason=f"preset {ctx.preset.name} extracts nothing")
+        return ExtractReport(session=session, reason=f"preset {ctx.preset.name} does not extract learnings")
     if ctx.llm is None:
         return ExtractReport(session=session, reason=ctx.without_llm)
     asked_about, item = settings.at(moment), _item(stream)
     if not asked_about:
-        return ExtractReport(session=session, reason=f"preset {ctx.preset.name} asks nothing {moment.value}")
+        return ExtractReport(
+            session=session, reason=f"preset {ctx.preset.name} extracts no learnings in the phase {moment.value}"
+        )
     read = await _read(ctx, stream, asked_about)
     if not await ctx.store.stream_events(stream, after=min(read.values()), limit=1):
         compacted = await _settle(ctx, scope, item) if moment is SessionPhase.RETROSPECTIVE else None
         return ExtractReport(
-            session=session, reason="nothing has happened in it that was not read", compacted=compacted
+            session=session, reason="the session has no events that were not read yet", compacted=compacted
         )
     common = await _common(ctx, stream, session, settings, ctx.llm.model_id)
     tally, compacted = _Tally(), None
     await _work_through(ctx, common, read, attempts, tally)
     if tally.failed or tally.left:
-        error = "; ".join(tally.failed.values()) or "another was faster, or a turn is there no longer"
+        error = "; ".join(tally.failed.values()) or "another process wrote first, or a turn was erased"
         await ctx.store.defer(scope, JOB, item, error=error, now=ctx.clock())
     elif moment is SessionPhase.RETROSPECTIVE:  # only this phase covers all scopes
         compacted = await _settle(ctx, scope, item)
     if not (tally.reason or tally.scopes or tally.failed or tally.left):
-        tally.reason = "there is nothing in it to read"
+        tally.reason = "the session has no readable text"
     return copied(tally, ExtractReport, session=session, learned=tuple(tally.learned), compacted=compacted)
 
 

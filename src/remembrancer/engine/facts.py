@@ -109,7 +109,7 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
     """
     policy = ctx.preset.facts
     if policy is None:
-        return FactsReport(reason=f"preset {ctx.preset.name} draws no facts")
+        return FactsReport(reason=f"preset {ctx.preset.name} does not extract facts")
     if ctx.llm is None:
         return FactsReport(reason=ctx.without_llm)
     report = FactsReport()
@@ -143,8 +143,8 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
             return replace(report, failed=report.failed + len(batch.episodes), left=left, reason=str(error))
     if batches:
         return report
-    waiting = "the episodes that wait are too few yet, or are tried again later"
-    return replace(report, reason=waiting if report.left else "no episode waits")
+    waiting = "there are too few unconsolidated episodes, or they are retried later"
+    return replace(report, reason=waiting if report.left else "there are no unconsolidated episodes")
 
 
 def _batches(

@@ -154,7 +154,8 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         return WhyNot(memory=memory, returned=False, reason=reason)
     now = question.where.current_at
     if any(one.id == memory_id for one in await ctx.read(question.where, lambda view: pinned(ctx, view, reader, now))):
-        return WhyNot(memory=memory, returned=False, reason="it stands in every answer, apart from the hits")
+        reason = "the memory is pinned: it is in every answer, separate from the hits"
+        return WhyNot(memory=memory, returned=False, reason=reason)
     excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:
         return WhyNot(memory=memory, returned=False, reason="left out before the search: " + ", ".join(excluded))
@@ -187,10 +188,14 @@ def _found(hit: Hit) -> str:
 
 def _not_brought(answer: Recall, depth: int) -> str:
     """Why no leg found it. If a leg returned fewer than `depth` memories, no other memory matches it."""
-    words = f"{depth} memories match better by words" if answer.trace.legs["lexical"] >= depth else "no word in common"
+    words = (
+        f"{depth} memories match the question's words better"
+        if answer.trace.legs["lexical"] >= depth
+        else "it shares no word with the question"
+    )
     full = answer.trace.legs["dense"] >= depth
     meaning = f"{depth} memories are nearer in meaning" if full else answer.degraded.get("dense", "it has no vector")
-    return f"no leg brought it: {words}; {meaning}"
+    return f"neither search found it: {words}; {meaning}"
 
 
 def _in_words(outcome: CandidateOutcome, limit: int, most: int) -> str:  # noqa: PLR0911  a case for each stage
@@ -198,17 +203,17 @@ def _in_words(outcome: CandidateOutcome, limit: int, most: int) -> str:  # noqa:
         case Stage.RETURNED:
             return f"it is returned, at rank {outcome.rank}"
         case Stage.LIMIT:
-            return f"ranked {outcome.rank}, and only {limit} are asked for (at most {most})"
+            return f"ranked {outcome.rank}, but the limit is {limit} (at most {most})"
         case Stage.DUPLICATE:
-            return f"ranked {outcome.rank}, and says word for word what {outcome.detail} says, which ranks higher"
+            return f"ranked {outcome.rank}; {outcome.detail} has the same text and ranks higher"
         case Stage.ALIKE:
-            return f"ranked {outcome.rank}, and too much like better hits to be picked before others"
+            return f"ranked {outcome.rank}; too similar to better hits"
         case Stage.THRESHOLD:
             return f"ranked {outcome.rank}, below the relevance threshold"
         case Stage.MIN_SCORE:
-            return f"ranked {outcome.rank}, below the least score asked for"
+            return f"ranked {outcome.rank}, below the requested minimum score"
         case Stage.ROW_MISSING:
-            return "its row went away while the question was being answered"
+            return "the memory was deleted during the recall"
 
 
 def _owner(memory: Memory) -> str:
@@ -240,7 +245,9 @@ async def _llm_finding(ctx: Context, scope: Scope) -> Finding:
     said = f"{model}, asked {calls} times in the last day, {failed} of them without a usable answer"
     if failed < calls:
         return Finding("language model", ok=True, detail=said)
-    return Finding("language model", ok=False, detail=said, repair="see the last errors; what waits for it is kept")
+    return Finding(
+        "language model", ok=False, detail=said, repair="see the last errors; deferred work is kept and retried"
+    )
 
 
 async def _reranker_finding(reranker: Reranker) -> Finding:

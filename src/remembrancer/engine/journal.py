@@ -61,7 +61,7 @@ def filter_of(filters: EventFilters) -> EventFilter:
     """
     for name in filters:
         if name not in EventFilters.__annotations__:
-            raise TypeError(f"the journal has no filter {name!r}")
+            raise TypeError(f"the journal has no filter named {name!r}")
     start, end = validation.span(filters.get("since"), filters.get("until"))
     return EventFilter(
         project=validation.optional_name("project", filters.get("project")),
@@ -110,8 +110,8 @@ async def set_priority(
     """
     operators = ctx.preset.access_policy.operators
     if caller.role not in operators:
-        allowed = " or ".join(operators) or "nobody in this preset"
-        raise PermissionDenied(f"a priority is changed by {allowed}: {caller.role} may not")
+        allowed = " or ".join(operators) or "no role in this preset"
+        raise PermissionDenied(f"only {allowed} may change a priority, not {caller.role}")
     return await ctx.store.set_priority(
         reader,
         event_id,
@@ -152,7 +152,7 @@ def _words(query: object) -> tuple[frozenset[str], ...]:
         return ()
     words = every_word(validation.text("query", query, max_bytes=MAX_QUERY_BYTES))
     if not words:
-        raise InvalidInput("query", query, "a text with a word in it")
+        raise InvalidInput("query", query, "a text with at least one word")
     return words
 
 

@@ -83,7 +83,7 @@ async def promote_recurring(
     validation.whole("limit", limit, 1, MAX_LIMIT)
     rule = ctx.preset.promotion
     if rule is None:
-        return PromotionReport(reason=f"the preset {ctx.preset.name} has no promotion", dry_run=dry_run)
+        return PromotionReport(reason=f"preset {ctx.preset.name} does not promote learnings", dry_run=dry_run)
     now = ctx.clock()
     learnings = await _learnings(ctx, scope, rule, now)
     recurring = [group for group in await asyncio.to_thread(learnings.recurring) if group[0].scope.project is not None]
@@ -165,7 +165,9 @@ async def promote(ctx: Context, scope: Scope, memory_id: UUID, *, to: Level) -> 
         raise InvalidInput("memory_id", str(memory_id), "a memory that is active, neither superseded nor expired")
     if memory.visibility is not Visibility.WORKSPACE:
         raise InvalidInput(
-            "memory_id", f"{memory_id}, which only its {memory.visibility} sees", "a memory that everybody may see"
+            "memory_id",
+            f"{memory_id}, which only its {memory.visibility} sees",
+            "a memory with the visibility workspace",
         )
     wider = _widened(memory, to)
     write = _write((memory,), wider, derived_id(memory.id, f"promoted to {to.name.lower()}"), now)
@@ -288,7 +290,7 @@ def _candidate(memory: Memory, similar: Sequence[Memory]) -> Candidate:
 
 def _reason(rule: promoting.Promotion, *, recurring: bool, done: bool, lost: int) -> str:
     if lost:
-        return f"changed by another meanwhile: {lost}"
+        return f"another process changed a memory meanwhile: {lost}"
     if not recurring:
-        return f"no learning of a project came up in {rule.jobs} different jobs"
-    return "" if done else "the projects know what came up"
+        return f"no learning of a project occurs in {rule.jobs} different jobs"
+    return "" if done else "every recurring learning is promoted already"

@@ -201,7 +201,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
                 ctx, reader, question.where, reranker, ranking, ranked, planned.searched
             )
         except ModelUnavailable as error:
-            recalling.degraded["rerank"] = f"reranker down: {error}"
+            recalling.degraded["rerank"] = f"the reranker does not answer: {error}"
         recalling.timer.lap("rerank")
     return await ctx.read(question.where, lambda view: present(recalling, view, gathered, ranked))
 
@@ -264,7 +264,7 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
                 recalling.ctx, view, recalling.reader, first, recalling.ctx.model, tokens, count
             )
         except ModelUnavailable as error:
-            recalling.degraded[LATE_INTERACTION] = f"words not compared: {error}"
+            recalling.degraded[LATE_INTERACTION] = f"no late-interaction reranking: {error}"
         recalling.timer.lap("late_interaction")
     compared = close is not None
     accepts = Acceptance(

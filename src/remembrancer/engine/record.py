@@ -133,7 +133,7 @@ async def _on_topic(
         except Conflict:
             if known is None and not await ctx.store.by_topic(scope, topic_key, topics):
                 raise  # not a conflict of the topic: its key has another text
-    raise Conflict(f"topic key {topic_key!r}: {TOPIC_ATTEMPTS} other writers told it anew meanwhile; try again")
+    raise Conflict(f"topic key {topic_key!r}: {TOPIC_ATTEMPTS} other writers updated it meanwhile; try again")
 
 
 async def _once(

@@ -36,7 +36,7 @@ async def retain(ctx: Context, scope: Scope, *, limit: int | None = None) -> Ret
         validation.whole("limit", limit, 1, MAX_EVENTS)
     rule = ctx.preset.retention
     if rule is None:
-        return RetentionReport(reason=f"the preset {ctx.preset.name} archives nothing")
+        return RetentionReport(reason=f"preset {ctx.preset.name} does not archive events")
     now = ctx.clock()
     aged = Aged(types=frozenset(rule.types), keep=frozenset(rule.keep), before=now - rule.after)
     archived = 0
@@ -45,6 +45,6 @@ async def retain(ctx: Context, scope: Scope, *, limit: int | None = None) -> Ret
         moved = await ctx.store.archive(scope, aged, at=now, limit=batch)
         archived += moved
         if moved < batch:
-            reason = "" if archived else f"no telemetry is older than {rule.after_days:g} days"
+            reason = "" if archived else f"no event to archive is older than {rule.after_days:g} days"
             return RetentionReport(archived=archived, reason=reason)
     return RetentionReport(archived=archived, more=True)

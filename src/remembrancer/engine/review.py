@@ -26,8 +26,8 @@ JOB: Final = "review"
 LIMIT: Final = 100
 LOOKED_THROUGH: Final = 500
 """The events of a session that are searched for its speakers; for exposures without a session, of all sessions."""
-UNSEEN: Final = "nobody who spoke in its session may see it"
-UNRATED: Final = "the model left it out"
+UNSEEN: Final = "no speaker of its session may see the memory"
+UNRATED: Final = "the model's answer has no rating for the memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewRep
     """
     policy = ctx.preset.review
     if policy is None:
-        return ReviewReport(reason=f"preset {ctx.preset.name} reviews nothing")
+        return ReviewReport(reason=f"preset {ctx.preset.name} does not review memories")
     if ctx.llm is None:
         return ReviewReport(reason=ctx.without_llm)
     tally = _Tally()

@@ -113,7 +113,7 @@ async def learn_rules(
     validation.whole("limit", limit, 1, 10_000)
     start = validation.optional_moment("since", since)
     if policy is None:
-        return RulesReport(reason=f"preset {ctx.preset.name} learns no rules")
+        return RulesReport(reason=f"preset {ctx.preset.name} does not learn rules")
     deferred = {one.item: one for one in await ctx.store.deferrals(scope, JOB)}
     since = start or await _unread_since(ctx, scope, policy, now, deferred)
     entries, older = await _entries(ctx, scope, since, now, limit, crew)
@@ -140,7 +140,7 @@ async def learn_rules(
             tally.left += len(order) - place - 1
             break
     if not (tally.reason or tally.owners or tally.left):
-        tally.reason = "nothing has happened since these entries were read"
+        tally.reason = "there are no new entries since the last run"
     return tally.report()
 
 

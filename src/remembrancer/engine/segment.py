@@ -197,7 +197,11 @@ class _Sweep:
         return self._found.streams >= self._limit or self._silent >= SILENT
 
     def report(self) -> SegmentReport:
-        idle = "no episode has ended yet" if self._found.streams else "no stream is long enough, or has fallen silent"
+        idle = (
+            "no episode has ended yet"
+            if self._found.streams
+            else "no stream has enough turns or was inactive for long enough"
+        )
         reason = self._found.reason or ("" if self._found.episodes or self.left else idle)
         return replace(self._found, left=self.left, reason=reason)
 
@@ -351,7 +355,7 @@ class _Work:
         expected = {memory.id: memory.revision for memory in current}
         if not self._settings.replaces:
             return Effect(expected=expected, inserted=(write,))
-        reason = f"its turn is in episode {write.memory.id}"
+        reason = f"episode {write.memory.id} contains its turn"
         return Effect(
             expected=expected,
             inserted=(write,),

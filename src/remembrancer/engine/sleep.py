@@ -75,7 +75,7 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
         validation.whole("limit", limit, 1, MAX_GROUPS)
     rule = ctx.preset.sleep
     if rule is None:
-        return SleepReport(reason=f"the preset {ctx.preset.name} has no sleep", dry_run=dry_run)
+        return SleepReport(reason=f"preset {ctx.preset.name} does not consolidate working memory", dry_run=dry_run)
     slept, report = await condense.sweep(
         ctx,
         scope,
@@ -112,7 +112,7 @@ async def _replaced(
     short = stand_in(found.sources)
     if not short:
         now = ctx.clock()
-        effect = condense.in_place_of(group, None, "it says nothing but what was recalled", now)
+        effect = condense.in_place_of(group, None, "the memory only repeats recalled text", now)
         return effect, Slept(memory_id=None, sources=ids, by=NOTHING), now
     if len(group) == 1:
         return _alone(group[0], found), Slept(memory_id=ids[0], sources=ids, by=AS_IT_IS), ctx.clock()
@@ -136,7 +136,7 @@ async def _replaced(
     )
     # An abbreviated text is only shown; the cues with the original words are searched.
     write = MemoryWrite(memory, cues_of(memory, found.cues, own=said.by != AAAK), found.event_ids)
-    effect = condense.in_place_of(group, write, f"slept, and is part of {memory.id}", now)
+    effect = condense.in_place_of(group, write, f"summarised by {memory.id}", now)
     return effect, Slept(memory_id=memory.id, sources=ids, by=said.by), now
 
 

@@ -59,12 +59,12 @@ async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
     validation.text("intent", intent)
     before, now = await current_stage(ctx, scope), ctx.clock()
     if ctx.preset.stages is None:
-        return StageReport(stage=before, at=now, reason=f"preset {ctx.preset.name} knows no stages")
+        return StageReport(stage=before, at=now, reason=f"preset {ctx.preset.name} has no stages")
     stage = ctx.preset.stages.detect(intent)
     if stage is None:
-        return StageReport(stage=before, at=now, reason="the text does not tell which stage it is")
+        return StageReport(stage=before, at=now, reason="the text does not show the stage")
     if stage is before:
-        return StageReport(stage=stage, at=now, reason=f"it is in {stage.value} already")
+        return StageReport(stage=stage, at=now, reason=f"the project is in stage {stage.value} already")
     if before is None:
         await _enter(ctx, _project(scope), stage, now)
         return StageReport(stage=stage, at=now)
@@ -78,11 +78,11 @@ async def retire_stage(ctx: Context, scope: Scope, stage: LearningStage) -> Stag
     """Retire the learnings for the task at hand from a stage of this scope's project. `restore_stage` undoes it."""
     now, policy = ctx.clock(), ctx.preset.stages
     if policy is None:
-        return StageReport(stage=None, at=now, reason=f"preset {ctx.preset.name} knows no stages")
+        return StageReport(stage=None, at=now, reason=f"preset {ctx.preset.name} has no stages")
     reason = f"the stage {stage.value} has ended"
     found = await _learnings(ctx, scope, stage, now)
     moved, left = await _move(ctx, scope, found, Status.RETIRED, reason, now)
-    nothing = "" if moved or left else f"nothing is left that was learned for {stage.value} alone"
+    nothing = "" if moved or left else f"there are no active learnings of stage {stage.value} only"
     current = await current_stage(ctx, scope)
     return StageReport(stage=current, at=now, ended=stage, moved=moved, left=left, reason=nothing)
 
@@ -93,8 +93,8 @@ async def restore_stage(ctx: Context, scope: Scope, stage: LearningStage, *, at:
     # As believed just before, because retired memories are not current now.
     found = await _learnings(ctx, scope, stage, retired_at - timedelta(microseconds=1))
     gone = [memory for memory in found if memory.status is Status.RETIRED and memory.retired_at == retired_at]
-    moved, left = await _move(ctx, scope, gone, Status.ACTIVE, f"the stage {stage.value} goes on", now)
-    nothing = "" if moved or left else f"nothing was retired with {stage.value} at {retired_at.isoformat()}"
+    moved, left = await _move(ctx, scope, gone, Status.ACTIVE, f"the stage {stage.value} continues", now)
+    nothing = "" if moved or left else f"no learning was retired with stage {stage.value} at {retired_at.isoformat()}"
     return StageReport(stage=await current_stage(ctx, scope), at=now, moved=moved, left=left, reason=nothing)
 
 
@@ -150,7 +150,7 @@ async def _enter(ctx: Context, project: Scope, stage: LearningStage, at: datetim
     last = await _last(ctx, project)
     before = 0 if last is None else last.seq
     draft = EventDraft(
-        text=f"The project has come to the stage {stage.value}.",
+        text=f"The project entered the stage {stage.value}.",
         role=Role.SYSTEM,
         type=ENTERED,
         severity=Severity.NOTICE,

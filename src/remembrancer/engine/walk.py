@@ -61,7 +61,10 @@ def _best_first(hit: Hit) -> tuple[float, timedelta, UUID]:
 
 
 def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, at: datetime) -> Hit:
-    parts = (Part("score of the hit it is joined to", hit.score, hit.score), Part("weight of the edge", weight, weight))
+    parts = (
+        Part("score of the hit it is related to", hit.score, hit.score),
+        Part("weight of the edge", weight, weight),
+    )
     return Hit(
         rank=0,  # assigned after sorting
         score=score,

@@ -106,7 +106,7 @@ class Indexer:
             swept = await index_memory(self._ctx, reader, memory_id)
         except ModelUnavailable as error:
             return IndexReport(indexed=0, deferred=0, reason=str(error), down=True)
-        reason = swept.error or ("" if swept.indexed else "none of its cues waits")
+        reason = swept.error or ("" if swept.indexed else "the workspace has no cue without a vector")
         return IndexReport(indexed=swept.indexed, deferred=swept.deferred, reused=swept.reused, reason=reason)
 
     async def _background(self) -> None:

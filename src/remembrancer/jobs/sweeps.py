@@ -141,7 +141,9 @@ class Sweeper:
                 return await segment(ctx, scope)
             case Job.EXTRACT:
                 sessions = await extract_deferred(ctx, scope)
-                return ExtractionReport(sessions=sessions, reason="" if sessions else "no session waits")
+                return ExtractionReport(
+                    sessions=sessions, reason="" if sessions else "there are no ended sessions to process"
+                )
             case Job.REVIEW:
                 return await review(ctx, scope)
             case Job.FACTS:

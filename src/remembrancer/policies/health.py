@@ -170,21 +170,23 @@ def why_absent(metrics: Metrics, metric: Metric) -> str:
         return "the preset relates no memories by itself"
     return {
         Metric.COHERENCE: "fewer than two memories had a vector",
-        Metric.EFFICIENCY: "nothing found by meaning was shown in the 7 days before",
+        Metric.EFFICIENCY: "no memory found by its vector was shown in the last 7 days",
         Metric.REACHABILITY: "no memory had all its vectors",
     }[metric]
 
 
 ADVICE: Final[Mapping[Metric, str]] = MappingProxyType(
     {
-        Metric.FRESHNESS: "most of what is kept is old: see that what happens is still recorded, and forget what is"
-        " over",
-        Metric.COVERAGE: "much is found by its words only: `maintain` indexes what waits, `doctor` says what failed",
-        Metric.COHERENCE: "memories have little to do with each other: give unlike matters workspaces or crews of their"
-        " own, and forget strays",
-        Metric.EFFICIENCY: "what was shown lay far from its question: ask in whole sentences, show fewer hits or set a"
-        " least score",
-        Metric.REACHABILITY: "few memories are joined to another: `link` some by hand, or lower `links.above`",
+        Metric.FRESHNESS: (
+            "most memories are old: check that new events are still recorded, and forget outdated memories"
+        ),
+        Metric.COVERAGE: "many memories have no vector: `maintain` indexes them, `doctor` shows failures",
+        Metric.COHERENCE: (
+            "memories have little in common: separate subjects by workspace or crew, and forget unrelated ones"
+        ),
+        Metric.EFFICIENCY: "shown memories were dissimilar to their questions: ask in whole sentences, show fewer hits"
+        " or set a minimum score",
+        Metric.REACHABILITY: "few memories have relations: `link` some by hand, or lower `links.above`",
     }
 )
 """How to improve each metric."""

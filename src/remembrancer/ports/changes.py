@@ -41,7 +41,7 @@ class UnreadableRow(Exception):
     """A row holds a value that this package never writes. The store adds the file's name."""
 
     def __init__(self, error: Exception) -> None:
-        super().__init__(f"a row holds an invalid value: {error}")
+        super().__init__(f"a row has an invalid value: {error}")
 
 
 class WorkspaceState(NamedTuple):

@@ -55,5 +55,5 @@ def test_of_many_faults_five_are_reported() -> None:
 @pytest.mark.parametrize("text", [float("nan"), float("inf"), "caf\ud83d"])
 def test_values_that_json_does_not_have_are_faults(text: object) -> None:
     assert schema_violations({"facts": [], "more": text}, SCHEMA) == (
-        "the answer holds a number or a character that JSON does not have"
+        "the answer contains a number or a character that JSON does not allow"
     )

@@ -160,7 +160,7 @@ def test_an_argument_out_of_range_is_refused(argument: str, made: Callable[[], o
 
 @pytest.mark.parametrize("url", ["ftp://host/rerank", "rerank", "http://", "http://a:b:c", "http://host:port/"])
 def test_an_address_that_is_none_is_unavailable(url: str) -> None:
-    with pytest.raises(ModelUnavailable, match="the reranker's address cannot be called"):
+    with pytest.raises(ModelUnavailable, match="the reranker's address is not an http"):
         HttpReranker.open(url, COHERE, timeout=1)
 
 

@@ -200,8 +200,8 @@ def embedded(embedder: Embedder | None, ranking: Ranking, *, at_once: bool = Fal
     [
         (None, "no embedder here"),
         (NoLatin(), "hash-256 does not read the question's script: words only"),
-        (FailingEmbedder(), "embedder down: the model does not answer"),
-        (FailingTokenEmbedder(), "embedder down: the model does not answer"),
+        (FailingEmbedder(), "the embedder does not answer: the model does not answer"),
+        (FailingTokenEmbedder(), "the embedder does not answer: the model does not answer"),
     ],
 )
 @pytest.mark.parametrize("ranking", [PLAIN, BY_WORDS], ids=["plain", "by words"])

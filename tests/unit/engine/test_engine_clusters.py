@@ -102,7 +102,7 @@ def test_two_are_no_cluster(make: Callable[[], Store]) -> None:
         return await consolidate_clusters(life.ctx, SCOPE)
 
     report = living(make, ENGRAM, SAME[:2], steps)
-    assert (report.consolidated, report.reason) == ((), "no 3 memories say nearly the same")
+    assert (report.consolidated, report.reason) == ((), "there are no 3 memories with nearly the same text")
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_preset_without_clusters_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> str:
         return (await consolidate_clusters(life.ctx, SCOPE)).reason
 
-    assert living(make, DEFAULT, SAME, steps) == "the preset default makes no clusters"
+    assert living(make, DEFAULT, SAME, steps) == "preset default does not cluster memories"
 
 
 def test_of_two_workers_at_once_one_consolidates(make: Callable[[], Store]) -> None:

@@ -179,7 +179,7 @@ def test_compacting_twice_changes_nothing(make: Callable[[], Store]) -> None:
         report = await compact(life.ctx, SCOPE)
         return await exported(life.store) == before, report.reason
 
-    assert living(make, TEAPARTY, [BRIEF, LONG, OTHER], steps) == (True, "nothing was written down twice")
+    assert living(make, TEAPARTY, [BRIEF, LONG, OTHER], steps) == (True, "there are no near-duplicates")
 
 
 def test_a_restored_memory_is_not_merged_again_nor_counted_twice(make: Callable[[], Store]) -> None:
@@ -225,7 +225,7 @@ def test_a_preset_without_compaction_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> str:
         return (await compact(life.ctx, SCOPE)).reason
 
-    assert living(make, MNEMOSYNE, [BRIEF, LONG], steps) == "the preset mnemosyne has no compaction"
+    assert living(make, MNEMOSYNE, [BRIEF, LONG], steps) == "preset mnemosyne does not merge near-duplicates"
 
 
 def test_of_two_workers_at_once_one_merges_and_counts_once(make: Callable[[], Store]) -> None:

@@ -114,7 +114,7 @@ def test_a_score_comes_with_the_parts_that_made_it(told: Remembrancer) -> None:
             ranked("varied", replace(BY_WORDS.ranking, diversity=Mmr(balance=0.01)), limits=Limits(usual=2, most=2)),
             "twin",
             Stage.ALIKE,
-            "ranked 2, too much like better hits",
+            "ranked 2, too similar to better hits",
         ),
     ],
     ids=lambda one: one.name if isinstance(one, Preset) else "",
@@ -143,7 +143,7 @@ def test_a_pinned_memory_is_reported_as_part_of_every_answer(told: Remembrancer)
     pinned = ranked("standing", BY_WORDS.ranking, pinned_tag="institutional")
     place = named(told.presets.compare(QUESTION, [BY_WORDS, pinned]), "rule").places[1]
     assert place == RankUnderPreset(
-        preset="standing", returned=False, reason="stands in every answer, apart from the hits"
+        preset="standing", returned=False, reason="pinned: in every answer, separate from the hits"
     )
 
 
@@ -289,7 +289,9 @@ def test_an_unavailable_embedder_is_asked_once_and_reported_for_all_presets(cloc
         rem.remember("The deploy of checkout failed")
         found = rem.presets.compare(QUESTION)
     assert Down.asked == 1
-    assert {answer.degraded["dense"] for answer in found.answers} == {"embedder down: the model does not answer"}
+    assert {answer.degraded["dense"] for answer in found.answers} == {
+        "the embedder does not answer: the model does not answer"
+    }
 
 
 @pytest.fixture

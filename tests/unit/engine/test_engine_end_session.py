@@ -110,7 +110,7 @@ def test_ending_a_session_twice_changes_nothing(make: Callable[[], Store]) -> No
         again = await one.end()
         return again.reinforced.reason, await exported(one.ctx.store) == before
 
-    assert life(make, steps) == ("nothing was retrieved in it that was not counted", True)
+    assert life(make, steps) == ("every memory retrieved in the session is counted already", True)
 
 
 def test_a_retrieval_after_the_end_counts_when_the_session_ends_again(make: Callable[[], Store]) -> None:
@@ -217,8 +217,8 @@ def test_each_part_reports_why_it_did_nothing(make: Callable[[], Store]) -> None
     assert life(make, steps) == (
         True,
         "no language model is set (llm)",
-        "nothing was retrieved in it that was not counted",
-        "preset teaparty reviews nothing",
+        "every memory retrieved in the session is counted already",
+        "preset teaparty does not review memories",
     )
 
 

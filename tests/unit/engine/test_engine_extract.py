@@ -285,7 +285,7 @@ def test_a_session_of_nothing_but_recalled_blocks_has_nothing_to_read(make: Call
 
     said = ["<recalled-memory>\nThe old port was 5432.\n</recalled-memory>"]
     report, marks = session(make, [], steps, said=said)
-    assert (report.asked, report.reason, marks) == (0, "there is nothing in it to read", [])
+    assert (report.asked, report.reason, marks) == (0, "the session has no readable text", [])
 
 
 def test_memories_recalled_in_the_session_are_not_learned_as_new(make: Callable[[], Store]) -> None:
@@ -338,7 +338,7 @@ def test_a_second_time_changes_nothing_and_asks_nobody(make: Callable[[], Store]
 
     again, unchanged = session(make, in_scope(ExtractionScope.TEAM), steps)
     assert (again.asked, again.learned, unchanged) == (0, (), True)
-    assert again.reason == "there is nothing in it to read"
+    assert again.reason == "the session has no readable text"
 
 
 def test_turns_after_the_end_are_read_when_the_session_ends_again(make: Callable[[], Store]) -> None:
@@ -395,11 +395,11 @@ def test_without_a_model_it_says_so_and_writes_nothing(make: Callable[[], Store]
 
 
 def test_a_preset_that_extracts_nothing_says_so(make: Callable[[], Store]) -> None:
-    assert session(make, [], once, preset=DEFAULT).reason == "preset default extracts nothing"
+    assert session(make, [], once, preset=DEFAULT).reason == "preset default does not extract learnings"
 
 
 def test_a_session_in_which_nothing_happened_says_so(make: Callable[[], Store]) -> None:
-    assert session(make, [], once, said=[]).reason == "nothing has happened in it that was not read"
+    assert session(make, [], once, said=[]).reason == "the session has no events that were not read yet"
 
 
 @pytest.mark.parametrize("named", ["", " monday"])
@@ -471,7 +471,7 @@ def test_a_session_of_which_nothing_is_left_to_read_waits_no_longer(make: Callab
         return again.reason, len(await life.ctx.store.deferrals(STREAM, JOB))
 
     answers = [ModelUnavailable("down")]
-    expected = ("nothing has happened in it that was not read", 0)
+    expected = ("the session has no events that were not read yet", 0)
     assert session(make, answers, steps, preset=ONLY_TEAM) == expected
 
 
@@ -492,7 +492,7 @@ def test_a_moment_without_extraction_is_reported(make: Callable[[], Store]) -> N
     async def steps(life: Session) -> tuple[str, int]:
         return (await life.extract(moment=SessionPhase.IN_FLIGHT)).reason, life.model.asked
 
-    said = "preset teaparty asks nothing in-flight"
+    said = "preset teaparty extracts no learnings in the phase in-flight"
     assert session(make, [], steps, preset=ONLY_TEAM) == (said, 0)
 
 

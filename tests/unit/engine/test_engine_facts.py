@@ -129,7 +129,7 @@ def sweep(
     return over(make, run)
 
 
-WAITING: Final = "the episodes that wait are too few yet, or are tried again later"
+WAITING: Final = "there are too few unconsolidated episodes, or they are retried later"
 THREE: Final = ("Ana orders tea", "Ana is asked about milk", "Ana orders tea again")
 
 
@@ -198,7 +198,11 @@ def test_episodes_without_facts_are_read_once(make: Callable[[], Store]) -> None
         await life.live(*THREE)
         return await life.draw(), await life.draw(), life.model.asked
 
-    assert sweep(make, [answer()], steps) == (FactsReport(episodes=3), FactsReport(reason="no episode waits"), 1)
+    assert sweep(make, [answer()], steps) == (
+        FactsReport(episodes=3),
+        FactsReport(reason="there are no unconsolidated episodes"),
+        1,
+    )
 
 
 def test_a_second_run_changes_nothing(make: Callable[[], Store]) -> None:
@@ -281,7 +285,11 @@ def test_an_episode_of_nothing_but_forgotten_turns_is_drawn_from_without_a_quest
         await life.store.set_status(Reader(SCOPE), memory_id_of(secret.event.id), Status.RETIRED, at=NOW)
         return await life.draw(force=True), await life.draw(force=True), life.model.asked
 
-    assert sweep(make, [], steps) == (FactsReport(episodes=1), FactsReport(reason="no episode waits"), 0)
+    assert sweep(make, [], steps) == (
+        FactsReport(episodes=1),
+        FactsReport(reason="there are no unconsolidated episodes"),
+        0,
+    )
 
 
 def test_the_text_of_an_episode_cannot_leave_its_fence(make: Callable[[], Store]) -> None:
@@ -490,7 +498,7 @@ def test_a_preset_without_facts_reports_it(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> FactsReport:
         return await draw_facts(replace(life.ctx, preset=replace(PLASTMEM, facts=None)), SCOPE)
 
-    assert sweep(make, [], steps) == FactsReport(reason="preset plastmem draws no facts")
+    assert sweep(make, [], steps) == FactsReport(reason="preset plastmem does not extract facts")
 
 
 async def retired(life: Sweep, memory: Memory) -> None:

@@ -73,9 +73,12 @@ def test_how_long_it_took_to_find_them_is_reported(make: Callable[[], Store]) ->
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (ModelUnavailable("no answer within 30 s"), "language model down: no answer within 30 s"),
-        ("no JSON", "no usable answer: no JSON"),
-        ({"terms": ["ledger"]}, "no usable answer: terms: 1 different ones, 5 to 8 are expected"),
+        (ModelUnavailable("no answer within 30 s"), "the language model does not answer: no answer within 30 s"),
+        ("no JSON", "the language model's answer cannot be used: no JSON"),
+        (
+            {"terms": ["ledger"]},
+            "the language model's answer cannot be used: terms: 1 different ones, 5 to 8 are expected",
+        ),
     ],
 )
 def test_without_an_answer_the_beginning_is_searched_and_the_recall_reports_it(

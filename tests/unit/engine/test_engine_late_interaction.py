@@ -176,7 +176,7 @@ class FailingProducts(WordHashEmbedder):
 def test_without_token_embeddings_the_answer_reports_it_and_has_the_first_stage_order() -> None:
     answer = answered(embedder=FailingProducts())
     assert texts(answer) == NEWEST_FIRST
-    assert answer.degraded == {"late_interaction": "words not compared: no room for 8 words and 2"}
+    assert answer.degraded == {"late_interaction": "no late-interaction reranking: no room for 8 words and 2"}
 
 
 def test_a_memory_without_vectors_of_its_words_is_not_compared() -> None:

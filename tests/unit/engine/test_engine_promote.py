@@ -111,7 +111,7 @@ def test_a_learning_that_did_not_come_up_in_three_jobs_is_not_promoted(
         return await promote_recurring(life.ctx, ACME)
 
     report = living(make, TEAPARTY, learnings, steps)
-    assert report == PromotionReport(reason="no learning of a project came up in 3 different jobs")
+    assert report == PromotionReport(reason="no learning of a project occurs in 3 different jobs")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_promoting_twice_changes_nothing(make: Callable[[], Store]) -> None:
         report = await promote_recurring(life.ctx, ACME)
         return await exported(life.store) == before, report.reason
 
-    assert living(make, TEAPARTY, LEARNED, steps) == (True, "the projects know what came up")
+    assert living(make, TEAPARTY, LEARNED, steps) == (True, "every recurring learning is promoted already")
 
 
 def test_another_task_supports_the_learning_of_the_project(make: Callable[[], Store]) -> None:
@@ -265,7 +265,7 @@ def test_a_preset_without_promotion_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> tuple[str, tuple[object, ...]]:
         return (await promote_recurring(life.ctx, ACME)).reason, await candidates(life.ctx, ACME)
 
-    assert living(make, DEFAULT, LEARNED, steps) == ("the preset default has no promotion", ())
+    assert living(make, DEFAULT, LEARNED, steps) == ("preset default does not promote learnings", ())
 
 
 def test_of_two_workers_at_once_one_promotes(make: Callable[[], Store]) -> None:

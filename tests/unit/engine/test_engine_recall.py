@@ -489,7 +489,7 @@ def test_with_an_unavailable_embedder_the_answer_reports_it() -> None:
     answer = ask(a_context(embedder=FailingEmbedder()), "deploy", "The deploy failed")
     assert (texts(answer), answer.degraded) == (
         ["The deploy failed"],
-        {"dense": "embedder down: the model does not answer"},
+        {"dense": "the embedder does not answer: the model does not answer"},
     )
 
 
@@ -532,7 +532,7 @@ def test_an_embedder_that_is_back_is_used_again() -> None:
         ctx = a_context(embedder=Recovering())
         return [(await recall(ctx, READER, question("deploy"))).degraded for _ in range(2)]
 
-    assert asyncio.run(twice()) == [{"dense": "embedder down: warming up"}, {}]
+    assert asyncio.run(twice()) == [{"dense": "the embedder does not answer: warming up"}, {}]
 
 
 # ── a store that moves ───────────────────────────────────────────────────────────────────────────────────────────────

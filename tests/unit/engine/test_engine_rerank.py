@@ -226,7 +226,7 @@ def test_the_least_score_asked_for_is_that_of_the_judged() -> None:
 def test_when_it_does_not_answer_the_order_is_unchanged_and_the_answer_has_the_reason() -> None:
     answer = answered(SilentJudge(lambda _: 1.0))
     assert texts(answer) == NEWEST_FIRST
-    assert answer.degraded["rerank"] == "reranker down: the judge is out"
+    assert answer.degraded["rerank"] == "the reranker does not answer: the judge is out"
     assert set(judgements(answer).values()) == {None}
     assert [hit.score for hit in answer] == [hit.score for hit in answered(None)]
 
@@ -235,7 +235,10 @@ def test_when_it_does_not_answer_the_order_is_unchanged_and_the_answer_has_the_r
 def test_scores_outside_the_unit_interval_are_none(score: float, said: str) -> None:
     answer = answered(Judge(lambda _: score))
     assert texts(answer) == NEWEST_FIRST
-    assert answer.degraded["rerank"] == f"reranker down: judge gave the score {said}, which is not in [0, 1]"
+    assert (
+        answer.degraded["rerank"]
+        == f"the reranker does not answer: judge gave the score {said}, which is not in [0, 1]"
+    )
 
 
 def test_a_score_that_rounding_carries_beyond_1_is_1() -> None:
@@ -249,7 +252,7 @@ def test_scores_of_some_of_the_texts_are_none() -> None:
             return (await super().scores(question, texts))[1:]
 
     answer = answered(Short(lambda _: 1.0))
-    assert answer.degraded["rerank"] == "reranker down: judge gave scores of shape (3,) for 4 texts"
+    assert answer.degraded["rerank"] == "the reranker does not answer: judge gave scores of shape (3,) for 4 texts"
 
 
 def test_a_memory_erased_since_the_search_is_not_reranked() -> None:

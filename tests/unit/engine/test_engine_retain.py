@@ -91,12 +91,12 @@ def test_more_than_one_batch_is_moved(make: Callable[[], Store]) -> None:
 
 def test_an_empty_run_is_reported(make: Callable[[], Store]) -> None:
     report, _, _ = retained(make, [replace(telemetry("young"), occurred_at=NEW)])
-    assert report == RetentionReport(reason="no telemetry is older than 30 days")
+    assert report == RetentionReport(reason="no event to archive is older than 30 days")
 
 
 def test_a_preset_without_retention_says_so(make: Callable[[], Store]) -> None:
     report, left, _ = retained(make, [telemetry("output")], preset=DEFAULT)
-    assert (report.reason, left) == ("the preset default archives nothing", ["output"])
+    assert (report.reason, left) == ("preset default does not archive events", ["output"])
 
 
 def test_a_limit_out_of_range_is_refused(make: Callable[[], Store]) -> None:

@@ -446,7 +446,7 @@ def test_a_preset_that_does_not_review_says_so(make: Callable[[], Store]) -> Non
         await in_use(life)
         return await review(replace(life.ctx, preset=replace(DEFAULT, review=None)), SCOPE)
 
-    assert sweep(make, [], steps) == ReviewReport(reason="preset default reviews nothing")
+    assert sweep(make, [], steps) == ReviewReport(reason="preset default does not review memories")
 
 
 @pytest.mark.parametrize("visibility", [Visibility.OWN, Visibility.SESSION])

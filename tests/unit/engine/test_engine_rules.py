@@ -289,7 +289,7 @@ def test_a_second_run_over_the_same_entries_changes_nothing_and_asks_nobody(make
         again = await life.learn()
         return again.reason, life.model.asked, await exported(life.ctx.store) == before
 
-    expected = ("nothing has happened since these entries were read", 1, True)
+    expected = ("there are no new entries since the last run", 1, True)
     assert journal(make, [rule()], steps) == expected
 
 
@@ -383,7 +383,7 @@ def test_a_preset_without_rules_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> str:
         return (await life.learn()).reason
 
-    assert journal(make, [], steps, preset=TEAPARTY) == "preset teaparty learns no rules"
+    assert journal(make, [], steps, preset=TEAPARTY) == "preset teaparty does not learn rules"
 
 
 def test_a_limit_of_nothing_is_refused(make: Callable[[], Store]) -> None:

@@ -321,7 +321,7 @@ def test_the_turns_of_an_episode_that_takes_their_place_stay_within_reach(make: 
         turns = await store.get(reader, [derived_id(event.id, "memory") for event in events[:3]])
         audit = await store.audit(reader, next(iter(turns)))
         assert edges == {(RelationKind.DERIVED_FROM, identifier) for identifier in turns}
-        assert [line.reason for line in audit] == [f"its turn is in episode {first.id}"]
+        assert [line.reason for line in audit] == [f"episode {first.id} contains its turn"]
         return [turn.status for turn in turns.values()]
 
     assert over(make, steps) == [Status.COMPACTED] * 3

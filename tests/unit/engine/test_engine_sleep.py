@@ -230,7 +230,7 @@ def test_its_rows_are_reached_by_derived_from_and_out_of_recall(make: Callable[[
         _, memory = await slept_once(life)
         audit = await life.store.audit(READER, TEA.id)
         reasons = [line.reason for line in audit]
-        assert reasons == [f"slept, and is part of {memory.id}"]
+        assert reasons == [f"summarised by {memory.id}"]
         return await life.sources(memory.id), await life.statuses(TEA, RENT), await life.texts()
 
     sources, statuses, texts = living(make, MNEMOSYNE, [TEA, RENT], steps, now=LATER)
@@ -499,7 +499,7 @@ def test_a_preset_without_sleep_says_so(make: Callable[[], Store]) -> None:
     async def steps(life: Life) -> SleepReport:
         return await sleep(life.ctx, SCOPE)
 
-    assert living(make, DEFAULT, [TEA], steps, now=LATER).reason == "the preset default has no sleep"
+    assert living(make, DEFAULT, [TEA], steps, now=LATER).reason == "preset default does not consolidate working memory"
 
 
 # ── others at work, and failures ─────────────────────────────────────────────────────────────────────────────────────
@@ -523,7 +523,7 @@ def test_a_row_revised_meanwhile_stays_awake(make: Callable[[], Store]) -> None:
         return report, await life.statuses(TEA, RENT)
 
     report, statuses = living(make, MNEMOSYNE, [TEA, RENT], steps, now=LATER)
-    assert (report.slept, report.left, report.reason) == ((), 1, "changed by another meanwhile: 1")
+    assert (report.slept, report.left, report.reason) == ((), 1, "another process changed a memory meanwhile: 1")
     assert statuses == [Status.ACTIVE] * 2
 
 

@@ -105,7 +105,7 @@ def test_retiring_a_stage_twice_changes_nothing(make: Callable[[], Store]) -> No
         again = await retire_stage(life.ctx, PROJECT, LearningStage.DESIGN)
         return again.reason, await exported(life.ctx.store) == before
 
-    assert project(make, steps) == ("nothing is left that was learned for design alone", True)
+    assert project(make, steps) == ("there are no active learnings of stage design only", True)
 
 
 def test_restoring_a_stage_restores_only_the_learnings_that_it_retired(make: Callable[[], Store]) -> None:
@@ -123,7 +123,7 @@ def test_a_time_at_which_nothing_was_retired_brings_nothing_back(make: Callable[
     async def steps(life: Project) -> str:
         return (await restore_stage(life.ctx, PROJECT, LearningStage.DESIGN, at=NOW)).reason
 
-    assert project(make, steps) == "nothing was retired with design at 2026-03-04T09:00:00+00:00"
+    assert project(make, steps) == "no learning was retired with stage design at 2026-03-04T09:00:00+00:00"
 
 
 def test_an_intent_of_another_stage_ends_the_one_before(make: Callable[[], Store]) -> None:
@@ -159,7 +159,7 @@ def test_projects_have_stages_of_their_own(make: Callable[[], Store]) -> None:
 
 @pytest.mark.parametrize(
     ("intent", "reason"),
-    [(DESIGN, "it is in design already"), ("We sell tea.", "the text does not tell which stage it is")],
+    [(DESIGN, "the project is in stage design already"), ("We sell tea.", "the text does not show the stage")],
 )
 def test_an_intent_that_names_no_other_stage_changes_nothing(
     make: Callable[[], Store], intent: str, reason: str
@@ -187,7 +187,7 @@ def test_a_preset_without_stages_reports_it(make: Callable[[], Store]) -> None:
         entered, retired = await enter_stage(ctx, TEAM, DESIGN), await retire_stage(ctx, TEAM, LearningStage.DESIGN)
         return [entered.reason, retired.reason]
 
-    assert project(make, steps) == ["preset crewship knows no stages"] * 2
+    assert project(make, steps) == ["preset crewship has no stages"] * 2
 
 
 def test_wherever_the_store_fails_a_stage_ends_whole_and_once(make: Callable[[], Store]) -> None:

@@ -136,7 +136,7 @@ def test_for_a_memory_below_the_limit_the_rank_is_reported(rem: Remembrancer) ->
     rem.remember("The deploy failed on Tuesday")
     told = rem.why_not(older.id, "deploy failed", limit=1)
     assert (told.returned, told.stage, told.rank) == (False, Stage.LIMIT, 2)
-    assert told.reason == "ranked 2, and only 1 are asked for (at most 200)"
+    assert told.reason == "ranked 2, but the limit is 1 (at most 200)"
 
 
 def test_a_duplicate_names_the_memory_it_repeats(rem: Remembrancer) -> None:
@@ -153,20 +153,26 @@ def test_a_memory_beyond_the_depth_of_the_searches_is_reported_as_such(rem: Reme
     rem.jobs.index_now()
     told = rem.why_not(memory.id, "deploy failed")
     assert (told.returned, told.stage) == (False, None)
-    assert told.reason == "no leg brought it: 200 memories match better by words; 200 memories are nearer in meaning"
+    assert (
+        told.reason
+        == "neither search found it: 200 memories match the question's words better; 200 memories are nearer in meaning"
+    )
 
 
 def test_a_memory_without_a_word_in_common_and_without_an_embedder_is_reported(wordy: Remembrancer) -> None:
     memory = wordy.remember("The deploy failed")
     told = wordy.why_not(memory.id, "penguins")
-    assert told.reason == "no leg brought it: no word in common; no embedder: lexical recall only, as asked for"
+    assert told.reason == (
+        "neither search found it: it shares no word with the question; no embedder: lexical recall only, as asked for"
+    )
 
 
 def test_a_memory_without_a_word_in_common_and_without_a_vector_yet_is_reported(rem: Remembrancer) -> None:
     memory = rem.remember("The deploy failed")
     told = rem.why_not(memory.id, "penguins")
     assert told.reason == (
-        "no leg brought it: no word in common; index catching up: 1 of 1 memories have no vector yet"
+        "neither search found it: it shares no word with the question; index "
+        "catching up: 1 of 1 memories have no vector yet"
     )
 
 
@@ -175,7 +181,10 @@ def test_a_memory_without_a_word_in_common_while_the_embedder_is_down_is_reporte
     with Remembrancer.open(settings=settings, embedder=FailingEmbedder(), clock=clock) as rem:
         memory = rem.remember("The deploy failed")
         told = rem.why_not(memory.id, "penguins")
-    assert told.reason == "no leg brought it: no word in common; embedder down: the model does not answer"
+    assert told.reason == (
+        "neither search found it: it shares no word with the question; the "
+        "embedder does not answer: the model does not answer"
+    )
 
 
 def test_a_question_that_could_not_be_asked_is_refused_here_too(rem: Remembrancer) -> None:

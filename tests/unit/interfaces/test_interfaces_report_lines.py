@@ -68,12 +68,15 @@ CASES: tuple[tuple[JobReport, str], ...] = (
     ),
     (
         SegmentReport(streams=2, episodes=4, turns=1, told_by={"openai:m": 3, "extractive": 1}, left=2),
-        "formed 4 episodes of 1 turn, 3 told by openai:m, 1 in their own words, 2 left for later",
+        "formed 4 episodes of 1 turn, 3 summarised by openai:m, 1 in their own words, 2 left for later",
     ),
     (SegmentReport(failed=1, reason="it is\ndown"), "1 put off (it is down)"),
     (ExtractionReport(sessions=(read(learned=2), read(learned=1))), "learned 3 things from 2 sessions"),
     (ExtractionReport(sessions=(read(),)), "found nothing to learn in 1 session"),
-    (ExtractionReport(sessions=(), reason="no session waits"), "no session waits"),
+    (
+        ExtractionReport(sessions=(), reason="there are no ended sessions to process"),
+        "there are no ended sessions to process",
+    ),
     (
         ReviewReport(reviews=(rated(Rating.GOOD), rated(Rating.AGAIN), rated(Rating.GOOD)), left=1),
         "reviewed 3 memories: 1 again, 2 good, 1 left for later",
@@ -112,7 +115,7 @@ CASES: tuple[tuple[JobReport, str], ...] = (
     ),
     (
         PromotionReport(promoted=(Promoted(memory_id=ID, sources=(ID,)),)),
-        "told 1 learning to its project",
+        "promoted 1 learning to its project",
     ),
     (RetentionReport(archived=1200), "moved 1,200 events into the archive"),
     (HealthReport(taken=(snapshot(80.0), snapshot(10.0))), "took 2 snapshots: 80.0, green"),

@@ -157,7 +157,7 @@ def test_recall_returns_the_block_and_the_ids_of_its_memories() -> None:
 def test_recall_that_finds_nothing_reports_it() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         found = await call.done("recall", query="anything?")
-        assert found.text.startswith("Nothing that is remembered answers this.")
+        assert found.text.startswith("No memory answers this.")
         assert found.shape["hits"] == []
 
     with_memory(talk)
@@ -190,9 +190,9 @@ def test_a_memory_that_does_not_fit_is_left_out_whole_and_counted() -> None:
         await call.done("remember", text="release, again: " + "y" * 400)
         found = await call.done("recall", query="release", max_chars=700)
         assert [hit["in_block"] for hit in found.shape["hits"]] == [True, False]
-        assert "1 of 2 found no room in 700 characters." in found.text
+        assert "1 of 2 do not fit in 700 characters." in found.text
         listed = await call.done("recent", max_chars=700)
-        assert "1 of 2 found no room: ask with a larger max_chars, or read memory://ID." in listed.text
+        assert "1 of 2 do not fit: ask with a larger max_chars, or read memory://ID." in listed.text
 
     with_memory(talk)
 
@@ -351,7 +351,7 @@ def test_recent_and_timeline_list_the_same_events_in_opposite_order() -> None:
         only = await call.done("timeline", since="2026-03-05", until="2026-03-06")
         assert [one["text"] for one in only.shape["memories"]] == ["day 1"]
         assert [one["text"] for one in (await call.done("recent", days=1.5)).shape["memories"]] == ["day 2"]
-        assert (await call.done("timeline", until="2020-01-01")).text == "Nothing is remembered there."
+        assert (await call.done("timeline", until="2020-01-01")).text == "There are no memories for these arguments."
 
     with_memory(talk, clock=clock)
 
@@ -361,7 +361,9 @@ def test_health_reports_the_stored_data_before_and_after_the_first_snapshot() ->
         await call.done("observe", text="The deploy failed")
         before = await call.done("memory_health", days=7)
         assert (before.shape["latest"], before.shape["history"], before.shape["search"]) == (None, [], "sparse-only")
-        assert "Memories: 1 active. Events in the journal: 1.\nRecall goes by words only: there is no" in before.text
+        assert (
+            "Memories: 1 active. Events in the journal: 1.\nRecall searches by words only: there is no" in before.text
+        )
         await memory.maintain(["health"])
         after = await call.done("memory_health")
         assert after.text.startswith("Health on 2026-03-04: 100 of 100, green.")

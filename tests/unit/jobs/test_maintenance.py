@@ -128,7 +128,7 @@ def test_a_job_that_reads_many_rows_runs_on_its_interval(clock: FixedClock) -> N
         third = await maintain(sweeper)
         return [reports["compact"] for reports in (first, second, third)]
 
-    done = CompactionReport(reason="nothing was written down twice")
+    done = CompactionReport(reason="there are no near-duplicates")
     assert asyncio.run(rounds()) == [done, NotDue(next_run=NOW + DAY), done]
 
 
@@ -178,7 +178,7 @@ def test_a_job_that_is_not_due_keeps_the_record_of_its_last_run() -> None:
 
 
 def test_a_named_job_that_the_preset_does_not_have_reports_it(rem: Remembrancer) -> None:
-    assert rem.maintain(["sleep"])["sleep"].reason == "the preset default has no sleep"
+    assert rem.maintain(["sleep"])["sleep"].reason == "preset default does not consolidate working memory"
 
 
 def test_each_job_of_a_preset_that_has_it_all_can_be_run() -> None:

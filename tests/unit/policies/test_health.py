@@ -134,7 +134,7 @@ def test_an_empty_memory_has_one_reason_for_all_it_lacks(metric: Metric) -> None
         ({"coverage", "coherence", "reachability"}, Metric.COVERAGE, "there was no embedder"),
         ({"coverage", "coherence", "reachability"}, Metric.COHERENCE, "there was no embedder"),
         ({"coverage", "coherence", "reachability"}, Metric.REACHABILITY, "there was no embedder"),
-        ({"coverage", "efficiency"}, Metric.EFFICIENCY, "nothing found by meaning was shown in the 7 days before"),
+        ({"coverage", "efficiency"}, Metric.EFFICIENCY, "no memory found by its vector was shown in the last 7 days"),
         ({"coherence"}, Metric.COHERENCE, "fewer than two memories had a vector"),
         ({"reachability"}, Metric.REACHABILITY, "the preset relates no memories by itself"),
         (set[str](), Metric.COVERAGE, ""),

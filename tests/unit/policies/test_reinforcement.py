@@ -98,7 +98,7 @@ def test_harm_weighs_more_than_help() -> None:
 
 def test_the_third_strike_has_the_reason() -> None:
     adjusted = told(STRENGTH, ENGRAM, *[Feedback.UNHELPFUL] * 3)
-    assert adjusted.retire == "called unhelpful or harmful 3 times, confidence 0.00 below 0.15"
+    assert adjusted.retire == "rated unhelpful or harmful 3 times, confidence 0.00 below 0.15"
 
 
 def test_two_strikes_retire_nothing_however_low_confidence_is() -> None:

@@ -225,7 +225,7 @@ def test_a_preset_may_be_based_on_none() -> None:
         ("[ranking]\nscore = 3", "ranking.score", "a score expression, as text"),
         ('[ranking]\nscore = "0.5*lexical - 1"', "ranking.score", "signals, numbers"),
         ('[ranking]\nscore = "nearness"', "ranking.score", "a signal: one of answer_kind"),
-        ('[ranking]\nscore = "bm25"', "ranking.score", "a signal in [0, 1]; this one may stand only inside rrf"),
+        ('[ranking]\nscore = "bm25"', "ranking.score", "a signal in [0, 1]; this one is allowed only inside rrf"),
         ('[fading]\nstrength = "strength"', "fading.strength", "a signal: one of confidence"),
         ("[limits]\nmost = 201", "limits.most", "a whole number from 1 to 200"),
         ("[limits]\nmost = 3", "limits.usual", "a whole number from 1 to 3"),

@@ -163,7 +163,7 @@ class HttpEmbedder:
         except ValueError as error:  # rows of different lengths
             raise self._http.unavailable("answered with vectors of different lengths") from error
         if found.ndim != 2 or found.dtype.kind not in "fi" or found.shape[1] == 0:
-            raise self._http.unavailable("answered with something that is no vector")
+            raise self._http.unavailable("answered with a value that is not a vector")
         if self._dim is not None and found.shape[1] != self._dim:
             raise self._http.unavailable(f"answered with {found.shape[1]} dimensions where {self._dim} are expected")
         with np.errstate(over="ignore", invalid="ignore"):

@@ -39,7 +39,7 @@ REQUESTS_IN_TIME: Final = 4
 """The time limit of a task is this many request timeouts plus `LONGEST_WAIT`."""
 
 _PROBLEM_LENGTH: Final = 500
-_NO_OBJECT: Final = "there was no JSON object in the answer"
+_NO_OBJECT: Final = "the answer contains no JSON object"
 
 
 class PydanticAiModel:
@@ -141,7 +141,7 @@ def schema_violations(value: Mapping[str, Any], schema: Mapping[str, Any]) -> st
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
-        return "the answer holds a number or a character that JSON does not have"
+        return "the answer contains a number or a character that JSON does not allow"
     found: Iterator[ValidationError] = Draft202012Validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]  its stubs
     faults = sorted(found, key=lambda fault: fault.json_path)
     return "; ".join(_violation(fault) for fault in faults[:_MAX_VIOLATIONS])

@@ -30,7 +30,7 @@ _ANSWER_BYTES: Final = 8 << 20
 _PLACEHOLDER: Final = "none"
 _KEY_HEADERS: Final = ("Authorization", "X-Api-Key", "X-Goog-Api-Key")
 
-_NO_ADDRESS: Final = "the language model's address cannot be called: it is no http:// or https:// address"
+_NO_ADDRESS: Final = "the language model's address is not an http:// or https:// address"
 
 
 class OpenedModel(NamedTuple):
@@ -166,7 +166,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             size += len(chunk)
             if size > _ANSWER_BYTES:
-                raise httpx2.ReadError(f"an answer of more than {_ANSWER_BYTES >> 20} MiB")
+                raise httpx2.ReadError(f"answered with more than {_ANSWER_BYTES >> 20} MiB")
             yield chunk
 
     async def aclose(self) -> None:

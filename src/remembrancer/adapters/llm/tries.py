@@ -116,7 +116,7 @@ class RetryingModel(WrapperModel):
             except ContentFilterError:
                 raise
             except (UnexpectedModelBehavior, *_UNREADABLE) as error:
-                raise self._failure(f"answered unlike its protocol ({self._masked(error_text(error))})") from error
+                raise self._failure(f"answered against its protocol ({self._masked(error_text(error))})") from error
             else:
                 self.problem = ""
                 self.totals.count(response, self._service)
@@ -141,7 +141,7 @@ class RetryingModel(WrapperModel):
             # A cut answer may still parse as a complete object.
             raise OutputTokenLimitExceeded(f"the answer was cut off after {response.usage.output_tokens} tokens")
         if response.finish_reason == "content_filter":
-            raise ContentFilterError("the model declined to answer, or its provider did for it")
+            raise ContentFilterError("the model or its provider refused to answer")
         return response
 
     def _failure_text(self, error: ModelAPIError) -> str:
@@ -155,7 +155,7 @@ class RetryingModel(WrapperModel):
             return f"cannot be reached ({self._masked(error_text(error))}): is it running there?"
         if isinstance(error, ModelConnectionError):
             return f"did not finish its answer ({self._masked(error_text(error))})"
-        return f"answered unlike its protocol ({self._masked(error_text(error))})"
+        return f"answered against its protocol ({self._masked(error_text(error))})"
 
     def _masked(self, said: str) -> str:
         """The text on one line, with the key masked, cut to 200 characters."""

@@ -209,7 +209,7 @@ def _require(rows: Rows, effect: Effect, at: datetime) -> None:
             raise Conflict(f"memory {memory_id} is inactive, superseded or expired")
     for memory_id in effect.consolidated:
         if rows.there(memory_id).consolidated_at is not None:
-            raise Conflict(f"facts were drawn from memory {memory_id} already")
+            raise Conflict(f"memory {memory_id} is already consolidated")
     if effect.cursor is not None:
         _require_cursor(rows, effect.cursor)
     last = {review.memory_id: rows.there(review.memory_id).strength.last_reviewed_at for review in effect.reviewed}
@@ -222,7 +222,7 @@ def _require(rows: Rows, effect: Effect, at: datetime) -> None:
 def _require_cursor(rows: Rows, cursor: Cursor) -> None:
     stands = rows.progress(cursor.stream).cursor
     if stands != cursor.expected:
-        raise Conflict(f"the stream {cursor.stream} was read up to {stands}, not {cursor.expected}")
+        raise Conflict(f"the stream {cursor.stream} was processed up to {stands}, not {cursor.expected}")
     last = rows.last_seq(cursor.stream)
     if not stands <= cursor.to <= last:
         raise InvalidInput("effect.cursor.to", cursor.to, f"a place from {stands} to {last}")

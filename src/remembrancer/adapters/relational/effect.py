@@ -69,7 +69,7 @@ def _require(connection: Connection, scope: Scope, effect: Effect, at: datetime)
             raise Conflict(f"memory {identifier} is inactive, superseded or expired")
     for identifier in effect.consolidated:
         if there(connection, scope, identifier).consolidated_at is not None:
-            raise Conflict(f"facts were drawn from memory {identifier} already")
+            raise Conflict(f"memory {identifier} is already consolidated")
     if effect.cursor is not None:
         streams.require_at(connection, effect.cursor)
     reviewed = {one.memory_id: there(connection, scope, one.memory_id) for one in effect.reviewed}

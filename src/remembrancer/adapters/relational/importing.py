@@ -309,7 +309,7 @@ def _import_archived(connection: Connection, record: ArchivedRecord, analyse: An
 def _import_priority_change(connection: Connection, workspace: str, change: PriorityChange) -> bool:
     """Add the log line only: the stored event keeps its priority."""
     if all(_number(connection, table, workspace, change.event_id) is None for table in TABLES):
-        raise InvalidInput("priority.event_id", str(change.event_id), "an event that stands before it in the export")
+        raise InvalidInput("priority.event_id", str(change.event_id), "an event that precedes it in the export")
     return _add(connection, "priority_changes", CHANGES, change, workspace=workspace)
 
 
@@ -386,14 +386,14 @@ def _cue_number(connection: Connection, memory_number: int, ordinal: int, revisi
 def _memory_number(connection: Connection, argument: str, workspace: str, identifier: UUID) -> int:
     number = _number(connection, "memories", workspace, identifier)
     if number is None:
-        raise InvalidInput(argument, str(identifier), "a memory that stands before it in the export")
+        raise InvalidInput(argument, str(identifier), "a memory that precedes it in the export")
     return number
 
 
 def _event_number(connection: Connection, argument: str, workspace: str, identifier: UUID) -> int:
     number = _number(connection, "events", workspace, identifier)
     if number is None:
-        raise InvalidInput(argument, str(identifier), "an event that stands before it in the export")
+        raise InvalidInput(argument, str(identifier), "an event that precedes it in the export")
     return number
 
 

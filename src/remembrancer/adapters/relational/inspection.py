@@ -102,7 +102,9 @@ def _cues(connection: Connection, scope: Scope) -> Finding:
         " AND NOT EXISTS (SELECT 1 FROM cues c WHERE c.memory = m.n AND c.last IS NULL)",
         (scope.workspace,),
     ).get
-    return Finding("cues", without == 0, f"{without} memories that no search can find", "export and import again")
+    return Finding(
+        "cues", without == 0, f"{without} memories without a cue, which no search can find", "export and import again"
+    )
 
 
 def _streams(connection: Connection, scope: Scope) -> Finding:
@@ -134,4 +136,4 @@ def _truncated(connection: Connection, scope: Scope, model: str) -> Finding:
         " AND v.truncated <> 0",
         (scope.workspace, model),
     ).get
-    return Finding("long texts", True, f"{cut} cues are longer than {model} reads: their end is found by words only")
+    return Finding("long texts", True, f"{cut} cues are longer than {model} reads: their end is searched by words only")

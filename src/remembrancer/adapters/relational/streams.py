@@ -84,7 +84,7 @@ def require_at(connection: Connection, cursor: Cursor) -> None:
     """Raises Conflict if the stream's cursor is not as expected, InvalidInput if it cannot move to `to`."""
     stands, last, _ = place(connection, cursor.stream)
     if stands != cursor.expected:
-        raise Conflict(f"the stream {cursor.stream} was read up to {stands}, not {cursor.expected}")
+        raise Conflict(f"the stream {cursor.stream} was processed up to {stands}, not {cursor.expected}")
     if not stands <= cursor.to <= last:
         raise InvalidInput("effect.cursor.to", cursor.to, f"a place from {stands} to {last}")
 

@@ -104,4 +104,4 @@ class HttpReranker:
         except AnswerError as error:
             raise self._http.unavailable(str(error)) from error
         except (ValueError, RecursionError) as error:
-            raise self._http.unavailable("answered with something that is no JSON") from error
+            raise self._http.unavailable("answered with a text that is not JSON") from error

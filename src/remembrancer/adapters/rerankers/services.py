@@ -108,7 +108,7 @@ class RerankService:
         if len(found) != count:
             raise AnswerError(f"answered with {len(found)} scores for {count} texts")
         if not all(isinstance(row, dict) for row in found):
-            raise AnswerError("answered with something that is no score")
+            raise AnswerError("answered with a value that is not a score")
         return cast("list[dict[str, Any]]", found)
 
     def _probabilities(self, found: NDArray[np.float64]) -> NDArray[np.float64]:

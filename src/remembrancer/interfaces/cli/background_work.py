@@ -305,7 +305,9 @@ def _spending(answer: SpendingOut) -> Renderables:
 def _promotable(answer: PromotableOut, *, looked: bool) -> Renderables:
     """The memories that could be promoted. `looked`: whether the preset looks for recurring memories at all."""
     if not answer.candidates:
-        nothing = "Nothing came up in enough jobs." if looked else "This preset does not look for what recurs."
+        nothing = (
+            "No learning occurs in enough jobs." if looked else "This preset does not look for recurring learnings."
+        )
         yield Text(nothing, style="dim")
     for one in answer.candidates:
         yield Shorter(one.memory.text, lead=Text(f"{counted(one.jobs, 'job')}  ", style="cyan"))

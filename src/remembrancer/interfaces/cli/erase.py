@@ -102,7 +102,7 @@ def _ask(call: Invocation, preview: ErasureOut) -> None:
         raise InvalidInput("--yes", "missing", allowed)
     for block in _receipt(preview):
         call.err.print(block)
-    typer.confirm("Erase this for good?", abort=True, err=True)
+    typer.confirm("Erase this permanently?", abort=True, err=True)
 
 
 def _receipt(answer: ErasureOut) -> Renderables:
@@ -116,17 +116,17 @@ def _receipt(answer: ErasureOut) -> Renderables:
     yield facts([(_KINDS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
     yield from _ids("Derived from it, and erased too", answer.derived)
     yield from _ids("Rewritten without it", answer.rebuilt)
-    yield from _ids("Recalled again: what had replaced them is erased", answer.restored)
+    yield from _ids("Recalled again, because their successors are erased", answer.restored)
     yield from _ids("To be processed again", answer.requeued)
     yield from _ids("Kept: derived from the erased ones, but with other content", answer.kept_sources)
     yield from _ids(
         "Kept, although it contains one of the texts word for word: erase it too if you mean it", answer.repeated
     )
     if not answer.dry_run and answer.purged_at is not None:
-        yield Text(f"The database's files contain nothing of it since {minute(answer.purged_at)} UTC.", style="green")
+        yield Text(f"The database's files were purged on {minute(answer.purged_at)} UTC.", style="green")
     if answer.left:
         yield ""
-        yield Text("What is left to do elsewhere", style="bold")
+        yield Text("Data that the erasure could not reach", style="bold")
     for one in answer.left:
         yield indented(Text.assemble(one_line(one.what), (f": {one_line(one.why)}", "dim")), 2)
         yield indented(Text(one_line(one.do)), 4)

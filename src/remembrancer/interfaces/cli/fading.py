@@ -67,7 +67,7 @@ def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded:
     (`faded`), which is at most `decay`'s limit.
     """
     if not answer.memories:
-        yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
+        yield Text(f"No memory fades before {day(now + within)} unless something changes.", style="dim")
         if faded:
             from remembrancer.facade import MAX_LISTED
 

@@ -62,7 +62,7 @@ def ended(report: EndReport) -> Renderables:
     yield _part("learned", _outcome(_learned([extracted]), len(extracted.failed), extracted.left, why))
     if extracted.compacted is not None:
         yield line("compact", extracted.compacted)
-    used = f"counted the use of {_memories(len(reinforced.reinforced))}" if reinforced.reinforced else ""
+    used = f"reinforced {_memories(len(reinforced.reinforced))} that were used" if reinforced.reinforced else ""
     yield _part("use", _outcome(used, left=reinforced.left, why=reinforced.reason))
     yield line("reviews", report.reviewed)
 
@@ -70,11 +70,11 @@ def ended(report: EndReport) -> Renderables:
 def staged(report: StageReport) -> Renderables:
     """The stage of the project, and what became of the previous one."""
     if report.stage is None:
-        yield Text(f"the stage is not known: {one_line(report.reason)}")
+        yield Text(f"unknown stage: {one_line(report.reason)}")
     elif report.reason:
         yield Text(f"{report.stage.value}: {one_line(report.reason)}")
     else:
-        yield Text(f"the project has come to {report.stage.value}")
+        yield Text(f"the project entered {report.stage.value}")
     if report.ended is not None:
         left = f", {report.left:,} left for later" if report.left else ""
         retired = counted(len(report.moved), "learning")
@@ -150,8 +150,8 @@ def _done(report: JobReport) -> str:  # noqa: C901, PLR0911, PLR0912  a case for
             return f"{would} {counted(gone, 'near-duplicate')} into {_memories(len(report.merged))}"
         case PromotionReport() if report.promoted or report.supported:
             count, earlier = len(report.promoted), len(report.supported)
-            more = f", {counted(earlier, 'earlier one')} supported anew" if earlier else ""
-            return f"told {counted(count, 'learning')} to {'its' if count == 1 else 'their'} project{more}"
+            more = f", supported {counted(earlier, 'earlier one')} again" if earlier else ""
+            return f"promoted {counted(count, 'learning')} to {'its' if count == 1 else 'their'} project{more}"
         case RetentionReport() if report.archived:
             return f"moved {counted(report.archived, 'event')} into the archive"
         case _:
@@ -174,7 +174,7 @@ def _formed(episodes: int, turns: int, told_by: Mapping[str, int]) -> str:
     """The episodes that were formed. Models that described episodes are named."""
     if not episodes:
         return ""
-    by_model = [f", {number:,} told by {one_line(by)}" for by, number in told_by.items() if by != EXTRACTIVE]
+    by_model = [f", {number:,} summarised by {one_line(by)}" for by, number in told_by.items() if by != EXTRACTIVE]
     if by_model and EXTRACTIVE in told_by:
         by_model.append(f", {told_by[EXTRACTIVE]:,} in their own words")
     return f"formed {counted(episodes, 'episode')} of {counted(turns, 'turn')}{''.join(by_model)}"
@@ -184,7 +184,7 @@ def _episodes(segmented: SegmentedStream | None) -> Text:
     if segmented is None:
         return _outcome("", why="the preset forms no episodes")
     formed = _formed(len(segmented.episodes), segmented.turns, segmented.told_by)
-    why = segmented.problem or ("" if formed else "nothing in it waits for an episode")
+    why = segmented.problem or ("" if formed else "no turn in it waits for an episode")
     return _outcome(formed, bool(segmented.problem), segmented.overtaken, why)
 
 

@@ -166,7 +166,7 @@ def _refuse_other_names(connection: HTTPConnection) -> None:
     made to resolve to this machine (DNS rebinding); the browser sends that name in `Host`.
     """
     if not is_loopback(_name_in(f"//{connection.headers.get('host', '')}")):
-        detail = "without a key, only requests for this machine's own name are answered"
+        detail = "without a key, only requests to localhost are answered"
         raise HTTPException(HTTPStatus.FORBIDDEN, detail)
 
 

@@ -241,7 +241,7 @@ def _place(preset: str, rank: int, returned: bool) -> comparison.PlaceOut:
         rank=rank,
         score=0.74,
         stage=Stage.RETURNED if returned else Stage.LIMIT,
-        reason=None if returned else f"ranked {rank}, and only 5 are asked for",
+        reason=None if returned else f"ranked {rank}, but the limit is 5",
         leading="lexical and similarity",
         parts=_PARTS,
     )
@@ -286,7 +286,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         WhyNot(
             memory=_OTHER,
             returned=False,
-            reason="ranked 7, and only 5 are asked for (at most 200)",
+            reason="ranked 7, but the limit is 5 (at most 200)",
             stage=Stage.LIMIT,
             score=0.31,
             rank=7,

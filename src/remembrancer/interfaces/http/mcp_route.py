@@ -46,7 +46,7 @@ class McpEndpoint:
         request = Request(scope)
         await _memory_of(request, Right.READ)  # refused requests get an HTTP problem, not an MCP error
         if self._mcp is None:
-            raise RuntimeError("MCP is answered while the app's lifespan lasts")
+            raise RuntimeError("MCP requests are answered only during the app's lifespan")
         await self._mcp(scope, receive, send)
 
 

@@ -36,7 +36,7 @@ class AppMetrics:
         self.requests = counter(
             "remembrancer_http_requests", "Requests that were answered.", ("method", "route", "status")
         )
-        told = "From a request's first byte to its answer's last."
+        told = "Time from a request's first byte to the last byte of its answer."
         self.seconds = duration("remembrancer_http_request_seconds", told, ("method", "route"))
         self.under_way = gauge("remembrancer_http_requests_under_way", "Requests that are being answered.")
         self.streams = gauge("remembrancer_streams", "Streams of events that are open.")
@@ -46,16 +46,14 @@ class AppMetrics:
         )
         self.rate_limited = counter(
             "remembrancer_rate_limited",
-            "Requests that came too often: of a key, of an address without one, with keys that are none (failed).",
+            "Rejected requests over a rate limit: per key, per address without a key, and with invalid keys (failed).",
             ("whose",),
         )
         self.recall_seconds = duration("remembrancer_recall_seconds", "A whole recall.")
         self.stage_seconds = duration("remembrancer_recall_stage_seconds", "Each stage of a recall.", ("stage",))
-        told = "How many memories a recall answered with."
+        told = "Number of hits per recall."
         self.hits = Histogram("remembrancer_recall_hits", told, buckets=_HITS, registry=registry)
-        self.degraded = counter(
-            "remembrancer_recalls_degraded", "Recalls that had to do without something, by what it was.", ("without",)
-        )
+        self.degraded = counter("remembrancer_recalls_degraded", "Recalls with a degraded part, by part.", ("without",))
 
     def recalled(self, recall: Recall) -> None:
         """Count a recall and the duration of its stages."""

@@ -119,7 +119,7 @@ def details_text(details: MemoryDetails) -> str:
     parts = [
         f"# Memory {memory.id}\n\n{head}",
         listed.text,
-        f"{left} more lines found no room." if left else "",
+        f"{left} more lines do not fit." if left else "",
         f"## Relations\n\n{relations}" if relations else "",
     ]
     return "\n".join(part for part in parts if part)

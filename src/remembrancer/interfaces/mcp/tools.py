@@ -25,7 +25,7 @@ from remembrancer.policies.rendering.safe import one_line
 from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
-NOTHING = "Nothing that is remembered answers this."
+NOTHING = "No memory answers this."
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +155,7 @@ class Tools:
             key=key,
             **self._times(occurred_at=occurred_at, valid_until=valid_until),
         )
-        anew = (
-            f" It is revision {kept.revision} of its topic; what it said before is kept." if kept.revision > 1 else ""
-        )
+        anew = f" It is revision {kept.revision} of its topic; the previous text is kept." if kept.revision > 1 else ""
         return answer(f"Remembered as {kept.id} ({kept.kind}, {kept.tier.value}).{anew}", ChangedOut.of(kept))
 
     async def observe(
@@ -230,7 +228,7 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
         parts.append(f"Ids of these memories, in their order, for feedback, forget or memory://ID:\n{ids}")
     left = len(recall.hits) - len(block.hits)
     if left:
-        parts.append(f"{left} of {len(recall.hits)} found no room in {max_chars:,} characters.")
+        parts.append(f"{left} of {len(recall.hits)} do not fit in {max_chars:,} characters.")
     if not recall.hits:
         parts.append(NOTHING)
     parts += [f"Degraded: {one_line(part)}: {one_line(reason)}." for part, reason in recall.degraded.items()]
@@ -239,14 +237,14 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
 
 def _listed_text(listed: Listing[Memory]) -> str:
     if not listed.of:
-        return "Nothing is remembered there."
+        return "There are no memories for these arguments."
     return "\n\n".join(part for part in (listed.text, listed.left_out) if part)
 
 
 def _state_text(state: MemoryStateOut) -> str:
     latest = state.latest
     if latest is None:
-        lines = ["No health was taken yet: `remembrancer worker` or `maintain` takes it once a day."]
+        lines = ["There is no health snapshot yet: `remembrancer worker` or `maintain` takes it once a day."]
     elif latest.score is None or latest.band is None:
         lines = [f"Health on {latest.day}: no data."]
     else:
@@ -262,5 +260,5 @@ def _state_text(state: MemoryStateOut) -> str:
         SearchMode.VECTOR_DEGRADED: "by words only: the embedder does not answer",
         SearchMode.SPARSE_ONLY: "by words only: there is no embedder",
     }
-    lines.append(f"Recall goes {by[state.search]}.")
+    lines.append(f"Recall searches {by[state.search]}.")
     return "\n".join(lines)

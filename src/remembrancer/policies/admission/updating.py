@@ -48,7 +48,7 @@ def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
     given = cast("dict[str, Any]", dict(changes))
     for name in given:
         if name not in CHANGEABLE:
-            raise TypeError(f"nothing of a memory that can be changed is called {name!r}")
+            raise TypeError(f"a memory has no changeable field {name!r}")
     if not given:
         raise InvalidInput("changes", "nothing", "one or more of " + ", ".join(CHANGEABLE))
     if "kind" in given:

@@ -100,7 +100,7 @@ def _struck_out(confidence: float, usage: Usage, steps: FeedbackSteps) -> str:
     strikes, negatives = steps.strikes, usage.unhelpful + usage.harmed
     if strikes is None or negatives < strikes.negatives or confidence >= strikes.below:
         return ""
-    return f"called unhelpful or harmful {negatives} times, confidence {confidence:.2f} below {strikes.below:g}"
+    return f"rated unhelpful or harmful {negatives} times, confidence {confidence:.2f} below {strikes.below:g}"
 
 
 def after_exposure(strength: Strength, exposure: Exposure, at: datetime) -> Adjustment:

@@ -210,7 +210,7 @@ class _Reading:
 
     def _refused(self, place: int, allowed: str) -> InvalidInput:
         found = repr(self.text[place : place + 20]) if place < len(self.text) else "nothing"
-        return InvalidInput(self.argument, self.text, f"{allowed}; at character {place + 1} stands {found}")
+        return InvalidInput(self.argument, self.text, f"{allowed}; found {found} at character {place + 1}")
 
 
 def _chain(node: ast.expr, operator: type[ast.operator]) -> list[ast.expr]:

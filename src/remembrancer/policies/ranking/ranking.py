@@ -82,9 +82,11 @@ class Ranking:
                 continue
             signals.check(name, expression)
             if RERANK in signal_names(expression):
-                raise InvalidInput(name, RERANK, "signals that are there before it: rerank_weight is what it counts")
+                raise InvalidInput(
+                    name, RERANK, "signals known before reranking: rerank_weight sets the reranker's weight"
+                )
             for early in COMPARED & signal_names(expression) if name != "score" else ():
-                raise InvalidInput(name, early, "signals that are there before words are compared")
+                raise InvalidInput(name, early, "signals known before late interaction")
         validation.whole("late_interaction", self.late_interaction, 0, MAX_RERANKED)
         reads = sorted(COMPARED & signal_names(self.score))
         if self.late_interaction and not reads:

@@ -202,13 +202,16 @@ NOTHING_MORE: Final = QuestionFeatures()
 
 MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "similarity": MatchSignal("cosine of question and best cue, negative as 0", Scale.UNIT, _similarity),
-    "bm25": MatchSignal("BM25 of the best cue, as it comes", Scale.RAW, _bm25),
-    "lexical": MatchSignal("BM25 over the most any text could reach for this question", Scale.UNIT, _lexical),
-    "dense_leg": MatchSignal("cosine, where the dense leg brought the row", Scale.RAW, _dense_leg),
-    "lexical_leg": MatchSignal("BM25, where the lexical leg brought the row", Scale.RAW, _lexical_leg),
-    "coverage": MatchSignal("share of the question's idf that the best cue holds", Scale.UNIT, _coverage),
+    "bm25": MatchSignal("BM25 of the best cue, unscaled", Scale.RAW, _bm25),
+    "lexical": MatchSignal("BM25 divided by the greatest possible value for this question", Scale.UNIT, _lexical),
+    "dense_leg": MatchSignal("cosine, if the dense search found the memory", Scale.RAW, _dense_leg),
+    "lexical_leg": MatchSignal("BM25, if the lexical search found the memory", Scale.RAW, _lexical_leg),
+    "coverage": MatchSignal("share of the question's idf that occurs in the best cue", Scale.UNIT, _coverage),
     "nearby": MatchSignal(
-        "share of the question's idf that only the turns around it hold", Scale.UNIT, _neighbour_coverage, context=True
+        "share of the question's idf that occurs only in the neighbouring turns",
+        Scale.UNIT,
+        _neighbour_coverage,
+        context=True,
     ),
     "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session, context=True),
     "self_contained": MatchSignal(
@@ -217,32 +220,34 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
         _self_contained,
         context=True,
     ),
-    "speaker": MatchSignal(
-        "1 where one of those asked about speaks, or may, else 0", Scale.UNIT, _speaker, context=True
-    ),
-    "time": MatchSignal("how near it happened to the time that is asked about", Scale.UNIT, _time),
+    "speaker": MatchSignal("1 if a requested speaker speaks or may speak, else 0", Scale.UNIT, _speaker, context=True),
+    "time": MatchSignal("nearness of its time to the requested time", Scale.UNIT, _time),
     "answer_kind": MatchSignal(
-        "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_type, evidence=False, context=True
+        "1 if it contains the expected answer type: a time, a number or a name",
+        Scale.UNIT,
+        _answer_type,
+        evidence=False,
+        context=True,
     ),
     "statement": MatchSignal(
-        "0 where it is a question itself, else 1", Scale.UNIT, _is_declarative, evidence=False, context=True
+        "0 if it is a question, else 1", Scale.UNIT, _is_declarative, evidence=False, context=True
     ),
-    "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _not_yet),
-    "passage_words": MatchSignal("the same of its closest passage, 24 pieces of words", Scale.UNIT, _not_yet),
+    "late_interaction": MatchSignal("MaxSim of the question's and its token embeddings", Scale.UNIT, _not_yet),
+    "passage_words": MatchSignal("the same for its closest passage of 24 tokens", Scale.UNIT, _not_yet),
     "session_words": MatchSignal(
-        "as `late_interaction`, with its session's words added to its own", Scale.UNIT, _not_yet
+        "as `late_interaction`, with the token embeddings of its session added", Scale.UNIT, _not_yet
     ),
-    "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _not_yet, evidence=False),
+    "rerank": MatchSignal("score of the reranker", Scale.UNIT, _not_yet, evidence=False),
 }
 
 STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {
-    "importance": StateSignal("how much it matters, as given or formed", Scale.UNIT, _importance),
-    "importance_floor": StateSignal("what its importance never fades below", Scale.UNIT, _importance_floor),
-    "confidence": StateSignal("how sure we are, moved by feedback", Scale.UNIT, _confidence),
+    "importance": StateSignal("importance, given or set when formed", Scale.UNIT, _importance),
+    "importance_floor": StateSignal("lower bound of the decaying importance", Scale.UNIT, _importance_floor),
+    "confidence": StateSignal("confidence, changed by feedback", Scale.UNIT, _confidence),
     "priority": StateSignal("priority over 10", Scale.UNIT, _priority),
-    "retention": StateSignal("what time has left of it, by the preset's curve", Scale.UNIT, _retention),
-    "reinforcement": StateSignal("what use has added, by the preset's gain: 1 or more", Scale.FACTOR, _reinforcement),
-    "level": StateSignal("what its scope's level counts for in the preset", Scale.FACTOR, _level),
+    "retention": StateSignal("retention: the share left by the preset's forgetting curve", Scale.UNIT, _retention),
+    "reinforcement": StateSignal("reinforcement by use, by the preset's gain: 1 or more", Scale.FACTOR, _reinforcement),
+    "level": StateSignal("weight of its scope level in the preset", Scale.FACTOR, _level),
 }
 
 SCALES: Final[Mapping[str, Scale]] = {
@@ -292,7 +297,7 @@ def _check(argument: str, expression: Expression, known: Mapping[str, Scale], fi
         if scale not in fits:
             inside = "rrf or minmax" if scale is Scale.RAW else "clamp, saturating, rrf or minmax"
             raise InvalidInput(
-                argument, expression.name, f"a signal in [0, 1]; this one may stand only inside {inside}"
+                argument, expression.name, f"a signal in [0, 1]; this one is allowed only inside {inside}"
             )
     inner_fits = set(fits)
     for node, scales in _FITS:

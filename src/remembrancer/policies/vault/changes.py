@@ -188,7 +188,7 @@ def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Stat
     superseded = memory.superseded_by is not None
     differs = said.memory != memory and not superseded
     moves = memory.status is not status and not superseded
-    reason = f"its place in the vault, {path}, says {status.value}"
+    reason = f"{path}, its folder in the vault, means {status.value}"
     return Change(
         path=path,
         memory=replace(

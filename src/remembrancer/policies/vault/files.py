@@ -115,8 +115,8 @@ def new_entry(learning: Learning) -> str:
 
 
 _STRAY: Final = (
-    "a line of --- stands before what looks like a header and is none of a learning:"
-    r" close it and give it an id, or write \--- where it belongs to a text"
+    "a line of --- is followed by something like a header, which is not that of a learning:"
+    r" close it and give it an id, or write \--- if the line belongs to a text"
 )
 _ALWAYS: Final = ("id", "type", "domain", "importance", "reinforcement_count", "status")
 
@@ -219,7 +219,7 @@ def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequen
     after = parsed(file.path, text)
     read = [entry.learning for entry in after.entries]
     if after.findings or [*map(_comparable, read)] != [*map(_comparable, [*meant, *appended])]:
-        return FileProblem(file.path, None, "cannot be changed in place: it would not be read again as it is meant")
+        return FileProblem(file.path, None, "cannot be changed in place: it would be parsed differently afterwards")
     return text
 
 

@@ -134,7 +134,7 @@ def _header(text: str, loader: yaml.CSafeLoader, node: MappingNode) -> Header | 
         name = key.value if isinstance(key, ScalarNode) else text[key.start_mark.index : key.end_mark.index]
         line = key.start_mark.line + 1
         if name in places:
-            return Fault(line, f"{name}: stands there twice")
+            return Fault(line, f"{name}: occurs twice")
         lines[name] = line
         places[name] = _place(text, value)
         if name in FIELDS:

@@ -197,7 +197,9 @@ def _file_plan(
     try:
         origin = FileOrigin.of(terms, place, file.path, _since(file.path, read.modified))
     except InvalidInput as error:
-        plan.findings.append(FileProblem(file.path, None, f"its memories cannot name where they stand: {error}"))
+        plan.findings.append(
+            FileProblem(file.path, None, f"its path is too long for the metadata of a memory: {error}")
+        )
         return plan
     seen: dict[UUID, Learning] = {}
     for number, entry in enumerate(file.entries):
@@ -280,7 +282,7 @@ def _copied(
         copied = agreed(entry.learning)["text"] == world.unchanged[owner].bases[identifier].agreed["text"]
     if copied and twin is None:
         return
-    said = f"id: {identifier} stands in {owner} already and says something else there; this one is not taken"
+    said = f"id: {identifier} is already in {owner} with another text; this entry is not used"
     yield FileProblem(file.path, entry.block.line, said)
 
 
@@ -327,7 +329,7 @@ def _gone(world: World, here: Collection[UUID], terms: Terms) -> list[Change]:
         read = world.read.get(path)
         if read is not None and read.file.findings and memory.kind != DOCUMENT:
             continue  # it may belong to one of the unreadable headers
-        gone.append(retiring(memory, path, f"it no longer stands in the vault, where it stood in {path}"))
+        gone.append(retiring(memory, path, f"its entry was deleted from {path} in the vault"))
     return gone
 
 

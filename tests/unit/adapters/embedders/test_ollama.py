@@ -432,5 +432,5 @@ def test_a_message_names_host_and_port(url: str, shown: str) -> None:
 
 
 def test_an_address_that_cannot_be_called_is_unavailable() -> None:
-    with pytest.raises(ModelUnavailable, match="cannot be called"):
+    with pytest.raises(ModelUnavailable, match="is not an http"):
         HttpEmbedder.open("http://xn--\u2603/", NOMIC, timeout=A_MINUTE)

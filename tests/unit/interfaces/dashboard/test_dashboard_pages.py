@@ -207,7 +207,7 @@ def test_the_state_reports_an_embedder_that_does_not_answer() -> None:
 
 def test_a_search_reports_unavailable_parts() -> None:
     said = asked(lambda served: served.http.get("/search?q=deploy"), embedder=FailingEmbedder()).text
-    assert "<b>dense</b> embedder down: the model does not answer" in said
+    assert "<b>dense</b> the embedder does not answer: the model does not answer" in said
 
 
 def test_an_asset_is_kept_for_ever_under_the_address_of_its_contents() -> None:

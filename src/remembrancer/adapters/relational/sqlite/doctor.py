@@ -47,7 +47,9 @@ def pages(connection: Connection) -> Finding:
 
 def page_checksums(connection: SqliteConnection) -> Finding:
     on = checksums.are_on(connection)
-    return Finding("checksums", on, "every page has one" if on else "none: altered pages go unseen", checksums.ABSENT)
+    return Finding(
+        "checksums", on, "every page has one" if on else "none: damaged pages are not detected", checksums.ABSENT
+    )
 
 
 def references(connection: Connection) -> Finding:

@@ -21,7 +21,7 @@ MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
     apsw.CorruptError: (StoreUnavailable, DAMAGED),
     apsw.NotADBError: (StoreUnavailable, DAMAGED),
     apsw.FormatError: (StoreUnavailable, DAMAGED),
-    apsw.FullError: (StoreUnavailable, "the disk (or the file's size limit) is full; nothing of this write was kept"),
+    apsw.FullError: (StoreUnavailable, "the disk (or the file's size limit) is full; this write was rolled back"),
     apsw.ReadOnlyError: (StoreUnavailable, "the file or its folder is read-only"),
     apsw.CantOpenError: (StoreUnavailable, "the file cannot be opened: missing folder, or no permission"),
     apsw.PermissionsError: (StoreUnavailable, "no permission to open the file"),

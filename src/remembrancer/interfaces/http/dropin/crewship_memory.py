@@ -168,7 +168,7 @@ class _Run:
         preset = self.memory.presets.in_use
         of_all = (preset.facts, preset.clusters, preset.compaction) if self.crew is None else ()
         if preset.rules is None and not any(of_all):
-            return f"preset {preset.name} consolidates nothing" + (" of one crew alone" if self.crew else "")
+            return f"preset {preset.name} has no consolidation" + (" of one crew alone" if self.crew else "")
         alone = () if self.crew is not None else (preset.clusters, preset.compaction)
         if self.memory.context.llm is None and not any(alone):
             return "no summarizer: no language model is set (llm)"

@@ -276,7 +276,7 @@ async def _end(conversation: AsyncRemembrancer) -> None:
     try:
         await conversation.end_session()
     except RemembrancerError as error:
-        _log.warning("an imported conversation is not formed into episodes yet: %s", error.code)
+        _log.warning("an imported conversation was not formed into episodes: %s", error.code)
 
 
 def _moment(argument: str, milliseconds: int) -> datetime:

@@ -102,5 +102,5 @@ def _vault_of(memory: AsyncRemembrancer, request: Request) -> Path:
     if vaults is None:
         raise Unsupported("this server has no vaults: start it with the setting vaults, a folder")
     if workspace.startswith(".") or Path(workspace).name != workspace:
-        raise InvalidInput("workspace", workspace, "a name that can name a folder, to have a vault")
+        raise InvalidInput("workspace", workspace, "a workspace name that is a valid folder name, to have a vault")
     return vaults / workspace
