@@ -80,6 +80,6 @@ def stretched(parts: Sequence[list[pytest.Item]], small: list[pytest.Item]) -> I
 
 
 def pytest_collection_finish() -> None:
-    """What was collected stays to the end: it need not be looked through for garbage again and again."""
+    """Collected tests live until the end: exclude them from garbage collection."""
     gc.collect()
     gc.freeze()

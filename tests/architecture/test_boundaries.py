@@ -56,7 +56,7 @@ def allowed_imports(module: Path) -> set[str]:
     return ALLOWED_IMPORTS[part] | {part, "modules", "patterns", "values"} | textbook
 
 
-def test_each_module_imports_only_what_its_part_may() -> None:
+def test_each_module_imports_only_modules_allowed_for_its_part() -> None:
     restricted = [module for module in MODULES if part_of(module) in ALLOWED_IMPORTS]
     forbidden = {
         f"{module.relative_to(SOURCE)} imports {part}"
@@ -112,7 +112,7 @@ LOOKING_UP = {"get", "pop", "startswith", "endswith", "index", "count", "__conta
 
 
 def uses_of_a_presets_name(source: str) -> list[str]:
-    """Where code could do something else under one preset than under another, by its name or by itself.
+    """Places where code could behave differently by preset: comparisons with a preset's name or with a preset.
 
     A preset may be chosen by name, as the argument `preset` of a call. "default" is also the name of other things: it
     counts only beside the presets.
@@ -211,7 +211,7 @@ def test_choosing_or_naming_a_preset_is_no_branch(source: str) -> None:
     assert uses_of_a_presets_name(source) == []
 
 
-def test_broad_excepts_stand_only_at_the_outer_edges() -> None:
+def test_broad_excepts_are_only_at_the_outer_edges() -> None:
     edges = {"interfaces/cli/main.py", "jobs/indexer.py", "jobs/maintenance.py", "jobs/worker.py"}
     broad = lines_matching(r"except\s*:|except (Exception|BaseException)\b")
     # Code that must undo or release something whatever happened catches all, and raises it again.
@@ -220,7 +220,7 @@ def test_broad_excepts_stand_only_at_the_outer_edges() -> None:
 
 
 def _raises_again(found: str) -> bool:
-    """Whether the handler at that line raises, or hands the error to whoever waits for the result."""
+    """Whether the handler at that line raises the error, or passes it to the caller that awaits the result."""
     name, number, _ = found.split(":", 2)
     module = ast.parse((SOURCE / name).read_text(encoding="utf-8"))
     for node in ast.walk(module):

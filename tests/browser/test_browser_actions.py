@@ -98,7 +98,7 @@ def test_a_bar_of_the_timeline_leads_to_its_memory(page: Page) -> None:
     assert page.text("h1") != "Nothing here"
 
 
-def test_the_timeline_goes_back_and_forth(page: Page) -> None:
+def test_the_timeline_has_links_to_earlier_and_later_days(page: Page) -> None:
     page.open("/timeline?span=week").follow("[rel=prev]")
     page.until("location.search.includes('until=')")
     page.follow("[rel=next]")
@@ -133,7 +133,7 @@ def test_only_the_chosen_presets_are_compared(page: Page) -> None:
     assert [one.text for one in rows] == ["engram", "default"]
 
 
-def test_the_journal_goes_back_page_by_page(page: Page) -> None:
+def test_the_journal_has_links_to_earlier_pages(page: Page) -> None:
     page.open("/journal")
     first = {one.get_dom_attribute("data-id") for one in page.all(".entry")}
     page.follow("[rel=next]")

@@ -1,4 +1,4 @@
-"""Whatever a memory says, it stays text on every page."""
+"""The text of a memory is never interpreted as markup or script, on any page."""
 
 from __future__ import annotations
 

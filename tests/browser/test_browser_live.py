@@ -22,7 +22,7 @@ def recorded(page: Page, text: str, **fields: object) -> str:
 
 
 def first(text: str) -> str:
-    """A script's expression: the newest entry says that."""
+    """A JavaScript expression: whether the newest entry has that text."""
     return f"document.querySelector('.entry .text')?.textContent === {json.dumps(text)}"
 
 

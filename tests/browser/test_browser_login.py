@@ -1,4 +1,4 @@
-"""With keys, the login asks for one, and each key allows what its right says."""
+"""With keys, the login asks for one, and each key allows the actions of its right."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_no_page_scrolls_sideways_on_a_phone(survey: Survey) -> None:
 
 
 @each_page
-def test_tab_goes_through_a_page_in_its_order(survey: Survey) -> None:
+def test_tab_visits_the_elements_of_a_page_in_their_order(survey: Survey) -> None:
     places = [one["order"] for one in survey.visited]
     assert places == sorted(places)
 

@@ -44,7 +44,7 @@ def test_a_memory_is_forgotten_and_restored(plain: Page, memory: Browsed) -> Non
     assert "forgotten" not in texts(plain, ".badge")
 
 
-def test_the_journal_goes_back_by_its_link(plain: Page) -> None:
+def test_the_link_of_the_journal_leads_to_the_earlier_page(plain: Page) -> None:
     plain.open("/journal").follow("[rel=next]")
     assert plain.path().startswith("/journal?after=")
     assert plain.all(".entry") != []
@@ -57,5 +57,5 @@ def test_controls_that_need_a_script_are_not_offered(plain: Page) -> None:
 
 
 @pytest.mark.parametrize("path", ["/graph", "/compare?q=refunds", "/jobs", "/doctor"])
-def test_a_page_shows_what_it_is_for(plain: Page, path: str) -> None:
+def test_a_page_shows_its_main_content(plain: Page, path: str) -> None:
     assert plain.open(path).all("main table, main .chart svg") != []

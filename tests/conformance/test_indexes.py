@@ -69,7 +69,7 @@ class TestTextbookIndex(IndexContract):
 
 
 class TestSimpleIndex(IndexContract):
-    """It lacks phrases, context features and token embeddings, and says so."""
+    """An index without phrases, context features and token embeddings, which it declares as missing."""
 
     async def make_store(self) -> Store:
         return ReferenceStore()

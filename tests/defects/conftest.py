@@ -22,7 +22,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def open_memory(clock: FixedClock) -> Iterator[Opener]:
-    """Opens memories that are indexed when told to; closed after the test."""
+    """Opens memories without background indexing; they are closed after the test."""
     with ExitStack() as stack:
 
         def opened(

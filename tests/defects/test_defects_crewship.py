@@ -1,4 +1,4 @@
-"""What went wrong in Crewship alone. Numbers in brackets are places in the research note on it."""
+"""Defects of Crewship only. Numbers in brackets refer to sections of the research note on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def texts(answer: Recall) -> list[str]:
 
 
 def importance(rem: Remembrancer, text: str) -> float:
-    """As it stands now: the score of a memory whose cosine is 1."""
+    """The current importance: the score of a memory whose cosine is 1."""
     return next(hit.score for hit in rem.recall(text, limit=50) if hit.memory.text == text)
 
 

@@ -1,4 +1,4 @@
-"""What went wrong in Mnemosyne alone. Places in brackets are those of the research note on it."""
+"""Defects of Mnemosyne only. Labels in brackets refer to sections of the research note on it."""
 
 from __future__ import annotations
 

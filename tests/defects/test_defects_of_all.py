@@ -1,4 +1,4 @@
-"""What went wrong in more than one of the five systems, tried under every preset.
+"""Defects of more than one of the five systems, tested under every preset.
 
 Numbers in brackets are places in the research notes: 1 Crewship, 2 TeaParty, 3 Engram, 5 the list of failing cases; A
 PlastMem, B Mnemosyne.
@@ -144,7 +144,7 @@ def test_the_same_question_asked_twice_has_the_same_answer(rem: Remembrancer, ra
 
 
 class Faltering(HashEmbedder):
-    """Embeds what is kept; of the questions it answers the first alone."""
+    """Embeds stored texts; of the questions it embeds only the first, and is unavailable for all others."""
 
     answered = False
 

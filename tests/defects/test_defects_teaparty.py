@@ -1,4 +1,4 @@
-"""What went wrong in TeaParty alone. Numbers in brackets are places in the research note on it."""
+"""Defects of TeaParty only. Numbers in brackets refer to sections of the research note on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about presets says what the presets are."""
+"""The page about presets agrees with the presets."""
 
 from __future__ import annotations
 

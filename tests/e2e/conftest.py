@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working directory, and an environment that says to do without an embedder."""
+    """An empty working directory, and an environment that disables the embedder."""
     for name in [name for name in os.environ if name.startswith(PREFIX) or name in ALIASES]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("REMEMBRANCER_EMBEDDER", "none")
@@ -37,7 +37,7 @@ def prepared_folders(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 
 @pytest.fixture
 def prepared(prepared_folders: Prepared, folder: Path, request: pytest.FixtureRequest) -> Prepare:
-    """What the working directory of every test of a file begins with."""
+    """The initial contents of the working directory for every test of a file."""
 
     def once(make: Callable[[], T], /) -> T:
         return prepared_folders.given(request.path.stem, folder, make)

@@ -1,4 +1,4 @@
-"""What the tests of a file begin with, made by the first of them and copied for the others."""
+"""The initial files for the tests of a module: created by the first test and copied for the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 class Prepare(Protocol):
     def __call__(self, make: Callable[[], T], /) -> T:
-        """What `make` returns; the working directory then holds what it wrote there."""
+        """Return the result of `make`; the working directory then contains its files."""
         ...
 
 
@@ -24,7 +24,7 @@ class Prepared:
         self._made: dict[str, Any] = {}
 
     def given(self, name: str, folder: Path, make: Callable[[], T]) -> T:
-        """What `make` returned to the first who asked by this name; `folder` then holds what it wrote there."""
+        """Return the result of the first call of `make` under this name; `folder` then contains its files."""
         if name in self._made:
             shutil.copytree(self._place / name, folder, dirs_exist_ok=True)
         else:

@@ -52,7 +52,7 @@ def told(done: subprocess.CompletedProcess[str]) -> Figures:
 
 @pytest.fixture(scope="module")
 def quality(told: Figures) -> Figures:
-    """What it found on LoCoMo."""
+    """The result on LoCoMo."""
     return told["locomo"]
 
 

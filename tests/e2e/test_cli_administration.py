@@ -36,7 +36,7 @@ def test_doctor_ends_with_1_on_a_finding(cli: Cli, monkeypatch: pytest.MonkeyPat
     assert (broken.code, broken.json["ok"]) == (1, False)
 
 
-def test_maintain_says_why_it_did_nothing(cli: Cli) -> None:
+def test_maintain_reports_why_it_did_nothing(cli: Cli) -> None:
     cli.done("remember", "anything")
     assert "index: no embedder" in cli.done("maintain").out
     told = cli.done("maintain", "--json").json["jobs"]["index"]
@@ -118,7 +118,7 @@ def test_settings_come_from_options_then_variables_then_the_file(
     assert cli("stats").code == 2
 
 
-def test_a_backup_is_restored_in_the_place_of_the_store(cli: Cli, folder: Path) -> None:
+def test_a_restored_backup_replaces_the_store(cli: Cli, folder: Path) -> None:
     cli.done("remember", "Checkout needs 2 GiB", "--db", "memory.db")
     assert "to backup.db, and checked them." in cli.done("backup", "backup.db", "--db", "memory.db").out
     cli.done("remember", "Checkout needs 4 GiB", "--db", "memory.db")

@@ -18,7 +18,7 @@ SHIPPED = list(PRESETS)
 
 @pytest.fixture
 def ids(cli: Cli, prepared: Prepare) -> dict[str, str]:
-    """What answers best by words, and what is more important."""
+    """The ids of the best lexical match and of a more important memory."""
     told = {
         "exact": ("Checkout needs 2 GiB of memory", "--importance", "0.2", "--at", "3d"),
         "grave": ("Memory is short everywhere", "--importance", "1", "--at", "2d"),

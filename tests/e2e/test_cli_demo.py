@@ -23,7 +23,7 @@ def test_the_demo_reports_that_its_search_is_lexical_only(cli: Cli, folder: Path
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
-    """What the demo says in JSON, with the local embedder."""
+    """The JSON output of the demo, with the local embedder."""
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
         patch.setenv("REMEMBRANCER_EMBEDDER", "local")
         assert run(("demo", "--json")) == 0

@@ -1,4 +1,4 @@
-"""Questions of one's own from the command line: measured, compared, drawn; and what is refused."""
+"""`eval questions` on the command line: measurements, comparisons, pictures, and refused input."""
 
 from __future__ import annotations
 

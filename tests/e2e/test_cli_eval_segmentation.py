@@ -1,4 +1,4 @@
-"""Segmentation measured from the command line: tables, JSON, records, a picture, and what is refused."""
+"""`eval segmentation` on the command line: tables, JSON, records, a picture, and refused input."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Fill = Callable[..., None]
 
 @pytest.fixture
 def fill(folder: Path) -> Fill:
-    """Writes the database as of March 2026: what to remember on each day, the health taken at its end."""
+    """Writes a database as of March 2026 from the texts of each day, with a health snapshot each evening."""
 
     def write(
         *days: list[str], crew: str | None = None, embedder: HashEmbedder | str = "none", preset: str = "default"

@@ -1,4 +1,4 @@
-"""Every command explains itself, and stands in the documentation with each of its options."""
+"""Every command has a help text, and is documented with each of its options."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def written(folder: Path, text: str) -> str:
     return str(file)
 
 
-def test_what_has_the_same_meaning_is_kept(cli: Cli, folder: Path) -> None:
+def test_settings_with_the_same_meaning_are_kept(cli: Cli, folder: Path) -> None:
     printed = cli.done("import-config", written(folder, CONFIG)).out
     assert tomllib.loads(printed) == {
         "preset": "engram",
@@ -73,6 +73,8 @@ def test_an_existing_file_is_not_written_over(cli: Cli, folder: Path) -> None:
         ("", 2, "FILE"),
     ],
 )
-def test_what_cannot_be_taken_over_is_an_error(cli: Cli, folder: Path, text: str, code: int, named: str) -> None:
+def test_a_setting_that_cannot_be_converted_is_an_error(
+    cli: Cli, folder: Path, text: str, code: int, named: str
+) -> None:
     ran = cli("import-config", written(folder, text))
     assert (ran.code, named in ran.err) == (code, True), ran.err

@@ -1,4 +1,4 @@
-"""The worker as a process of its own: what it runs, what it says, and how it stops."""
+"""The worker as a separate process: the jobs that it runs, its output, and how it stops."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def lines_of(running: subprocess.Popen[str], count: int) -> list[str]:
 
 
 def ended(running: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
-    """The exit code, what was on stdout besides, and the lines on stderr."""
+    """The exit code, the rest of stdout, and the lines on stderr."""
     out, err = running.communicate(timeout=PATIENCE)
     return running.returncode, out, err.splitlines()
 

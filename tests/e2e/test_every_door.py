@@ -60,7 +60,7 @@ HTML: Final = {"Accept": "text/html"}
 
 
 def over_mcp(told: Any) -> Any:
-    """What MCP tells, as structured content: with its texts escaped, since a model may read them."""
+    """The structured content of MCP, in which texts are escaped because a model may read them."""
     if isinstance(told, dict):
         return {name: over_mcp(one) for name, one in cast("dict[str, Any]", told).items()}
     if isinstance(told, list):
@@ -70,7 +70,7 @@ def over_mcp(told: Any) -> Any:
 
 @dataclass
 class Answers:
-    """What Python was told, and of each other door what was expected of it and what it answered."""
+    """The result in Python, and for each other interface the expected and the actual answer."""
 
     python: Any
     beside: dict[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])
@@ -78,7 +78,7 @@ class Answers:
 
 @dataclass
 class Play:
-    """All that was answered, by the name of the verb; the ways it was asked; and what was left behind."""
+    """All answers by the name of the verb, the interfaces that were used, and the final state."""
 
     folder: Path
     told: Told = field(default_factory=dict[str, Any])
@@ -154,7 +154,7 @@ def called_over_http(service: Service, call: Call) -> Any:
 
 
 def prepare(folder: Path) -> None:
-    """What commands read from the working directory, hostile too."""
+    """Write the files that commands read from the working directory, including hostile ones."""
     (folder / "notes").mkdir(parents=True)
     (folder / "notes" / "one.md").write_text(f"# Learnings\n\n{HOSTILE}\n", encoding="utf-8", newline="")
     written = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
@@ -181,7 +181,7 @@ def done_at(door: str, verb: Verb, play: Play, services: dict[str, Service]) -> 
 
 
 def play_writes(play: Play, stage: Stage, services: dict[str, Service]) -> None:
-    """Each verb at each door, on a memory of its own; where a door has no word for it, Python does it there."""
+    """Run each verb through each interface on a separate memory; where an interface lacks the verb, Python runs it."""
     for door in DOORS:
         stage.set(-1)
         with python_door(play.db(door)) as memory:
@@ -232,7 +232,7 @@ def play_reads(play: Play, stage: Stage, service: Service) -> None:
 
 
 def play_refusals(play: Play, service: Service) -> None:
-    """What is not done is not done anywhere, and told in the same words."""
+    """Refusals are the same through every interface, with the same message."""
     for verb in REFUSALS:
         assert verb.cli
         assert verb.http
@@ -552,7 +552,7 @@ def test_the_program_that_speaks_mcp_answers_as_python_does(play: Play) -> None:
 
 
 def lines_of(play: Play, count: int, *arguments: str) -> list[str]:
-    """What a program that runs until it is told to stop prints first, as lines."""
+    """The first lines that a program prints which runs until it is stopped."""
     command = [sys.executable, "-m", "remembrancer", *arguments, "--db", str(play.db("cli"))]
     given = {**os.environ, "REMEMBRANCER_EMBEDDER": "none", "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
     with subprocess.Popen(
@@ -593,7 +593,7 @@ def test_watching_a_vault_syncs_it(play: Play) -> None:
 
 
 def measured(play: Play, *arguments: str) -> tuple[Any, Printed]:
-    """What a command that measures tells in JSON, and what it prints."""
+    """The JSON of a command that measures, and its printed output."""
     line = Line(arguments, of_memory=False)
     play.commands.add(line.command)
     told = printed(play.folder, line, as_json=True)

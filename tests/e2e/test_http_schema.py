@@ -1,4 +1,4 @@
-"""Every route of the server under made-up requests, right and wrong: it answers as the document says, and no worse."""
+"""Every route of the server under generated requests, valid and invalid: it answers as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory that remembers by the meaning a loopback Ollama gives, and what it says when that goes away."""
+"""A memory with vectors of a loopback Ollama, and its behaviour when that becomes unavailable."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def texts(ran: Ran) -> list[str]:
 
 @pytest.fixture
 def called(server: RerankServer, monkeypatch: pytest.MonkeyPatch) -> RerankServer:
-    """The environment names the server and what it is to be asked with."""
+    """Set the environment variables that name the server and its options."""
     server.api_key = KEY
     monkeypatch.setenv("REMEMBRANCER_RERANKER", server.url)
     monkeypatch.setenv("REMEMBRANCER_RERANKER_MODEL", "rerank-v3.5")

@@ -1,4 +1,4 @@
-"""The server as a process of its own: how it starts, what it says, and that nothing it acknowledged is ever lost."""
+"""The server as a separate process: its start, its output, and that no acknowledged write is ever lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def recorded(db: Path) -> set[str | None]:
 
 
 class Load:
-    """Clients that record one event after the other, each until its server is gone."""
+    """Clients that record events one after the other, each until its server has stopped."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._server = server
@@ -258,7 +258,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 
 
 def head_of(length: int) -> bytes:
-    """A request that says so when the server waits for the rest of it."""
+    """The headers of a request that makes the server report when it waits for the body."""
     return (
         b"POST /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % length

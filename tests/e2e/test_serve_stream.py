@@ -1,4 +1,4 @@
-"""The real program's stream: what is written over HTTP is heard, and a server that is asked to stop ends it."""
+"""The stream of the real program: it sends entries written over HTTP, and ends when the server is asked to stop."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def digest(path: Path | str) -> str:
 
 
 def killed_after_writing(path: Path, text: str) -> None:
-    """Have a process write to the store and be killed: what it wrote is in the log beside the file."""
+    """Kill a process after it wrote to the store, so that its writes are only in the log next to the file."""
     program = (
         "import logging, os, sys; logging.disable()\n"
         "from remembrancer import Remembrancer\n"
@@ -68,7 +68,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def backup(path: Path, tmp_path: Path) -> Path:
-    """The backup of a store that has gone on since, and whose last process was killed."""
+    """The backup of a store that was written to afterwards, and whose last process was killed."""
     with opened(path) as rem:
         rem.observe("in the backup")
         rem.jobs.index_now()
@@ -94,7 +94,7 @@ class TestABackup:
             rem.backup(tmp_path / "backup.db")
         assert texts(tmp_path / "backup.db") == ["kept in memory"]
 
-    def test_says_how_much_it_holds(self, path: Path, tmp_path: Path) -> None:
+    def test_reports_its_size_and_its_rows(self, path: Path, tmp_path: Path) -> None:
         with opened(path) as rem:
             rem.observe("one")
             report = rem.backup(tmp_path / "backup.db")
@@ -107,7 +107,7 @@ class TestABackup:
             rem.backup(tmp_path / "taken")
         assert (tmp_path / "taken").read_bytes() == b"mine"
 
-    def test_is_not_written_beside_a_log_that_would_be_taken_for_its_own(self, path: Path, tmp_path: Path) -> None:
+    def test_is_not_written_next_to_a_log_that_sqlite_would_apply_to_it(self, path: Path, tmp_path: Path) -> None:
         (tmp_path / "backup.db-wal").write_bytes(b"of another file")
         with opened(path) as rem, pytest.raises(InvalidInput, match=r"a path without backup\.db-wal beside it"):
             rem.backup(tmp_path / "backup.db")
@@ -138,16 +138,16 @@ class TestARestoration:
             restore_backup(backup, str(path))
         assert texts(path) == ["in the backup", "after the backup"]
 
-    def test_refuses_a_path_beside_a_stale_log(self, backup: Path, path: Path) -> None:
+    def test_refuses_a_path_next_to_a_stale_log(self, backup: Path, path: Path) -> None:
         path.unlink()
         with pytest.raises(InvalidInput, match=r"a path without store\.db-wal beside it"):
             restore_backup(backup, str(path))
 
-    def test_mixes_nothing_of_a_stale_log_into_what_it_brings_back(self, backup: Path, path: Path) -> None:
+    def test_ignores_a_stale_log(self, backup: Path, path: Path) -> None:
         restore_backup(backup, str(path), replace=True)
         assert texts(path) == ["in the backup"]
 
-    def test_keeps_what_lay_there_whole(self, backup: Path, path: Path) -> None:
+    def test_keeps_the_replaced_store_complete(self, backup: Path, path: Path) -> None:
         report = restore_backup(backup, str(path), replace=True)
         assert report.set_aside == f"{path}.replaced-1"
         assert texts(path.with_name("store.db.replaced-1")) == ["in the backup", "after the backup"]
@@ -177,7 +177,7 @@ class TestARestoration:
             restore_backup(backup, str(path), replace=True)
         assert texts(path) == ["in the backup", "after the backup"]
 
-    def test_of_a_store_that_was_copied_with_its_log_beside_it_is_refused(self, backup: Path, path: Path) -> None:
+    def test_of_a_store_copied_with_its_log_is_refused(self, backup: Path, path: Path) -> None:
         with pytest.raises(InvalidInput, match=r"a backup; store\.db-wal beside it shows a store in use"):
             restore_backup(path, str(path.with_name("new.db")))
 
@@ -193,7 +193,7 @@ class TestARestoration:
             restore_backup(tmp_path / "missing", str(tmp_path / "new.db"))
 
     @pytest.mark.parametrize("url", [":memory:", "postgresql://host/db"])
-    def test_to_what_is_no_file_is_unsupported(self, backup: Path, url: str) -> None:
+    def test_to_a_url_that_is_no_file_is_unsupported(self, backup: Path, url: str) -> None:
         with pytest.raises(Unsupported, match="is no file"):
             restore_backup(backup, url)
 
@@ -226,7 +226,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True)
 class Restored:
-    """A store that was backed up and restored, and the progress that was told."""
+    """A store that was backed up and restored, and the reported progress."""
 
     path: Path
     told: list[tuple[int, int]]
@@ -246,7 +246,7 @@ class TestAStoreOfMoreThanAHundredThousandRows:
     def test_comes_back_exactly(self, large: Path, restored: Restored) -> None:
         assert digest(restored.path) == digest(large)
 
-    def test_tells_its_progress(self, restored: Restored) -> None:
+    def test_reports_its_progress(self, restored: Restored) -> None:
         done = [done for done, _ in restored.told]
         assert len(done) > 5
         assert done == sorted(done)

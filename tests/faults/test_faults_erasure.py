@@ -1,4 +1,4 @@
-"""What was erased is in no byte of the database's files: whatever it was in, whoever else reads, whatever breaks."""
+"""Erased text is in no byte of the database's files, with every kind of row, other readers and any failure."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def in_files(path: Path, wanted: Mapping[str, bytes]) -> dict[str, set[str]]:
-    """What of the wanted stands in which of the database's files, upper and lower case alike."""
+    """Which of the wanted texts are in which of the database's files, ignoring case."""
     found: dict[str, set[str]] = {}
     for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         held = file.read_bytes().lower() if file.exists() else b""
@@ -93,7 +93,7 @@ def vocabulary(path: Path) -> set[str]:
 
 
 def vectors_of(path: Path) -> dict[str, bytes]:
-    """The vectors of every cue that tells the secret, and those of its words, as they stand in the file."""
+    """The vectors and token embeddings of every cue that contains the secret, as stored in the file."""
     connection = connect(str(path))
     try:
         telling = "IN (SELECT n FROM cues WHERE text LIKE '%Quokkas%')"
@@ -119,14 +119,14 @@ class Lived:
         return memory.erase(ids=[self.note]), memory.erase(events=self.events)
 
     def traces(self) -> dict[str, set[str]]:
-        """What is found of the secret, and where."""
+        """The places in which the secret is found."""
         found = in_files(self.path, texts(TOLD, LONG) | dict(self.vectors))
         spoken = vocabulary(self.path) & {token for token in analyse(LONG).tokens if len(token) >= LEAST}
         return found | ({"the full-text index": spoken} if spoken else {})
 
 
 def lived_in(path: Path) -> Lived:
-    """A talk that became an episode, with the secret among it; a note told anew; it was shown, asked for and marked."""
+    """A conversation with the secret that became an episode, and an updated note; both were shown and marked."""
     with opened(path) as memory:
         before = [memory.observe(f"We spoke of the harvest, part {n}") for n in range(20)]
         secret = memory.observe(TOLD, priority="high", payload={"again": LONG[:9_000]}, key="secret")
@@ -160,7 +160,7 @@ def lived(life: Lived, tmp_path: Path) -> Lived:
 
 
 def test_it_was_there_before(lived: Lived) -> None:
-    """Else the other tests would find nothing whatever they looked at."""
+    """Shows that the search finds the secret before the erasure, so that the other tests are meaningful."""
     found = lived.traces()
     assert set(found) == {"life.db", "the full-text index"}
     assert {"text 0", "quokkas", "zithers", "zither", "vector 0", "vector 1"} <= found["life.db"]

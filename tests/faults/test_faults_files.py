@@ -50,7 +50,7 @@ def opened(path: Path | str, *, create: bool = True) -> Remembrancer:
 
 
 def refused(path: Path | str, *, create: bool = True) -> str:
-    """What is said when the file cannot be opened."""
+    """The message of the error when the file cannot be opened."""
     with pytest.raises(StoreUnavailable, match=re.escape(str(path))) as caught:
         opened(path, create=create).close()
     return str(caught.value)
@@ -262,7 +262,7 @@ def reads(rem: Remembrancer) -> list[Callable[[], object]]:
 
 
 def failures_of(path: Path) -> list[RemembrancerError]:
-    """What goes wrong when every call is tried."""
+    """The errors of all calls."""
     failed: list[RemembrancerError] = []
     try:
         rem = opened(path)
@@ -297,7 +297,7 @@ except RemembrancerError as error:
 
 
 def said_to_nobody(path: Path) -> str:
-    """What a process without rights is told when it opens the file and writes to it; empty when it may."""
+    """The error of a process without permission that opens the file and writes to it; empty if it is allowed."""
     done = subprocess.run([sys.executable, "-c", AS_NOBODY, str(path)], capture_output=True, text=True, check=False)
     assert not done.stderr
     return done.stdout
@@ -381,7 +381,7 @@ Filled = tuple[Path, subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    """A file, and what was said by a process that wrote to it until no file could grow, once more, and with room."""
+    """A file, and the errors of a process that wrote to it until the disk was full, once more, and with free space."""
     path = tmp_path_factory.mktemp("full") / "full.db"
     command = [sys.executable, "-c", WITHIN_A_LIMIT, str(path)]
     return path, subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -405,7 +405,7 @@ def test_a_file_that_could_not_grow_is_sound(full: Filled) -> None:
 
 
 async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
-    """The acknowledged events of a store that may have a hundred pages, and what was said when they were full."""
+    """The acknowledged events of a store limited to a hundred pages, and the error when they were full."""
     store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     acknowledged: list[Event] = []
     try:

@@ -1,7 +1,7 @@
-"""Jobs whose store, model, embedder or commit fails at any step, or that are killed there: done once, and to the end.
+"""Jobs whose store, model, embedder or commit fails at any step, or that are killed there, are completed exactly once.
 
-Each job is struck at step n = 1, 2, 3 … until a run comes through untouched. After each blow it is run again until
-nothing is left, and then the store holds what it holds after a run that nothing happened to.
+Each job fails at step n = 1, 2, 3 … until a run has no failure. After each failure it is run again until no work is
+left; then the store must equal that of a run without a failure.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMMITTING = [name for name in IN_ANY_ORDER if WORLDS[name].job.value not in {"i
 
 @dataclass(frozen=True, kw_only=True)
 class Struck:
-    """What was there after a run that a fault may have struck, and runs until nothing was left."""
+    """The contents of a store after a run that may have failed, and after further runs until no work was left."""
 
     rows: State
     faults: list[str]
@@ -158,7 +158,7 @@ def mortals() -> Iterator[Mortals]:
 
 @dataclass(frozen=True)
 class Grave:
-    """A file that was filled for a job, to be copied; and what it holds after a run that nothing happened to."""
+    """A file filled for a job, to be copied, and its contents after a run without a failure."""
 
     name: str
     world: World

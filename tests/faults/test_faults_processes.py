@@ -27,13 +27,13 @@ def figures_of(*command: str) -> Any:
 
 @pytest.fixture(scope="module")
 def shared() -> Figures:
-    """What became of a file that four processes wrote to and one read, all at once."""
+    """The result for a file that four processes wrote to and one read at the same time."""
     return figures_of("benchmarks.processes", "--writers", "4", "--writes", "60", "--readers", "1")
 
 
 @pytest.fixture(scope="module")
 def killed() -> list[Figures]:
-    """What became of a file with three writers at a time, of which each was killed, three times."""
+    """The result for a file with three concurrent writers that were all killed, three times over."""
     return figures_of("benchmarks.kill", "--rounds", "3", "--seed", "4")
 
 

@@ -1,4 +1,4 @@
-"""A row that was never written so, in a file that is sound otherwise: our error, whatever reads it."""
+"""A malformed row in an otherwise valid file raises our own error in every method that reads it."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ async def _defer_vectors(store: Store) -> object:
 
 
 async def _adjust(store: Store) -> object:
-    """One learned from, one retired with it, and what was shown logged: all of it or nothing."""
+    """Feedback on one memory that retires another and logs an exposure: all of it is written or none."""
 
     def change(strength: Strength) -> Adjustment:
         return Adjustment(replace(strength, importance=1.0), "harmed too often" if strength.priority == 8 else "")
@@ -340,7 +340,7 @@ async def _fill(path: Path) -> None:
 
 
 def _copy(filled: Path, name: str) -> Path:
-    """The file once more: its last connection is closed, so that all of it stands in the one file."""
+    """A copy of the file, complete because its last connection is closed."""
     return Path(shutil.copy(filled, filled.with_name(f"{name}.db")))
 
 

@@ -1,4 +1,4 @@
-"""Several workers on one file: what each of them does is done once, nobody meets an error, and a word stops them."""
+"""Several workers on one file: all work is done once, no worker meets an error, and all stop on request."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ IN_ANY_ORDER: Final = [name for name in WORLDS if name not in {"index with edges
 
 
 class Together:
-    """Around a store: whoever is about to write for the first time waits until the other is, too."""
+    """Wraps a store: before its first write each worker waits until the other one is about to write too."""
 
     def __init__(self, store: Store, both: threading.Barrier) -> None:
         self._store = store
@@ -129,7 +129,7 @@ NOTES: Final = (
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What two workers left behind that ran while somebody wrote. `told`: by each, a line for each run."""
+    """The result of two workers that ran during writes. `told`: the printed lines of each, one for each run."""
 
     path: Path
     observed: Counter[str]
@@ -152,7 +152,7 @@ def next_run_of(worker: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def write_a_round(rem: Remembrancer, number: int) -> Counter[str]:
-    """Some turns of each session, hours after those of the round before; telemetry of long ago; a note told again."""
+    """Write turns of each session hours after those of the previous round, old telemetry, and a repeated note."""
     began = datetime.now(UTC) - timedelta(days=2) + number * timedelta(hours=3)
     observed: Counter[str] = Counter()
     for session in range(SESSIONS):

@@ -1,4 +1,4 @@
-"""What each text's formula gives, through the preset that follows it."""
+"""The formula of each system's text, computed through its preset."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_teaparty_blends_meaning_and_words_as_worked_out(row: Row) -> None:
 
 @every_row(table("score_plastmem"), cells)
 def test_plastmem_ranks_by_both_searches_and_retrievability(row: Row) -> None:
-    """The row stands among a hundred others that take the places before it."""
+    """The row is one of a hundred others that rank before it."""
     strength = Strength(stability=number(row["stability"]), last_reviewed_at=optional_ago(row["reviewed"]))
     memory = a(row, strength, days=row["days"])
     lexical, dense = (int(row[leg] or 0) for leg in ("lexical_rank", "dense_rank"))

@@ -40,7 +40,7 @@ PARTS = ("project", "crew", "agent", "session")
 
 
 class By(StrEnum):
-    """What the question is compared by."""
+    """The signals available for a question."""
 
     WORDS_AND_VECTORS_OF_WORDS = "words, vectors and vectors of words"
     WORDS_AND_VECTORS = "words and vectors"

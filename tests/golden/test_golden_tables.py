@@ -1,4 +1,4 @@
-"""The tables are what their scripts print, and the scripts owe nothing to what is tested by them."""
+"""The tables equal the output of their scripts, and the scripts do not import the code under test."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ FIRST_TEXTS = ["The deploy failed", "Rolled it back"]
 
 
 def tables(connection: Connection) -> set[tuple[str, str, str]]:
-    """What stands in a database's schema, whatever the blanks and comments between its words."""
+    """The schema of a database without differences in blanks and comments."""
     rows = connection.execute("SELECT type, name, ifnull(sql, '') FROM sqlite_schema")
     return {(kind, name, " ".join(re.sub(r"--[^\n]*", "", sql).split())) for kind, name, sql in rows}
 
@@ -83,7 +83,7 @@ def of_version(path: Path, number: int) -> Connection:
 
 @pytest.fixture
 def first_file(tmp_path: Path) -> Path:
-    """A file of version 1 that holds two memories, one of them with a vector."""
+    """A file of version 1 with two memories, one of which has a vector."""
     path = tmp_path / "first.db"
     connection = of_version(path, 1)
     for n, text in enumerate(FIRST_TEXTS, start=1):
@@ -142,7 +142,7 @@ def add_memory(connection: Connection, memory: Memory, *, change: int) -> None:
 
 @pytest.fixture
 def third_file(tmp_path: Path) -> Path:
-    """A file of version 3: of two memories with vectors, one was superseded, and an edge says so."""
+    """A file of version 3 with two memories with vectors, one superseded by the other, and their edge."""
     path = tmp_path / "third.db"
     connection = of_version(path, 3)
     for number, memory in enumerate((KESTREL, OWL), start=1):
@@ -547,7 +547,7 @@ class TestAMigrationThatFails:
         )
         monkeypatch.setattr(schema, "migrations", lambda: steps)
 
-    def test_says_so(self, first_file: Path) -> None:
+    def test_raises_store_unavailable(self, first_file: Path) -> None:
         with pytest.raises(StoreUnavailable, match=re.escape(str(first_file))):
             opened(first_file)
 
@@ -624,7 +624,7 @@ with Remembrancer.open(sys.argv[1], workspace="acme", embedder="none") as rem:
 
 
 def open_at_once(path: Path, count: int) -> list[str]:
-    """What processes that open the file at the same moment, and write to it, say on their error stream."""
+    """The stderr of processes that open the file at the same moment and write to it."""
     started = [
         subprocess.Popen(
             [sys.executable, "-c", OPENING, str(path)],

@@ -1,4 +1,4 @@
-"""What holds of texts that are compared, compressed and merged, whatever they say."""
+"""Properties of comparing, compressing and merging any texts."""
 
 from __future__ import annotations
 

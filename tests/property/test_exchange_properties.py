@@ -1,4 +1,4 @@
-"""What goes out as a row comes in as what it was, through JSON text and for any values."""
+"""An exported row is imported as an equal value, through JSON text and for any values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strength only falls while nothing happens, so that there is one moment at which it goes below a threshold."""
+"""Strength only falls while a memory is not used, so there is one moment at which it crosses a threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a review may do, whatever the memory was like and however long it waited."""
+"""Properties of a review for any memory and any waiting time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of every preset and ranking, whatever the memories and the question."""
+"""Properties of every preset and ranking, for any memories and questions."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ def test_signals_other_than_relevance_have_a_fixed_total_weight(preset: Preset, 
 @few
 @given(answer=answers(least=2))
 def test_popularity_alone_never_outvotes_relevance(preset: Preset, answer: Answer) -> None:
-    """Whoever is less relevant by more than all the other weights together (0.042 in the default) comes later."""
+    """A memory less relevant by more than the sum of all other weights (0.042 in the default) ranks lower."""
     told = weights(preset.ranking)
     way = Way(preset, None, with_vector=True)
     table = way.table(*answer)
@@ -419,7 +419,7 @@ def test_a_near_memory_of_crewship_is_linked_and_a_far_one_is_not() -> None:
 
 
 def _admitted() -> Iterator[tuple[str, float]]:
-    """Every type and severity that crewship remembers by itself, with its importance."""
+    """Every type and severity that crewship remembers automatically, with its importance."""
     for kind in (*CREWSHIP.formation.importance.by_type, "peer.conversation"):
         for severity in Severity:
             draft = EventDraft(text="x", type=kind, severity=severity, payload={"state": "escalated"})
@@ -456,7 +456,7 @@ def test_a_moment_is_key_from_a_threshold_of_surprise_on(surprise: float, is_key
 
 
 def strength_of(preset: Preset, memory: Memory, *, after: timedelta = timedelta(0)) -> float:
-    """What is left of it by the preset's own measure of fading."""
+    """Its strength by the preset's own measure of fading."""
     table = signals.compute_states(states_of([memory]), EvaluationTime(NOW + after, preset.dynamics))
     return float(evaluate(preset.fading.strength, table, 1).values[0])
 

@@ -1,4 +1,4 @@
-"""What holds of every renderer, at every detail and budget, whatever the memories say."""
+"""Properties of every renderer, at every detail and budget, for any texts."""
 
 from __future__ import annotations
 

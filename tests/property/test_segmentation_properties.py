@@ -1,4 +1,4 @@
-"""Whatever is said, whenever it is swept and whatever fails: each turn is in one episode, and in its order."""
+"""For any turns, times of sweeps and failures, each turn is in exactly one episode, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bucket of tokens lets through, however and whenever it is asked."""
+"""Properties of a token bucket for any sequence of requests."""
 
 from __future__ import annotations
 

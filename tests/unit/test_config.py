@@ -429,7 +429,7 @@ def test_anything_but_names_is_refused(given: object) -> None:
         load({"walk_agents": given}, environment={})
 
 
-def test_the_longest_text_of_an_event_is_by_default_what_importers_keep_whole_and_at_most_what_an_event_holds() -> None:
+def test_the_default_maximum_length_of_an_event_is_that_of_importers_and_at_most_that_of_an_event() -> None:
     assert Settings().max_event_mb == USUAL_EVENT_MB
     assert Settings(max_event_mb=MAX_EVENT_MB).max_event_mb == MAX_EVENT_MB
     with pytest.raises(InvalidInput, match="max_event_mb"):

@@ -345,7 +345,7 @@ def test_a_language_model_that_was_not_requested_is_not_reported_as_missing(capl
 
 
 def test_a_reranker_may_use_the_memory_while_it_judges() -> None:
-    """Nothing is held open around a model's answer."""
+    """No transaction is open during a model's answer."""
 
     async def steps(rem: AsyncRemembrancer) -> int:
         async def noted(question: str, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -72,7 +72,7 @@ def function(facade: type, name: str) -> Any:
 
 
 def blocking_type(annotation: str) -> str:
-    """What a blocking method returns where the asynchronous one returns this."""
+    """The return type of a blocking method for that of the asynchronous one."""
     one_by_one = annotation.replace("AsyncGenerator[Recorded, None]", "Generator[Recorded, None, None]")
     return one_by_one.removeprefix("Async")
 

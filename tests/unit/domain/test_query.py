@@ -1,4 +1,4 @@
-"""The filter that a caller's arguments stand for."""
+"""The filter built from a caller's arguments."""
 
 from __future__ import annotations
 

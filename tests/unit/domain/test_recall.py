@@ -20,7 +20,7 @@ def a_hit(rank: int) -> Hit:
 
 
 class FirstCharacters:
-    """A renderer that says which detail it was asked for, and shows the first hit alone."""
+    """A renderer that prints the requested detail and only the first hit."""
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
         told = " ".join(hit.memory.text for hit in recall)

@@ -17,7 +17,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def rem(clock: FixedClock) -> Iterator[Remembrancer]:
-    """A memory over real SQLite that is indexed when told to, and not by itself."""
+    """A memory over real SQLite without background indexing."""
     with Remembrancer.open(embedder=HashEmbedder(), settings=QUIET, clock=clock) as opened:
         yield opened
 

@@ -78,7 +78,7 @@ def planned(
     where: Filter = WHERE,
     embedder: Embedder | None = None,
 ) -> Reading:
-    """What is searched for where this was said, by whom, at that time."""
+    """The search planned for a question over these turns and speakers, asked at that time."""
 
     async def steps(ctx: Context) -> Reading:
         await record.observe(ctx, SCOPE, [EventDraft(text=text, actor=who, occurred_at=at) for who, text in said])

@@ -192,7 +192,7 @@ def test_two_answers_that_share_half_of_their_memories_overlap_by_a_third(told: 
     assert found.overlaps[0].share == both / len(found.memories)
 
 
-def test_the_limit_is_the_same_for_all_but_none_goes_beyond_its_own(told: Remembrancer) -> None:
+def test_the_limit_is_the_same_for_all_up_to_the_maximum_of_each(told: Remembrancer) -> None:
     found = told.presets.compare(
         QUESTION, [BY_WORDS, replace(BY_WORDS, name="few", limits=Limits(usual=1, most=2))], limit=3
     )

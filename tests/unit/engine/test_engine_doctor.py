@@ -1,4 +1,4 @@
-"""What the doctor says of the language model, which it does not ask."""
+"""The doctor's report on the language model, which it does not call."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def lived(
     preset: Preset = BESIDE,
     talk: tuple[str, ...] = TALK,
 ) -> T:
-    """What the steps return after a talk became an episode; they are given its entries."""
+    """The result of the steps after a conversation became an episode; they get its entries."""
 
     async def run(store: Store) -> T:
         ctx = a_context(store, preset)
@@ -213,7 +213,7 @@ def test_copies_that_erasure_cannot_reach_are_named(make: Callable[[], Store]) -
 
 
 class _Racing:
-    """A store in which another program forms something of what goes, so many times, right before it goes."""
+    """A store in which another program forms memories from the rows right before their erasure, some times."""
 
     def __init__(self, store: Store, ctx: Context, times: int, turn: UUID) -> None:
         self._store = store

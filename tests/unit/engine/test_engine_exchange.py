@@ -302,7 +302,7 @@ def test_a_name_too_long_for_a_file_is_unavailable(full: Remembrancer, tmp_path:
 
 
 class Stopped(Exception):
-    """What went wrong on the way."""
+    """The error raised in the middle of an import."""
 
 
 def test_nothing_is_left_behind_by_an_export_that_failed(full: Remembrancer, tmp_path: Path) -> None:

@@ -596,7 +596,7 @@ TWICE: Final = ["Run the dry run before a deploy of the ledger.", "Run the dry r
 
 
 def learned_twice(preset: Preset, make: Callable[[], Store]) -> tuple[list[str], ExtractReport]:
-    """What is left of a learning that is extracted twice, and the second report."""
+    """The stored learning after two extractions, and the second report."""
 
     async def steps(one: Session) -> tuple[list[str], ExtractReport]:
         await one.extract()

@@ -643,7 +643,7 @@ def test_a_note_of_a_person_is_not_updated_as_a_fact(make: Callable[[], Store]) 
 
 
 def near(first: str, second: str, make: Callable[[], Store], embedder: Embedder | None) -> FactsReport:
-    """What comes of the second as new, where the first is known and barely any likeness is asked for."""
+    """The result for the second text as a new fact, with the first one known and a very low similarity threshold."""
 
     async def steps(life: Sweep) -> FactsReport:
         await life.live(*THREE)

@@ -66,7 +66,7 @@ def lived(
     talk: tuple[str, ...] = TALK,
     model: ScriptedModel | None = None,
 ) -> T:
-    """What the steps return after a talk became an episode; they are given the turns' own memories."""
+    """The result of the steps after a conversation became an episode; they get the memories of its turns."""
 
     async def run(store: Store) -> T:
         ctx = a_context(store, preset, llm=model)

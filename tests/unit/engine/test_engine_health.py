@@ -36,7 +36,7 @@ QUIET = Settings(db=":memory:", workspace="acme", background_index=False)
 
 
 class Angles(HashEmbedder):
-    """A text lies in the direction that its last word says, in degrees."""
+    """Embeds a text as the direction given by its last word, in degrees."""
 
     def __init__(self) -> None:
         super().__init__(dim=2)
@@ -68,7 +68,7 @@ def taken(rem: Remembrancer, crew: str | None = None, *, force: bool = False) ->
 
 
 def measured(rem: Remembrancer, crew: str | None = None) -> Metrics:
-    """What is measured of everything, indexed."""
+    """The metrics after indexing all memories."""
     rem.jobs.index_now()
     return taken(rem, crew, force=True).metrics
 
@@ -193,7 +193,7 @@ def test_exposures_without_a_similarity_do_not_count_for_efficiency(angled: Reme
 
 @pytest.fixture
 def relating(clock: FixedClock) -> Iterator[Remembrancer]:
-    """Under a preset that relates memories by itself."""
+    """A memory under a preset that links similar memories automatically."""
     with Remembrancer.open(embedder=HashEmbedder(), preset="crewship", settings=QUIET, clock=clock) as opened:
         yield opened
 
@@ -237,7 +237,7 @@ class Counting(ResidentIndex):
 
 
 def sampled(*, indexed: int, left: int) -> tuple[int, float | None, float | None]:
-    """How many neighbours were looked for, and the coherence there was at two goes."""
+    """The number of neighbours that were searched, and the coherence of two runs."""
 
     async def steps() -> tuple[int, float | None, float | None]:
         ids, index = SequentialIds(), Counting()

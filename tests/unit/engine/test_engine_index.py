@@ -54,7 +54,7 @@ Make = Callable[[], Store]
 
 
 class Picky(HashEmbedder):
-    """Fails on any batch with a text that says so; remembers what it was given."""
+    """Fails on any batch with a marked text; records its inputs."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -175,7 +175,7 @@ def test_a_doctor_finds_nothing_wrong_with_a_sound_store(week: Remembrancer) -> 
     assert findings[-1].detail == "vector: hash-256, 256 dimensions"
 
 
-def test_a_doctor_warns_of_recall_without_an_embedder_and_says_how_to_have_one(wordy: Remembrancer) -> None:
+def test_the_doctor_warns_of_recall_without_an_embedder_and_names_the_remedy(wordy: Remembrancer) -> None:
     finding = wordy.health.doctor()[-1]
     assert (finding.check, finding.ok, finding.warning) == ("embedder", True, True)
     assert finding.detail == "sparse-only: no embedder: lexical recall only, as asked for"

@@ -153,9 +153,7 @@ def test_an_erased_text_is_gone_with_all_its_passages(rem: Remembrancer, event: 
     assert rem.recall(QUESTION).hits == ()
 
 
-def test_a_long_text_goes_into_an_export_and_back(
-    rem: Remembrancer, event: Event, opened: Opener, tmp_path: Path
-) -> None:
+def test_a_long_text_is_exported_and_imported(rem: Remembrancer, event: Event, opened: Opener, tmp_path: Path) -> None:
     rem.export(tmp_path / "rows.jsonl")
     copy = opened(str(tmp_path / "copy.db"))
     copy.import_(tmp_path / "rows.jsonl", dry_run=False)

@@ -40,7 +40,7 @@ def happened(rem: Remembrancer, count: int, *, type: str = "message") -> None:  
 
 
 def updated(rem: Remembrancer, clock: FixedClock) -> None:
-    """The agent wrote down what it learned, and time went on."""
+    """The agent updates its memory, and time passes."""
     clock.advance(MINUTE)
     rem.observe("I have learned something", type="memory.updated")
     clock.advance(MINUTE)

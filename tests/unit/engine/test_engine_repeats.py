@@ -1,4 +1,4 @@
-"""The same text told twice: recognised where the preset says so, and counted instead of stored again."""
+"""Repeated texts: recognised if the preset says so, and counted instead of stored again."""
 
 from __future__ import annotations
 

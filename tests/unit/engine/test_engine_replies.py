@@ -29,7 +29,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[], Store]:
 def outcomes(
     make: Callable[[], Store], *after: timedelta, answered: bool = False, at_once: int = 1
 ) -> list[ClaimOutcome]:
-    """What one request is told, sent so long after the first time, each time by so many at once."""
+    """The answers to one request, sent at these times after the first, each time by several clients at once."""
 
     async def steps(store: Store) -> list[ClaimOutcome]:
         clock = FixedClock()

@@ -41,7 +41,7 @@ NEWEST_FIRST = list(reversed(OLDEST_FIRST))
 
 
 def judge(**scores: float) -> Judge:
-    """By the first word of what a text says; what is not named gets 0."""
+    """A reranker that scores by the first word of a text; words without a score get 0."""
     return Judge(lambda text: scores.get(text.rpartition("\n")[2].split()[0], 0.0))
 
 

@@ -44,7 +44,7 @@ async def texts(store: Store, *, archived: bool) -> list[str]:
 def retained(
     make: Callable[[], Store], events: Sequence[Event], *, preset: Preset = CREWSHIP, limit: int | None = None
 ) -> tuple[RetentionReport, list[str], list[str]]:
-    """The report, what is left in the journal, and what is in it or the archive."""
+    """The report, the entries left in the journal, and those in the journal or the archive."""
 
     async def run(store: Store) -> tuple[RetentionReport, list[str], list[str]]:
         await store.append(SCOPE, [Entry(event) for event in events])

@@ -19,7 +19,7 @@ from remembrancer.testing.doubles import FailingEmbedder, HashEmbedder
         (HashEmbedder(), SearchMode.VECTOR),
     ],
 )
-def test_the_mode_is_what_the_embedder_answers(embedder: Embedder | None, mode: SearchMode) -> None:
+def test_the_mode_depends_on_the_embedders_answer(embedder: Embedder | None, mode: SearchMode) -> None:
     async def ask() -> SearchMode:
         ctx = context(Settings(db=":memory:", embedder="none"), embedder=embedder)
         try:

@@ -107,7 +107,7 @@ async def spans(ctx: Context, scope: Scope = MONDAY) -> list[list[str]]:
 
 
 def a_window(task: Task) -> JsonObject:
-    """What a model says of any window: the first three turns are one thing, the others another."""
+    """A model's answer for any window: the first three turns are one segment, the others another."""
     turns = sum(line.startswith("[") for line in task.material.splitlines())
     first: dict[str, JsonValue] = {
         "first": 1,

@@ -1,4 +1,4 @@
-"""Ranks in an explanation are those that the score was made of, ties included."""
+"""Ranks in an explanation are those used by the score, ties included."""
 
 from __future__ import annotations
 

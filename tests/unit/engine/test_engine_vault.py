@@ -50,7 +50,7 @@ def entry(identifier: UUID = ONE, text: str = "Run the migrations before the dep
 
 @dataclass
 class World:
-    """A vault in a folder beside a store, under a clock that stands still."""
+    """A store and a vault in a folder, with a fixed clock."""
 
     root: Path
     ctx: Context
@@ -531,7 +531,7 @@ def test_a_file_with_a_bad_header_is_not_written_to_and_nothing_is_lost(world: W
     assert "reinforcement_count: 1\n" in world.read("MEMORY.md")
 
 
-def test_a_memory_whose_header_went_bad_stays_in_recall(world: World) -> None:
+def test_a_memory_whose_header_became_invalid_stays_in_recall(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.sync()
     world.write("MEMORY.md", entry(fields="importance: 7\n"), at=OLD + timedelta(days=1))

@@ -1,4 +1,4 @@
-"""The baselines: what each puts first, and that none returns less than it could."""
+"""The baselines: the order of each, and that all turns are returned."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ THERE = conversation("there", ("Cy", "Di"), "What did Cy say to Di?", "Who is Cy
 
 
 def drawn(count: int, *, seed: int = 0, whole: Dataset | None = None) -> tuple[DatasetQuestion, ...]:
-    """What is asked of HERE."""
+    """The foreign questions asked of HERE."""
     all_of_it = dataset(HERE, THERE) if whole is None else whole
     return with_foreign(dataset(HERE), all_of_it, count, seed=seed).conversations[0].foreign
 

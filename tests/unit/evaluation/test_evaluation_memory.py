@@ -37,7 +37,7 @@ BASELINES = ["random", "recency", "grep", "bm25", "dense"]
 
 
 class Closing(HashEmbedder):
-    """An embedder that says nothing more once it is closed."""
+    """An embedder that fails once it is closed."""
 
     closed = False
 
@@ -97,7 +97,7 @@ def outcome(transcript: Transcript, question: str, turn_id: str, database: Path,
 
 
 def told(*texts: str) -> Transcript:
-    """Turns t1, t2, … all said at one moment."""
+    """Turns t1, t2, … all at the same time."""
     turns = (DatasetTurn(id=f"t{number}", text=text, occurred_at=NOW) for number, text in enumerate(texts, start=1))
     return Transcript(id="c", turns=tuple(turns))
 
@@ -256,7 +256,7 @@ def test_the_outcome_of_a_turn_is_where_its_way_ended(
 
 
 def test_a_turn_that_no_search_brings_is_no_candidate(tmp_path: Path) -> None:
-    """A year before what is found: nothing of it stands around what is asked for."""
+    """The turn is a year older than the hits, so it is not one of their neighbours."""
     long_ago = DatasetTurn(id="t1", text="bees", session="first", occurred_at=NOW - timedelta(days=365))
     transcript = Transcript(
         id="c", turns=(long_ago, DatasetTurn(id="t2", text="the green canoe", session="second", occurred_at=NOW))

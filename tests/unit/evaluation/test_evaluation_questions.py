@@ -1,4 +1,4 @@
-"""A data set of one's own: what is read, what is taken for granted, and what is refused with its line."""
+"""Custom data sets: accepted input, defaults, and errors with their line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUESTION = {"question": "Which canoe?", "gold": ["a"]}
 
 
 def written(path: Path, *records: object) -> Path:
-    """A record a line; text as it is."""
+    """Write one record per line; a text is written unchanged."""
     lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path

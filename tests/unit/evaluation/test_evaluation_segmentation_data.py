@@ -1,4 +1,4 @@
-"""Files of dialogues: what is read, and errors with their location."""
+"""Files of dialogues: accepted input, and errors with their location."""
 
 from __future__ import annotations
 

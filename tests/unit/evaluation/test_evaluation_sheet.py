@@ -1,4 +1,4 @@
-"""Tables are printed without cutting a figure or a name, whatever the width."""
+"""Tables are printed without cutting a figure or a name, at any width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals and tests against exact ones worked out apart, and what must hold of them whatever is drawn."""
+"""Intervals and tests compared with exact values computed independently, and their properties for any draws."""
 
 from __future__ import annotations
 

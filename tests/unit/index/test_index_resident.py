@@ -1,4 +1,4 @@
-"""The resident index as a whole: what it keeps in memory, and what it does beside others."""
+"""The resident index as a whole: its memory, and its behaviour with concurrent readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector,
 
 
 async def the_view(store: ReferenceStore) -> ReadView:
-    """The state of the store as it is now: this store never changes what a view sees."""
+    """A view of the store's current state; in this store a view never changes."""
     return await store.read(lambda view: view)
 
 

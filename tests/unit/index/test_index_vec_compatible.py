@@ -81,7 +81,7 @@ def table_of(vectors: NDArray[np.float32]) -> VectorTable:
 
 
 def decoded(table: VectorTable) -> NDArray[np.float32]:
-    """What the table's codes stand for: the cosine to an axis is the component along it."""
+    """The decoded vectors of the table: the cosine to an axis is the component along it."""
     return np.stack([table.similarities(axis) for axis in np.eye(DIM, dtype=np.float32)], axis=1)
 
 
@@ -117,7 +117,7 @@ def both() -> Iterator[Both]:
 
 @pytest.fixture(scope="module")
 def theirs(both: Both) -> NDArray[np.float32]:
-    """What sqlite-vec's codes stand for, row by row."""
+    """The decoded vectors of sqlite-vec, row by row."""
     rows = both.connection.execute("SELECT vector FROM own ORDER BY rowid")
     return np.stack([np.frombuffer(blob, dtype=np.int8) for (blob,) in rows]).astype(np.float32) * np.float32(STEP)
 

@@ -1,4 +1,4 @@
-"""Claude Code transcripts: whose words a record holds."""
+"""Claude Code transcripts: the speaker of each record."""
 
 from __future__ import annotations
 

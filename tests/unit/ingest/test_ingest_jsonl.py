@@ -1,4 +1,4 @@
-"""Events as JSON lines: what is accepted, what is a Problem, and where the key comes from."""
+"""Events as JSON lines: accepted records, problems, and the source of the key."""
 
 from __future__ import annotations
 

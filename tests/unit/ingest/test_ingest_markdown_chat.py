@@ -1,4 +1,4 @@
-"""Markdown chats: what starts a turn, whose it is, and when it was said."""
+"""Markdown chats: the start, the speaker and the time of a turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each format's fixture, read whole; and what holds for a file of any format."""
+"""Each format's fixture, read whole, and properties of files of any format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every format shares: splitting long texts, keys, and keeping recalled memory out."""
+"""Rules for every format: splitting long texts, keys, and leaving out recalled memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server of MCP writes to stderr."""
+"""The MCP server's output on stderr."""
 
 from __future__ import annotations
 

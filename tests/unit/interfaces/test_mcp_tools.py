@@ -433,7 +433,7 @@ def test_an_invalid_argument_is_named_with_its_value_and_the_allowed_ones(
 
 
 def told_of(error: Exception) -> tuple[str, str]:
-    """What a client is told where a tool, and a resource, meets that error."""
+    """The messages a client gets when a tool and a resource raise that error."""
 
     async def run() -> tuple[str, str]:
         async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
@@ -493,7 +493,7 @@ def test_each_tool_asks_for_the_right_it_needs() -> None:
 
 
 def fenced(text: str) -> None:
-    """Whether what is hostile in a text stays inside the one block it is told in."""
+    """Whether a hostile text stays inside the block that contains it."""
     assert text.count("</recalled-memory>") == text.count("<recalled-memory>") == 1
     assert "<system>" not in text
     assert not any(character in text for character in "\x1b\x07\r\u2028\u202e")

@@ -17,7 +17,7 @@ QUIET = Settings(db=":memory:", background_index=False, embedder="none")
 
 
 class Journal:
-    """Counts how often it is asked where it stands."""
+    """Counts the queries for its position."""
 
     def __init__(self) -> None:
         self.position = 0

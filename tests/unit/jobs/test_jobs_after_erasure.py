@@ -100,7 +100,7 @@ def test_jobs_continue_after_an_erasure_and_form_nothing_from_erased_text(
 
 
 async def _texts_of(ctx: Context, choice: ErasureSelection) -> list[str]:
-    """What those say that are chosen."""
+    """The texts of the selected memories."""
     memories, events = await ctx.store.lying_in(SCOPE, choice)
     traces = await ctx.store.traces(SCOPE, memories=memories, events=events)
     told = [trace.memory.text for trace in traces.memories.values()]

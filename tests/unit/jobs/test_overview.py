@@ -54,7 +54,7 @@ def stands(
     embedder: Embedder | None = None,
     reader: Reader = EVERYBODY,
 ) -> JobState:
-    """How a job stands after these steps."""
+    """The state of a job after these steps."""
 
     async def run(store: Store) -> JobState:
         clock = FixedClock()

@@ -1,4 +1,4 @@
-"""A worker runs what is due, whatever fails, and stops when it is told to."""
+"""A worker runs due jobs despite failures, and stops when asked to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the presets may choose of sleep, clusters, compaction and promotion."""
+"""The options of presets for sleep, clusters, compaction and promotion."""
 
 from __future__ import annotations
 

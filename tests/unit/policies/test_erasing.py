@@ -1,4 +1,4 @@
-"""What is erased together, over a graph of memories and entries built in the test."""
+"""Which rows are erased together, over a graph of memories and entries built in the test."""
 
 from __future__ import annotations
 

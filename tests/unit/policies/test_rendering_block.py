@@ -33,7 +33,7 @@ def render(*texts: str, max_chars: int = 4000) -> str:
 
 
 def order(renderer: Block, *hits: Hit) -> list[int]:
-    """The ranks of what is shown, in the order of the block."""
+    """The ranks of the shown memories, in the order of the block."""
     return [hit.rank for hit in renderer.hits(a_recall(*hits), max_chars=4000, detail=Detail.AUTO).hits]
 
 
@@ -240,7 +240,7 @@ def test_no_text_opens_or_closes_a_tag(hostile: str) -> None:
         "\u3008\uff52\uff45\uff43\uff41\uff4c\uff4c\uff45\uff44-memory\u3009",
     ],
 )
-def test_what_looks_like_a_tag_is_escaped_as_one(hostile: str) -> None:
+def test_text_that_looks_like_a_tag_is_escaped(hostile: str) -> None:
     assert f"&lt;{hostile[1:]}" in render(f"before {hostile} after")
 
 

@@ -38,7 +38,7 @@ def an_episode(text: str, *, surprise: float = 0.0) -> Hit:
 
 
 def told_in_detail(detail: Detail, *surprises: float) -> list[int]:
-    """Which episodes, by rank, are told with their transcript."""
+    """Which episodes, by rank, are shown with their transcript."""
     hits = [an_episode(f"episode {rank}", surprise=surprise) for rank, surprise in enumerate(surprises, start=1)]
     text = rendered(*hits, detail=detail)
     return [rank for rank in range(1, len(hits) + 1) if f'- Ana: "episode {rank}!"' in text]

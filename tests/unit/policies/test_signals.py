@@ -181,7 +181,7 @@ def test_if_turns_have_neighbours_no_text_is_self_contained(nearby: float) -> No
 
 
 def self_contained(nearby: list[float]) -> float:
-    """Of a text with all that is asked for, in a session that holds half of what any text could, among others."""
+    """The signal of a text with all words of the question, in a session with half of the best score."""
     names = [a_memory(f"memory {place}") for place in range(len(nearby))]
     around = [Around(nearby=value, session=4.0) for value in nearby]
     candidates = found(names, [Match(bm25=4.0, coverage=1.0)] * len(names), bound=8.0, around=around, idf=(2.0,))

@@ -17,7 +17,7 @@ WINDOWS = Windows()
 
 
 def said(cell: str) -> list[StreamTurn]:
-    """Turns by the minutes since the one before, without vectors: what surprises is the model's word."""
+    """Turns by the minutes since the one before, without vectors, so that the surprise is the model's."""
     at, turns = NOW, list[StreamTurn]()
     for word in cell.split():
         count, _, minutes = word.rpartition("*")

@@ -32,7 +32,7 @@ def test_an_answer_that_fails_the_check_is_none() -> None:
     assert (answer.value, answer.problem) == (None, "too dull")
 
 
-def test_words_are_what_was_wrong() -> None:
+def test_a_string_is_the_fault_of_an_answer() -> None:
     answer = answered(ScriptedModel(["no JSON"]), a_task())
     assert (answer.value, answer.problem) == (None, "no JSON")
 

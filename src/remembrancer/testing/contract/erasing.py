@@ -192,7 +192,7 @@ class ErasingContract(WorldSuite):
             "quotations": 1,  # an error without an answer: nothing else has said that a host answers
         }
 
-    async def test_the_receipt_tells_of_requests_whose_keys_stay(self, world: Store) -> None:
+    async def test_the_receipt_names_requests_whose_keys_stay(self, world: Store) -> None:
         assert (await erase(world, OF_DEPLOY)).requests == 2
         [receipt] = await world.erasures(SCOPE, limit=1)
         assert "hashes of idempotency keys" in [left.what for left in receipt.left]
@@ -465,7 +465,7 @@ class ErasingContract(WorldSuite):
         chosen = frozenset({old.id}), frozenset({an_event("earlier").id})
         assert await store.lying_in(SCOPE, choice) == chosen
 
-    async def test_a_trace_contains_what_is_connected_to_a_memory_and_an_event(self, world: Store) -> None:
+    async def test_a_trace_contains_all_rows_connected_to_a_memory_and_an_event(self, world: Store) -> None:
         drawn = a_memory("drawn")
         deploy = (await world.get(READER, [DEPLOY]))[DEPLOY]
         await derive(world, drawn, deploy)

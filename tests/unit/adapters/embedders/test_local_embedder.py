@@ -210,7 +210,7 @@ def of_other_weights() -> bytes:
     ],
     ids=["no graph", "another graph", "other weights"],
 )
-def test_a_forged_cached_graph_is_not_used_and_said_to_be_wrong(
+def test_a_forged_cached_graph_is_not_used_and_reported(
     forge: Callable[[], bytes], said: str, tmp_path: Path, int8: LocalEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:
     asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())

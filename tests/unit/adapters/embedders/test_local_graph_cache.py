@@ -1,4 +1,4 @@
-"""The cache of built graphs: never a wrong graph, never an error of its own."""
+"""The cache of built graphs never returns a wrong graph and never raises an error."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def refusing(graph: bytes) -> bytes:
     return graph
 
 
-def test_a_forged_file_is_replaced_and_said_to_be_another_graph(
+def test_a_forged_file_is_replaced_and_reported_as_another_graph(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = kept(tmp_path, b"forged")
@@ -95,7 +95,7 @@ def test_a_forged_file_is_replaced_and_said_to_be_another_graph(
     assert cached(tmp_path, NAME, must_not_build) == b"graph"
 
 
-def test_a_damaged_file_is_said_to_be_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = kept(tmp_path, b"graph")
     file.write_bytes(file.read_bytes() + b"!")
     cached(tmp_path, NAME, lambda: b"graph")

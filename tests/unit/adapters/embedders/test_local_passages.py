@@ -1,4 +1,4 @@
-"""Passages read after what was before them, and questions word by word."""
+"""Passages embedded with preceding text, and token embeddings of questions."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def noted_in(path: str) -> list[int]:
 
 
 class Held:
-    """Holds the writer's thread inside a write until it is let go, so that what comes meanwhile waits in the queue."""
+    """Blocks the writer's thread inside a write until it is released, so that later writes wait in the queue."""
 
     def __init__(self) -> None:
         self._begun = threading.Event()
@@ -90,7 +90,7 @@ class Held:
 
 
 async def behind(opened: Database, *works: Callable[[Connection], Any]) -> list[asyncio.Task[Any]]:
-    """Tasks whose writes wait together behind one that holds the thread; the first task is that one's."""
+    """Tasks whose writes wait behind one that blocks the thread; the first task is the blocking one."""
     held = Held()
     first = asyncio.create_task(opened.write(held.work))
     await held.begun()

@@ -1,4 +1,4 @@
-"""The view of one read transaction: what it asks the file for, and how often."""
+"""The view of one read transaction: which statements it runs, and how often."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the check of a file says of one that is sound."""
+"""The check of a valid file."""
 
 from __future__ import annotations
 

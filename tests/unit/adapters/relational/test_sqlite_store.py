@@ -357,7 +357,7 @@ def test_two_processes_return_the_same_answers_whatever_either_writes(tmp_path: 
 
 
 class Sweeping(RuleBasedStateMachine):
-    """Cues come, go, fail and get vectors in any order; what waits is always all that waits."""
+    """Cues are added, deleted, fail and get vectors in any order; the pending cues are always complete."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ LONG = timedelta(seconds=30)
 
 
 async def told(root: Path, path: str, *, every: timedelta) -> bool:
-    """What is told first, while a file is written again and again."""
+    """The first report while a file is written repeatedly."""
     async with asyncio.timeout(20), aclosing(changes(root, every=every, debounce=SOON)) as watched:
         first = asyncio.ensure_future(anext(watched))
         number = 0

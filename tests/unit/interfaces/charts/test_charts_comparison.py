@@ -14,7 +14,7 @@ RANKS = st.none() | st.integers(1, 12)
 
 
 def discs(chart: Markup) -> list[tuple[float, float]]:
-    """Where they stand in the narrow picture."""
+    """Their positions in the narrow picture."""
     picture = next(each for each in classed(chart, "chart-narrow") if each.tag == "svg")
     return [(float(each.attrib["cx"]), float(each.attrib["cy"])) for each in classed(picture, "chart-disc")]
 

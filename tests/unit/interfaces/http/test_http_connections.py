@@ -73,7 +73,7 @@ class Running:
         return line
 
     async def answer(self, path: str, source: str = "127.0.0.1") -> bytes:
-        """What a request on a connection of its own is answered with; empty if it is not."""
+        """The answer to a request on a new connection; empty if there is none."""
         line = await self.connect(source=source)
         await line.send(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
         return await line.rest()
@@ -245,7 +245,7 @@ def test_a_trusted_proxy_may_have_as_many_connections_as_there_are() -> None:
 
 
 async def guessed(found: Running) -> list[int]:
-    """The statuses of more wrong keys than one address may try, each said to come from an address of its own."""
+    """The statuses of more wrong keys than one address may try, each sent with a different forwarded address."""
     await found.memory.keys.create("somebody's")
     statuses: list[int] = []
     for number in range(int(FAILURES.burst) + 3):

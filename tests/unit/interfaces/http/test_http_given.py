@@ -1,4 +1,4 @@
-"""What clients send is read strictly: bodies, parameters, times."""
+"""Strict parsing of requests: bodies, parameters, times."""
 
 from __future__ import annotations
 

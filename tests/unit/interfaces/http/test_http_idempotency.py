@@ -29,7 +29,7 @@ FAILURES: dict[str, Exception] = {
 
 @dataclass
 class Work:
-    """What routes of the test's own did."""
+    """Routes of this test, and a record of their calls."""
 
     done: list[str] = field(default_factory=list[str])
     keys: list[str | None] = field(default_factory=list[str | None])
@@ -278,7 +278,7 @@ def test_the_document_has_the_key_for_every_operation_that_writes() -> None:
 NAMED = "ana-novak-1987-05-03"
 
 
-def test_no_key_of_a_client_is_in_the_file_after_an_erasure_and_the_receipt_tells_of_its_hash(tmp_path: Path) -> None:
+def test_no_key_of_a_client_is_in_the_file_after_an_erasure_and_the_receipt_names_its_hash(tmp_path: Path) -> None:
     body = {"events": [{"text": "The deploy failed"}]}
 
     async def steps(served: Served) -> Any:

@@ -1,4 +1,4 @@
-"""The jobs that run beside the server."""
+"""Jobs that run in the server's process."""
 
 from __future__ import annotations
 

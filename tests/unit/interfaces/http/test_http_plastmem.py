@@ -333,7 +333,7 @@ class TestTheLastEpisodes:
         assert "**When:** " in answer.text
         assert "[rank:" not in answer.text
 
-    def test_where_there_are_none_it_says_so(self) -> None:
+    def test_an_empty_result_is_reported(self) -> None:
         async def steps(served: Served) -> str:
             return (await post(served, "recent_memory")).text
 
