@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def stretched(parts: Sequence[list[pytest.Item]], small: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Every part, and behind it as many small ones as make all stretches equally long."""
+    """Each part of slow files, followed by as many small tests as make all stretches equally long."""
     total, given, begun = sum(map(len, parts)) + len(small), 0, 0
     for number, part in enumerate(parts, start=1):
         begun += len(part)

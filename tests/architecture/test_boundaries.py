@@ -151,7 +151,7 @@ def _preset_module(path: str) -> str:
 
 
 def _told_apart(*sides: ast.expr) -> bool:
-    """Whether a preset's name decides here, or one of them is picked out of all there are."""
+    """Whether this code compares with a preset's name, or picks one preset by name."""
     texts = [ast.unparse(side) for side in sides]
     if any(re.search(r"(^|\.)PRESETS$", text) for text in texts):
         return any(isinstance(side, ast.Constant) for side in sides)
@@ -244,7 +244,7 @@ def test_a_public_class_name_means_one_thing_in_the_whole_package() -> None:
 
 
 def public_types(module: ast.Module) -> Iterator[str]:
-    """Names of the classes, type aliases and type variables at the top of a module, or in a condition there."""
+    """Names of the classes, type aliases and type variables at the top level of a module, also inside an `if`."""
     statements = [
         each for top in module.body for each in ([*top.body, *top.orelse] if isinstance(top, ast.If) else [top])
     ]

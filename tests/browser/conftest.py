@@ -30,7 +30,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 @pytest.fixture
 def page(browser: webdriver.Chrome, server: ServerProcess) -> Iterator[Page]:
-    """A desktop's window in the light, with nothing kept of the tests before."""
+    """A desktop window with the light theme and no state of earlier tests."""
     looked = Page(browser, server.url).sized(DESKTOP).scheme("light").scripts(on=True)
     yield looked.forget()
     looked.scripts(on=True)

@@ -8,7 +8,7 @@ from selenium.webdriver.support.select import Select
 
 
 def at(page: Page, start: str) -> Page:
-    """On a page whose address begins so."""
+    """Wait for a page whose address begins with this."""
     return page.until("location.pathname.startsWith(arguments[0])", start)
 
 

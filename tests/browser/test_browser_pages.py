@@ -41,7 +41,7 @@ each_page = pytest.mark.parametrize("name", PAGES)
 
 @pytest.fixture(scope="session")
 def surveys() -> dict[str, Survey]:
-    """Of the pages that were looked at already."""
+    """The surveys of pages that were visited already."""
     return {}
 
 

@@ -39,7 +39,7 @@ class TestResidentIndexOverSqlite(IndexContract):
 
 
 class TestResidentIndexOverTheReferenceStore(IndexContract):
-    """It knows no database: it reads any store's change feed."""
+    """The resident index depends on no database: it reads any store's change feed."""
 
     async def make_store(self) -> Store:
         return ReferenceStore()
@@ -51,7 +51,7 @@ class TestResidentIndexOverTheReferenceStore(IndexContract):
 class TestResidentIndexOfManyTexts(
     LexicalContract, DenseContract, UnionContract, FreshnessContract, FoundAfterImportContract
 ):
-    """With so many texts that not every vector is compared: `scanned=0` makes any number that many."""
+    """With the search that does not compare every vector; `scanned=0` enables it for any number of texts."""
 
     async def make_store(self) -> Store:
         return ReferenceStore()

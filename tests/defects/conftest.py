@@ -43,11 +43,11 @@ def preset(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def rem(open_memory: Opener, preset: str) -> Remembrancer:
-    """Under each preset in turn."""
+    """A memory under each preset in turn."""
     return open_memory(preset)
 
 
 @pytest.fixture
 def wordy(open_memory: Opener, preset: str) -> Remembrancer:
-    """Under each preset in turn, without an embedder."""
+    """A memory under each preset in turn, without an embedder."""
     return open_memory(preset, embedder="none")

@@ -261,7 +261,7 @@ FEW, MANY = 4, 130
 
 @pytest.fixture
 def crowded(wordy: Remembrancer, preset: str) -> Remembrancer:
-    """Few that a filter asks for, behind many that match better and are newer."""
+    """A few memories that match a filter, and many better and newer ones that do not."""
     for number in range(MANY):
         wordy.remember(f"deploy deploy deploy {number}", importance=1.0)
     old = wordy.scoped(session="autumn")

@@ -61,5 +61,5 @@ def test_the_commands_on_the_page_are_answered() -> None:
 
 
 def _bare(path: str) -> str:
-    """Without the names of its parts: `/v1/memories/{}`."""
+    """A path without the names of its parameters: `/v1/memories/{}`."""
     return re.sub(r"\{[^}]*\}", "{}", path)

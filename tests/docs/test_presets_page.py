@@ -71,7 +71,7 @@ def test_a_form_is_explained(kind: type) -> None:
 
 
 def fields(table: Any) -> set[str]:
-    """The names of choices; entries that a preset fills in are none."""
+    """The names of the options; entries that a preset fills in are left out."""
     filled_in = {
         "by_type",
         "by_severity",

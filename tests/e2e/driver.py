@@ -36,7 +36,7 @@ class Cli:
         return Ran(code, captured.out, captured.err)
 
     def done(self, *arguments: str, stdin: bytes = b"") -> Ran:
-        """The same, for what must succeed."""
+        """Run a command that must succeed."""
         ran = self(*arguments, stdin=stdin)
         assert ran.code == 0, ran
         return ran

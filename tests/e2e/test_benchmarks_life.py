@@ -123,7 +123,7 @@ def test_the_pipeline_goes_through_every_stage() -> None:
 
 
 def broken(how: Callable[[Rows, Memory], Rows]) -> Audit:
-    """The audit of a stream of six turns in one episode, of which something was made wrong."""
+    """The audit of a stream of six turns in one episode, after a row was made wrong."""
 
     async def steps(store: Store) -> Audit:
         ctx = a_context(store, PLASTMEM)

@@ -34,7 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the run draws: not there yet."""
+    """The folder for the pictures, which does not exist yet."""
     return tmp_path_factory.mktemp("drawn") / "quality"
 
 

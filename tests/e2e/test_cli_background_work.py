@@ -35,7 +35,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def opened(folder: Path, clock: FixedClock) -> Iterator[Open]:
-    """The file that the commands then read, open as of March 2026."""
+    """The file that the commands read later, opened with a clock of March 2026."""
     memories: list[Remembrancer] = []
 
     def open_it(preset: str, **given: Any) -> Remembrancer:
@@ -70,7 +70,7 @@ def talk(cli: Cli, *arguments: str, turns: int = 6) -> None:
 
 
 def said(text: str) -> str:
-    """On one line, wherever the terminal broke it."""
+    """The text on one line, without the terminal's line breaks."""
     return " ".join(text.split())
 
 

@@ -110,7 +110,7 @@ def test_questions_of_the_other_conversations_are_asked_too(cli: Cli, folder: Pa
 
 def test_a_picture_without_its_library_is_unsupported(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing_is_installed(name: str) -> None:
-        """As where there is no such package."""
+        """As if the package were not installed."""
 
     monkeypatch.setattr("remembrancer.interfaces.cli.picture.find_spec", nothing_is_installed)
     ran = cli("eval", "questions", CORPUS, QUESTIONS, "--plot", "pictures")

@@ -14,7 +14,7 @@ from prepared import Prepare
 
 @pytest.fixture
 def ids(cli: Cli, prepared: Prepare) -> dict[str, str]:
-    """One that has faded, one that is about to, one that will."""
+    """The ids of a memory that has faded, one that will soon, and one that will later."""
     told = {
         "faded": ("An old saying", "--at", "200d"),
         "soon": ("A saying of late", "--at", "90d"),

@@ -20,7 +20,7 @@ DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8
 
 
 def commands() -> dict[str, Any]:
-    """Each command, by the words that call it."""
+    """Each command by its name, with its group."""
     found: dict[str, Any] = {}
     for name, command in command_line().commands.items():
         under: dict[str, Any] = getattr(command, "commands", {})

@@ -19,7 +19,7 @@ SOURCE = str(Path(__file__).parents[2] / "src")
 
 
 def observe(cli: Cli, text: str, *options: str) -> str:
-    """The event's id."""
+    """Record an event; returns its id."""
     return cli.done("observe", text, "--json", *options).json["events"][0]["id"]
 
 

@@ -7,7 +7,7 @@ from prepared import Prepare
 
 @pytest.fixture
 def ids(cli: Cli, prepared: Prepare) -> dict[str, str]:
-    """Three memories, by a word for each."""
+    """The ids of three memories, each by a word."""
     told = {
         "memory": ("Checkout needs 2 GiB of memory", "--kind", "decision", "--tag", "ops", "--at", "2026-03-04"),
         "deploy": ("Deploys of checkout are on Monday", "--source", "wiki", "--at", "2026-03-05T09:30:00Z"),

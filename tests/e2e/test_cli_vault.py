@@ -146,7 +146,7 @@ def test_watching_continues_after_a_failed_sync(cli: Cli, notes: Path, monkeypat
 
 
 def test_a_watched_folder_is_synced_when_a_file_is_saved(cli: Cli, notes: Path, folder: Path) -> None:
-    """The real thing: another process watches, a file is saved, and the database has it."""
+    """Another process watches the folder; a saved file is in the database soon after."""
 
     async def saved() -> str:
         process = await asyncio.create_subprocess_exec(

@@ -105,7 +105,7 @@ class Play:
         return self.folder / door / "memory.db"
 
     def settled(self, told: Any) -> Any:
-        """Without what may differ: times taken, secrets, and the folder of each door."""
+        """The answer without values that may differ: durations, secrets, and the folder of each interface."""
         if isinstance(told, dict):
             members = cast("dict[str, Any]", told)
             return {name: self.settled(one) for name, one in members.items() if name not in FREE and name[:1] != "_"}
@@ -145,7 +145,7 @@ def called(service: Service, call: Call) -> Any:
 
 
 def called_over_http(service: Service, call: Call) -> Any:
-    """The same at the server's own /mcp, as its protocol has it."""
+    """The answer of the server's own /mcp to the same call."""
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
     params = {"name": call.tool, "arguments": dict(call.arguments)}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
@@ -165,7 +165,7 @@ def prepare(folder: Path) -> None:
 
 
 def done_at(door: str, verb: Verb, play: Play, services: dict[str, Service]) -> bool:
-    """Whether that door has a word for it; then it is done, in that word."""
+    """Run the verb through that interface if it has it. Returns whether it has."""
     python = play.answers[verb.name].python
     if door == "cli" and verb.cli:
         play.beside_python(verb.name, door, verb.as_cli(python), play.line(door, verb.cli(play.told)))
@@ -204,7 +204,7 @@ def play_writes(play: Play, stage: Stage, services: dict[str, Service]) -> None:
 
 
 def play_reads(play: Play, stage: Stage, service: Service) -> None:
-    """Each verb at every door, on one memory."""
+    """Run each reading verb through every interface, on one memory."""
     os.chdir(play.folder / "http")
     stage.set(1000)
     for verb in READS:

@@ -34,7 +34,7 @@ def server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]
 
 
 def named(monkeypatch: pytest.MonkeyPatch, server: LlmServer, provider: str) -> None:
-    """As a user would, in the environment."""
+    """Name the model in the environment, as a user would."""
     monkeypatch.setenv("REMEMBRANCER_LLM", f"{provider}:m")
     monkeypatch.setenv("REMEMBRANCER_LLM_URL", server.url(provider))
     if provider == "ollama":

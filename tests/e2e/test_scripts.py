@@ -81,7 +81,7 @@ def memory_of(conversation: Conversation, embedder: str = "none") -> Remembrance
 
 @pytest.fixture(scope="module")
 def memories() -> Iterator[dict[str, Remembrancer]]:
-    """One for each script, without an embedder."""
+    """A memory for each script, without an embedder."""
     opened = {script: memory_of(conversation) for script, conversation in CONVERSATIONS.items()}
     yield opened
     for memory in opened.values():

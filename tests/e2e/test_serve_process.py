@@ -70,7 +70,7 @@ class Load:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> ServerProcess:
-    """A server that has ended: it was asked to record an event, and for it."""
+    """A server that has stopped after it recorded an event and returned it."""
     with serving(tmp_path_factory.mktemp("told") / "a.db") as server, client(server) as http:
         record(http, "xyzzy")
         http.get("/v1/events", params={"query": "xyzzy"})
@@ -271,7 +271,7 @@ def _place(server: ServerProcess) -> tuple[str, int]:
 
 
 def _wait_until_nobody_is_let_in(server: ServerProcess) -> None:
-    """Until the server has heard that it is to stop, which shows in its taking no connections any more."""
+    """Wait until the server stops, which shows in its refusing connections."""
     while True:
         try:
             socket.create_connection(_place(server), PATIENCE).close()

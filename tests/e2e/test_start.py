@@ -30,7 +30,7 @@ def test_a_program_starts_within_its_share_of_the_cpu_time_of_importing_numpy(pr
 
 
 def loaded(folder: Path, *arguments: str) -> set[str]:
-    """The modules that a process of Python has loaded when it ends."""
+    """The modules that a Python process has loaded when it ends."""
     program = (
         "import atexit, json, runpy, sys; arguments = sys.argv[1:]\n"
         "atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))\n"

@@ -55,7 +55,7 @@ def opened(path: Path) -> Remembrancer:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words that only this text has: those of six letters and more."""
+    """The words that only this text has: those of at least six letters."""
     return frozenset(word.casefold() for word in re.findall(rf"\w{{{LEAST},}}", text))
 
 
@@ -71,7 +71,7 @@ def in_files(path: Path, wanted: Mapping[str, bytes]) -> dict[str, set[str]]:
 
 
 def texts(*several: str) -> dict[str, bytes]:
-    """Of each text itself, its words, and the stems of them."""
+    """Each text itself, its words, and their stems."""
     wanted = {f"text {number}": text.encode() for number, text in enumerate(several)}
     for text in several:
         wanted |= {word: word.encode() for word in words_of(text)}
@@ -80,7 +80,7 @@ def texts(*several: str) -> dict[str, bytes]:
 
 
 def vocabulary(path: Path) -> set[str]:
-    """Every word of the full-text indexes: they are written in pieces, which no search for bytes would find."""
+    """Every word of the full-text indexes, which store words in pieces that a search for bytes would not find."""
     connection = connect(str(path))
     try:
         found: set[str] = set()
@@ -278,7 +278,7 @@ async def _not_now(_store: RelationalStore, _scope: Scope, *, at: object) -> str
 
 
 async def _purged(path: Path, statements: _Statements, at: int) -> bool:
-    """Whether the first try failed; the second must not."""
+    """Whether the first purge failed; the second one must succeed."""
     store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     try:
         statements.at, statements.count = at, 0

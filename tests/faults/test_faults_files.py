@@ -73,7 +73,7 @@ def path(tmp_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Flip:
-    """One bit of the file turned over: whether something else was read then, and whether the damage was found."""
+    """The result of one flipped bit: whether altered contents were read, and whether the damage was found."""
 
     bit: int
     altered: bool
@@ -101,7 +101,7 @@ def flips(sound: bytes, tmp_path_factory: pytest.TempPathFactory) -> list[Flip]:
 
 
 def contents(rem: Remembrancer) -> object:
-    """All that is kept verbatim, and what a recall returns of it."""
+    """All texts that are kept verbatim, and the result of a recall."""
     hits = rem.recall("which kestrel was it?", limit=50)
     return (
         rem.journal.list(limit=1000),
@@ -234,7 +234,7 @@ class TestADamagedFile:
 
 
 def flipped(sound: bytes, seed: int) -> bytes:
-    """The file with forty bits turned over, anywhere but in its first page."""
+    """The file with forty flipped bits outside its first page."""
     chance = random.Random(seed)
     data = bytearray(sound)
     for _ in range(40):
@@ -243,7 +243,7 @@ def flipped(sound: bytes, seed: int) -> bytes:
 
 
 def use(path: Path) -> None:
-    """Read all there is."""
+    """Call every method that reads."""
     with opened(path) as rem:
         for call in reads(rem):
             call()

@@ -92,7 +92,7 @@ def untouched(name: str) -> State:
 
 
 def strike_everywhere(name: str, strike: Strike, error: Callable[[], Exception]) -> int:
-    """How many steps there were to strike at."""
+    """Let the job fail at each step in turn. Returns the number of steps."""
     expected = untouched(name)
     steps = 0
     for faults in every_fault(error):
@@ -139,7 +139,7 @@ class Mortals:
     process: subprocess.Popen[str]
 
     def run(self, name: str, path: Path, *, step: str, at: int) -> str:
-        """How often the step was reached, or that it was the last of the process."""
+        """The number of times the step was reached, or KILLED."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         order = {"world": name, "path": str(path), "step": step, "at": at}
@@ -167,7 +167,7 @@ class Grave:
     expected: State
 
     def killed(self, mortals: Mortals, path: Path, *, step: str, at: int) -> bool:
-        """Whether a process was killed at that step, after which everything is as if it had not been."""
+        """Whether a process was killed at that step. Checks that the job is then completed as without a kill."""
         path.write_bytes(self.content)
         outcome = mortals.run(self.name, path, step=step, at=at)
         assert outcome == KILLED or outcome.isdecimal(), outcome
@@ -206,7 +206,7 @@ def test_a_job_killed_before_any_of_its_writes_is_done_once_and_to_the_end(
 def test_whatever_a_kill_at_any_statement_leaves_in_the_file_is_done_once_and_to_the_end(
     name: str, mortals: Mortals, graves: Callable[[str], Grave], tmp_path: Path
 ) -> None:
-    """SQLite writes to the file as it commits, so many statements leave the same: each state is recovered from once."""
+    """SQLite writes to the file at commits, so many statements leave equal files: each state is recovered once."""
     grave = graves(name)
     path = tmp_path / "run.db"
     path.write_bytes(grave.content)

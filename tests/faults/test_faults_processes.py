@@ -93,7 +93,7 @@ def test_writers_are_killed_in_writes_of_every_kind(killed: list[Figures]) -> No
 def test_a_write_that_a_kill_had_lost_or_left_half_done_would_be_counted(
     tmp_path: Path, acknowledged: list[kill.Write], in_flight: kill.Write | None, lost: int
 ) -> None:
-    """The file has one event, which may be all, less or more than was acknowledged."""
+    """The file has one event; the acknowledged writes are that one, none or more."""
     with Remembrancer.open(str(tmp_path / "k.db"), workspace="killed", agent="ana", embedder="none") as rem:
         rem.observe(kill.event_text("kestrel0x0x0x1"))
     caller = kill.Caller(in_flight=in_flight)

@@ -86,7 +86,7 @@ class Statements:
         self._at, self._count = at, 0
 
     def disarm(self) -> bool:
-        """Whether the fault struck."""
+        """Stop failing statements. Returns whether one failed."""
         struck = 0 < self._at <= self._count
         self._at = 0
         return struck
@@ -168,7 +168,7 @@ async def _relate(store: Store) -> object:
 
 
 async def _commit(store: Store) -> object:
-    """An effect with something in each of its parts."""
+    """An effect with an item in each of its parts."""
     formed = replace(a_memory("formed anew", memory_id=UUID(int=905)), topic_key="new", key="k-905")
     effect = Effect(
         expected={DEPLOY: 1, OLD: 1},
@@ -193,7 +193,7 @@ def _weakened(strength: Strength) -> Adjustment:
 
 
 async def _archive(store: Store) -> object:
-    """All that no memory was formed from."""
+    """Archive all events without a memory."""
     everything = Aged(types=frozenset({"*"}), keep=frozenset(), before=NOW + timedelta(days=1))
     return await store.archive(SCOPE, everything, at=NOW, limit=9)
 
@@ -203,7 +203,7 @@ def _lifted(memory: Memory, _before: object, _after: object) -> Strength:
 
 
 async def _mark(store: Store) -> object:
-    """An event that two memories were formed from."""
+    """Change the priority of an event that two memories were formed from."""
     return await store.set_priority(
         READER, TURNS[0], Priority.PIN, by="LEAD", reason="keep", at=NOW + timedelta(hours=3), change=_lifted
     )
@@ -242,7 +242,7 @@ async def _import(store: Store) -> object:
 
 
 async def _erase(store: Store) -> object:
-    """The deploy, its turns, and what else was formed of them."""
+    """Erase the memory about the deploy, its turns, and everything derived from them."""
     return await store.erase(SCOPE, OF_DEPLOY, a_receipt())
 
 

@@ -168,7 +168,7 @@ def write_a_round(rem: Remembrancer, number: int) -> Counter[str]:
 
 
 def idle(rem: Remembrancer, since: datetime) -> bool:
-    """Whether nothing waits any more, and each job has begun anew since then."""
+    """Whether no work is pending, and each job has started again since then."""
     states = rem.jobs.list()
     begun = all(state.last is not None and state.last.started_at > since for state in states)
     return begun and not any(state.backlog for state in states)

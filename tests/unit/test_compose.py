@@ -332,7 +332,7 @@ def test_auto_is_the_local_embedder_where_no_address_is_set() -> None:
 
 
 def asked_with(settings: Settings) -> str:
-    """Why the embedder of these settings does not answer."""
+    """The reason why the embedder of these settings is unavailable."""
 
     async def ask() -> None:
         embedder = choose_embedder(settings).embedder

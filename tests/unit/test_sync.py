@@ -288,7 +288,7 @@ def test_a_memory_is_closed_after_any_error_inside() -> None:
 
 
 class Endless(HashEmbedder):
-    """Is asked, and never answers."""
+    """An embedder that never answers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -332,7 +332,7 @@ def test_a_call_from_inside_a_callback_is_an_error_and_does_not_wait_for_ever(
 
 
 class Stuck(HashEmbedder):
-    """Begins to embed, and never ends."""
+    """An embedder whose call never ends."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -52,7 +52,7 @@ def plain(explanation: Explanation) -> Explanation:
 
 @pytest.fixture
 def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many explanations were worked out, each time that some were."""
+    """The number of explanations in each computation."""
     counts: list[int] = []
     explained = Scored.explained
 

@@ -607,7 +607,7 @@ def test_a_public_fact_is_not_changed_by_a_private_episode(make: Callable[[], St
 
 @pytest.mark.parametrize("part", ["agent", "project"])
 def test_facts_of_somebody_else_are_none_to_be_updated(make: Callable[[], Store], part: str) -> None:
-    """Not even those that anybody in the workspace sees."""
+    """This holds even for facts that everybody in the workspace sees."""
     theirs = SCOPE.narrowed(agent=None) if part == "agent" else SCOPE
     mine = SCOPE if part == "agent" else SCOPE.narrowed(project="checkout")
 
@@ -681,7 +681,7 @@ def test_without_an_embedder_only_the_same_words_are_the_same(
 
 
 class Latin(HashEmbedder):
-    """Made for ASCII alone."""
+    """An embedder for ASCII only."""
 
     def reads(self, text: str) -> bool:
         return text.isascii()

@@ -37,7 +37,7 @@ def ramp(clock: FixedClock) -> Iterator[Remembrancer]:
 
 @pytest.fixture
 def several(ramp: Remembrancer) -> Remembrancer:
-    """Strong, half and faded: 1, 0.5 and 0.125 now."""
+    """Memories with a strength of 1, 0.5 and 0.125 now."""
     ramp.remember("half", importance=0.5, occurred_at=NOW)
     ramp.remember("faded", importance=0.5, occurred_at=NOW - 96 * DAY)
     ramp.remember("strong", importance=1, occurred_at=NOW)

@@ -181,7 +181,7 @@ def test_an_episode_that_keeps_changing_is_a_conflict_and_nothing_is_forgotten(m
 
 
 class _Late:
-    """A store where another is faster so many times."""
+    """A store in which another writer is faster a given number of times."""
 
     def __init__(self, inner: Store, times: int) -> None:
         self._inner = inner

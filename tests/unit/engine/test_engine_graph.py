@@ -17,7 +17,7 @@ def rem() -> Iterator[Remembrancer]:
 
 @pytest.fixture
 def chain(rem: Remembrancer) -> list[str]:
-    """The ids of a - b - c - d, each tied to the next, ever less."""
+    """The ids of a - b - c - d, each linked to the next with a falling weight."""
     ids = [str(rem.remember(text).id) for text in "abcd"]
     for place, weight in enumerate((1.0, 0.5, 0.25)):
         rem.link(ids[place], ids[place + 1], "similar", weight)

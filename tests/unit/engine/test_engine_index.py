@@ -105,7 +105,7 @@ def test_a_batch_is_as_large_as_asked_for() -> None:
 
 
 class Counting(WordHashEmbedder):
-    """Remembers the texts that it embedded, and the contexts."""
+    """Records the texts that it embedded, and their contexts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -303,7 +303,7 @@ def test_speaker_and_date_are_embedded_with_a_text_if_the_preset_says_so(
 
 
 class Reading(WordHashEmbedder):
-    """Gives vectors of words; remembers what it was given."""
+    """Gives token embeddings; records its inputs."""
 
     def __init__(self) -> None:
         super().__init__()

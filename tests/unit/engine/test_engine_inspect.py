@@ -22,7 +22,7 @@ def texts(memories: tuple[Memory, ...]) -> list[str]:
 
 @pytest.fixture
 def week(rem: Remembrancer) -> Remembrancer:
-    """A memory for each of the last seven days, written in no order of theirs."""
+    """A memory for each of the last seven days, written in another order."""
     for days in (3, 0, 6, 1, 5, 2, 4):
         rem.remember(f"{days} days ago", occurred_at=NOW - days * DAY, kind="even" if days % 2 == 0 else "odd")
     return rem

@@ -91,7 +91,7 @@ class TestAnEntry:
 
 
 class Poll:
-    """Awaited when there is nothing new: does the next thing that is to happen meanwhile, and at the end stops."""
+    """Awaited when there is no new entry: runs the next of the given actions, and stops after the last."""
 
     def __init__(self, *meanwhile: Callable[[], Any]) -> None:
         self.waited = 0

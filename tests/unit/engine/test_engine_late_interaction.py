@@ -49,7 +49,7 @@ OLDEST_FIRST = ("kestrel barn", "owl roof", "heron nest", "wall gate")
 
 
 def ranking(*, late_interaction: int = 100) -> Ranking:
-    """By words where they are compared, else the newest first."""
+    """By late interaction if it is computed, else the newest first."""
     return Ranking(score=CLOSE, first_stage=NEW, lexical_only=NEW, late_interaction=late_interaction)
 
 
@@ -130,7 +130,7 @@ def test_a_hit_has_its_late_interaction_score() -> None:
 
 
 def compared(answer: Recall) -> int:
-    """How many candidates were compared word by word, returned or not."""
+    """The number of candidates with late interaction, returned or not."""
     leaves = [leaf for score in answer.trace.scores.values() for leaf in score.parts]
     return sum(leaf.label == CLOSE.name and leaf.value is not None for leaf in leaves)
 
@@ -164,7 +164,7 @@ def test_a_store_without_vectors_of_words_answers_as_before_they_are_compared(en
 
 
 class FailingProducts(WordHashEmbedder):
-    """Embeds a question, and cannot compare its words."""
+    """Embeds a question, and fails at late interaction."""
 
     def question_now(self, text: str) -> EmbeddedQuestion:
         def failing(bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:

@@ -44,7 +44,7 @@ def job(name: str, *, project: str | None = "shop") -> Scope:
 
 
 def learned(*texts: str, project: str | None = "shop") -> list[Memory]:
-    """One in each job."""
+    """A learning in each of several tasks."""
     return [
         a_note(text, at=NOW + number * HOUR, scope=job(f"job-{number}", project=project))
         for number, text in enumerate(texts)

@@ -516,7 +516,7 @@ def test_an_absent_signal_is_explained_as_absent(wordy: Remembrancer) -> None:
 
 
 class Recovering(HashEmbedder):
-    """Does not answer the first question."""
+    """An embedder that fails on the first question only."""
 
     asked = 0
 
@@ -610,7 +610,7 @@ def test_a_memory_updated_meanwhile_is_returned_as_it_is_now() -> None:
 
 
 class Reading(HashEmbedder):
-    """Reads Latin letters only, as a model trained on English does."""
+    """An embedder that reads Latin letters only, as a model trained on English does."""
 
     def reads(self, text: str) -> bool:
         return text.isascii()

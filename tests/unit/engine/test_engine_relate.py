@@ -55,7 +55,7 @@ def rem() -> Iterator[Remembrancer]:
 
 
 def kept(rem: Remembrancer, *texts: str) -> list[UUID]:
-    """Remembered and indexed one after another."""
+    """Remember and index the texts one after another; returns their ids."""
     ids: list[UUID] = []
     for text in texts:
         ids.append(rem.remember(text).id)
@@ -64,7 +64,7 @@ def kept(rem: Remembrancer, *texts: str) -> list[UUID]:
 
 
 def edges(rem: Remembrancer, memory_id: UUID) -> dict[UUID, float]:
-    """Where the edges from a memory lead, and their weights."""
+    """The targets of the edges from a memory, with their weights."""
     return {edge.target: edge.weight for edge in rem.show(memory_id).relations if edge.source == memory_id}
 
 

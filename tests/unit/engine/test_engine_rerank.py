@@ -46,7 +46,7 @@ def judge(**scores: float) -> Judge:
 
 
 def by_age(*, rerank: int = 32, rerank_weight: float = 0.5, **others: Any) -> Ranking:
-    """The newest first, until a reranker has its say."""
+    """A ranking by age, newest first, before reranking."""
     return Ranking(score=NEW, rerank=rerank, rerank_weight=rerank_weight, **others)
 
 

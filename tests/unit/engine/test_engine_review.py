@@ -105,7 +105,7 @@ def sweep(
 
 
 async def in_use(life: Sweep) -> None:
-    """One memory looked up two days on, and talked about."""
+    """A memory that was retrieved two days later, with turns about it."""
     await life.look_up(TEA, after=2 * DAY)
     await life.say("Then I will brew her some", after=2 * DAY + HOUR)
 

@@ -624,7 +624,7 @@ def test_a_store_that_fails_is_no_reason_to_put_a_stream_off() -> None:
 
 
 class _Refusing:
-    """A store that refuses every commit."""
+    """A store that rejects every commit."""
 
     def __init__(self, inner: Store, error: Exception = StoreUnavailable("locked")) -> None:  # noqa: B008  a value
         self._inner = inner
@@ -737,7 +737,7 @@ def test_a_long_stream_is_worked_through_a_bounded_step_at_a_time(
 
 
 class _Counting:
-    """How many turns each commit is about."""
+    """A store that counts the turns of each commit."""
 
     def __init__(self, inner: Store) -> None:
         self.turns: list[int] = []

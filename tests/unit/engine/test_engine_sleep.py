@@ -40,7 +40,7 @@ SUMMED: Scripted = {"title": "Tea and rent", "summary": SUMMARY}
 
 
 class Interrupted(ScriptedModel):
-    """Something happens while it thinks."""
+    """A model during whose call another action runs."""
 
     def __init__(self, answer: Scripted, meanwhile: Callable[[], Awaitable[object]]) -> None:
         super().__init__([answer])

@@ -43,5 +43,5 @@ def test_the_explained_rank_of_each_leg_is_the_one_that_was_scored(
 
 
 def _rankings(preset: str, ranking: str | None, embedder: object) -> int:
-    """How many rankings the score fuses."""
+    """The number of rankings that the score fuses."""
     return 1 if preset == "crewship" and embedder == "none" else 2

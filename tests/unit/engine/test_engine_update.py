@@ -159,7 +159,7 @@ def test_a_kind_that_the_preset_does_not_have_is_refused() -> None:
 
 
 class Contested(ReferenceStore):
-    """A store in which somebody else is always quicker: so many times."""
+    """A store in which another writer is faster a given number of times."""
 
     def __init__(self, times: int) -> None:
         super().__init__()

@@ -402,7 +402,7 @@ def test_two_vaults_of_a_workspace_leave_each_other_alone(world: World, tmp_path
 
 
 def test_a_learning_derived_from_that_of_a_file_is_written_where_it_belongs(world: World) -> None:
-    """A promotion takes over the metadata of a job's entry, and is no part of that job."""
+    """A promotion copies the metadata of a task's entry, and does not belong to that task."""
     world.write("checkout/.teaparty/jobs/j-7/tasks/t-2/worktree/MEMORY.md", entry())
     world.sync()
     promoted = world.remember(

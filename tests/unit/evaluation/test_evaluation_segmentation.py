@@ -32,7 +32,7 @@ def measured(path: Path = FOLDER, **options: Any) -> SegmentationReport:
 
 
 def outcomes(seed: int, *, right: float) -> list[DialogueOutcome]:
-    """Of 40 dialogues with four boundaries each, of which about so many are found."""
+    """The results of 40 dialogues with four boundaries each, of which about `right` are found."""
     rng = np.random.default_rng(seed)
     found = rng.binomial(4, right, size=40)
     return [

@@ -33,7 +33,7 @@ class Journal:
         return self.position
 
     async def looked_at(self, times: int = 1) -> None:
-        """Until it was asked so often."""
+        """Wait until it was queried that often."""
         while self.looks < times:
             self._looked.clear()
             await self._looked.wait()

@@ -66,7 +66,7 @@ class Signalling(ReferenceStore):
 
 
 class Slow(HashEmbedder):
-    """Begins, and never ends."""
+    """An embedder whose calls never end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ def test_a_sweep_ends_when_the_embedder_is_down() -> None:
 
 
 class Forgetful(Signalling):
-    """Takes vectors and does not keep them, as a file may whose indexes are damaged."""
+    """Accepts vectors and does not store them, as a file with damaged indexes may."""
 
     async def put_vectors(
         self,
@@ -340,7 +340,7 @@ def test_an_error_of_the_store_is_raised_to_the_caller_of_the_sweep() -> None:
 
 
 class Broken(HashEmbedder):
-    """Fails as no embedder should."""
+    """Raises an error that an embedder must not raise."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -387,7 +387,7 @@ def test_without_an_embedder_a_sweep_reports_it() -> None:
 
 
 class Renamed(HashEmbedder):
-    """A model whose vectors have changed, and which is called as before."""
+    """A model with changed vectors under the same name."""
 
     @property
     def model_id(self) -> str:

@@ -113,7 +113,7 @@ EVERY_JOB: Final = (*Job,)
 
 
 def a_sweeper(store: Store | None = None, clock: FixedClock | None = None) -> Sweeper:
-    """Over the default preset, without models."""
+    """A sweeper over the default preset, without models."""
     ctx = a_context(ReferenceStore() if store is None else store, DEFAULT, clock=clock or FixedClock())
     return Sweeper(ctx, SCOPE, Indexer(ctx, SCOPE))
 

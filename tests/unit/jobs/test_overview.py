@@ -67,7 +67,7 @@ def stands(
 
 
 async def nothing(_: Context, __: FixedClock) -> None:
-    """Nothing has happened."""
+    """A step that does nothing."""
 
 
 async def three_turns(ctx: Context, _: FixedClock) -> None:
@@ -121,7 +121,7 @@ def test_only_a_job_s_own_failures_are_reported_with_it(make: Callable[[], Store
 
 
 class Picky(HashEmbedder):
-    """Cannot embed one text."""
+    """An embedder that fails on one text."""
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         if any("cannot be embedded" in text for text in texts):

@@ -251,7 +251,7 @@ POISON: Final = "the poisoned talk"
 
 
 def _refuses(task: Task) -> Scripted:
-    """No answer about one of the talks, ever; of the others that each is one thing."""
+    """A model that never answers about one of the conversations, and joins the turns of each other one."""
     if POISON in task.material:
         raise ModelUnavailable("I cannot read this")
     count = sum(line.startswith("[") for line in task.material.splitlines())

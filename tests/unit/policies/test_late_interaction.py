@@ -217,7 +217,7 @@ def test_without_texts_there_are_no_groups() -> None:
 
 
 def apart(between: int, before: int = 0) -> NDArray[np.uint8]:
-    """The two words that ASKED asks for, others before and between them."""
+    """A text with the two words of ASKED, and other words before and between them."""
     others = random_words(5, before + between)
     return packed(np.concatenate([others[:before], ASKED[:1], others[before:], ASKED[1:]]))
 

@@ -28,7 +28,7 @@ def said(cell: str) -> list[StreamTurn]:
 
 
 def answer(told: str) -> Boundaries:
-    """As the table has it: sizes and surprises."""
+    """A model's answer from the table: sizes and surprises."""
     words, segments, start = told.split(), list[Segment](), 0
     for size, level in zip(words[::2], words[1::2], strict=True):
         end = start + int(size)
@@ -42,7 +42,7 @@ def answer(told: str) -> Boundaries:
 def worked(
     turns: Sequence[StreamTurn], answers: Iterator[str], note: Any, *, ended: bool
 ) -> tuple[list[str], list[str], Any]:
-    """Ask and apply until nothing is left to ask: the places asked about, the segments, the note."""
+    """Ask and apply until no window is left. Returns the positions asked about, the segments and the note."""
     asked, told, begun = list[str](), list[str](), 0
     while True:
         plan = WINDOWS.plan(turns[begun:], note, ended=ended, with_model=True)

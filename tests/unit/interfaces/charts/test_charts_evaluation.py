@@ -27,7 +27,7 @@ OWN = Path(__file__).parents[3] / "fixtures" / "questions"
 
 @pytest.fixture(scope="module")
 def report() -> EvaluationReport:
-    """With all that can be asked for."""
+    """A report with all optional parts."""
     return evaluated(
         load(OWN / "corpus.jsonl", OWN / "questions.jsonl"),
         settings=Settings(embedder="none"),

@@ -24,7 +24,7 @@ def an_edge(source: int, target: int, kind: RelationKind = RelationKind.SIMILAR,
 
 
 def wide(chart: Markup) -> list[str]:
-    """The links of the picture for wide places."""
+    """The links of the wide picture."""
     picture = next(each for each in classed(chart, "chart-wide") if each.tag == "svg")
     return [link.attrib["href"] for link in picture.iter("a")]
 

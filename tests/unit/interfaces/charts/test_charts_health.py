@@ -13,7 +13,7 @@ VALUES = st.none() | st.floats(allow_nan=True, allow_infinity=True)
 
 
 def drawn_lines(days: list[int]) -> int:
-    """How many pieces the line of the score is in."""
+    """The number of pieces of the line of the score."""
     picture = classed(health_chart([a_day(each, 80.0) for each in days], now=AT), "chart-picture")[0]
     return len(classed(picture, "chart-line"))
 

@@ -20,7 +20,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
 
 
 def nearest(count: int, edges: list[tuple[int, int]], room: Plane) -> float:
-    """How far the two nearest nodes are apart."""
+    """The distance of the two nearest nodes."""
     places, _ = laid_out(arranged(count, edges), room)
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.fill_diagonal(apart, np.inf)

@@ -17,7 +17,7 @@ SINCE = AT - timedelta(days=100)
 
 
 def an_item(number: int, begin: float, end: float, strength: float | None = 0.5, title: str = "") -> TimelineItem:
-    """From and to so many days after SINCE."""
+    """An item from and to the given days after SINCE."""
     times = [SINCE + timedelta(days=days) for days in (begin, end)]
     return TimelineItem(UUID(int=number), title or f"Episode {number}", times[0], times[1], strength, "episode")
 

@@ -42,7 +42,7 @@ class Line:
         return await asyncio.wait_for(self.reader.read(65_536), PATIENCE)
 
     async def rest(self) -> bytes:
-        """All that comes until the server closes the connection."""
+        """All data until the server closes the connection."""
         found = b""
         try:
             while chunk := await self.some():
@@ -67,7 +67,7 @@ class Running:
         return line
 
     async def stream(self, source: str = "127.0.0.1") -> Line:
-        """A connection with a stream, which lasts."""
+        """A connection with an open stream."""
         line = await self.connect(STREAM, source=source)
         assert (await line.some()).startswith(b"HTTP/1.1 200")
         return line

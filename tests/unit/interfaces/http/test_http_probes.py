@@ -120,7 +120,7 @@ def test_probes_count_against_no_rate() -> None:
 
 
 class Asked:
-    """An embedder's state that is counted, and given when it is let out."""
+    """Counts the queries for the embedder's state, and answers them when released."""
 
     def __init__(self) -> None:
         self.times = 0

@@ -24,7 +24,7 @@ router = APIRouter()
 
 @router.get("/ping")
 async def ping() -> str:
-    """Open to everybody."""
+    """A route open to everybody."""
     return "pong"
 
 

@@ -32,7 +32,7 @@ async def broken(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def exporter() -> InMemorySpanExporter:
-    """Of the provider of this process: OpenTelemetry takes no second."""
+    """The exporter of this process's provider: OpenTelemetry allows only one provider."""
     provider, made = TracerProvider(), InMemorySpanExporter()
     provider.add_span_processor(SimpleSpanProcessor(made))
     trace.set_tracer_provider(provider)
