@@ -117,18 +117,22 @@ def test_every_method_refuses_foreign_values_with_errors_of_the_package(tmp_path
 def test_a_preset_that_is_nested_deeply_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "deep.toml"
     file.write_text(text)
-    with pytest.raises(InvalidInput, match="deep.toml"):
+    with pytest.raises(InvalidInput, match="deep"):
         asyncio.run(AsyncRemembrancer.open(settings=QUIET, preset=str(file)))
 
 
 @pytest.mark.parametrize("setting", ["preset", "config"])
 def test_a_file_without_an_end_is_refused(setting: str) -> None:
-    allowed = rf"{setting}: '/dev/zero' is not allowed; expected a file of at most {MAX_FILE_BYTES:,} bytes"
-    with pytest.raises(InvalidInput, match=allowed):
-        if setting == "config":
-            load(environment={"REMEMBRANCER_CONFIG": "/dev/zero"})
-        else:
-            asyncio.run(AsyncRemembrancer.open(settings=QUIET, preset="/dev/zero"))
+    with pytest.raises(InvalidInput) as refused:
+        _opened(setting, "/dev/zero")
+    assert refused.value.allowed == f"a file of at most {MAX_FILE_BYTES:,} bytes"
+
+
+def _opened(setting: str, file: str) -> None:
+    if setting == "config":
+        load(environment={"REMEMBRANCER_CONFIG": file})
+    else:
+        asyncio.run(AsyncRemembrancer.open(settings=QUIET, preset=file))
 
 
 @pytest.mark.parametrize("high", [1.0, float("inf")])
