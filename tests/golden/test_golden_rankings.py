@@ -48,7 +48,7 @@ class By(StrEnum):
 
 
 class OneWord(WordHashEmbedder):
-    """Of a question it gives the vector of one word, whose components are all the same."""
+    """Gives a question the vector of one word, with equal components."""
 
     def question_now(self, text: str) -> EmbeddedQuestion:
         word = np.full((1, SIGNS), SIGNS**-0.5, dtype=np.float32)
@@ -56,7 +56,7 @@ class OneWord(WordHashEmbedder):
 
 
 def cases_of(name: str, file: str, with_vectors: By) -> list[pytest.ParameterSet]:
-    """A table's rows, parted by ranking and by whether there are vectors."""
+    """A table's rows, grouped by ranking and by whether there are vectors."""
     parts = groupby(table(file), key=lambda row: (row["ranking"], row["words_alone"]))
     by = {"no": with_vectors, "yes": By.WORDS}
     return [

@@ -72,7 +72,7 @@ def in_memory(*scripts: str) -> Connection:
 
 
 def of_version(path: Path, number: int) -> Connection:
-    """A file as the release with that version made it, with nothing in it."""
+    """An empty file as created by the release with that version."""
     connection = connect(str(path))
     connection.pragma("journal_mode", "wal")
     for step in migrations()[:number]:
@@ -446,7 +446,7 @@ LATER = NOW + timedelta(hours=1)
 
 @pytest.fixture
 def tenth_file(tmp_path: Path) -> Path:
-    """A file of version 10: a memory that was told anew, with a vector, and one whose embedding failed."""
+    """A file of version 10: an updated memory with a vector, and one whose embedding failed."""
     path = tmp_path / "tenth.db"
     connection = of_version(path, 10)
     for number, memory in enumerate((TOLD_ANEW, OWL), start=1):
@@ -507,7 +507,7 @@ class TestAFileOfTheTenthVersion:
 class TestAnExportOfTheFirstVersion:
     @pytest.fixture
     def export(self, tmp_path: Path) -> Path:
-        """As it was written before memories had a stability: no newer field, no newer record."""
+        """An export from before memories had a stability: without newer fields and records."""
         with opened(tmp_path / "source.db") as rem:
             rem.remember("a kestrel on the roof", tags=["bird"])
             rem.export(tmp_path / "now.jsonl")

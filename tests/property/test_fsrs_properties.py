@@ -23,7 +23,7 @@ ROUNDING = 1e-12
 
 
 def after(stability: float, difficulty: float, elapsed: float, *given: Rating) -> tuple[list[float], list[float]]:
-    """Of one memory, under each of these ratings."""
+    """Stability and difficulty of one memory after each of these ratings."""
     count = len(given)
     found = after_review(
         np.full(count, stability), np.full(count, difficulty), np.full(count, elapsed), np.array(given)

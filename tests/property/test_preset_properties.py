@@ -67,7 +67,7 @@ class Way:
         return self.preset.ranking_named(self.name)
 
     def scored(self, memories: list[Memory], matches: list[Match]) -> Scored:
-        """In the order given."""
+        """The scores in the given order."""
         return evaluate(
             self.ranking.expression(with_vector=self.with_vector), self.table(memories, matches), len(memories)
         )
@@ -159,12 +159,12 @@ def answers(draw: st.DrawFn, least: int = 1) -> Answer:
 
 
 def twin(memory: Memory, **strength: Any) -> Memory:
-    """The same memory again, with another id and something else about its strength."""
+    """A copy of the memory with another id and another strength."""
     return replace(memory, id=UUID(int=1000), strength=replace(memory.strength, **strength))
 
 
 def compare(way: Way, answer: Answer, other: Memory) -> tuple[float, float]:
-    """The scores of the first candidate and of its twin that meets the question as it does."""
+    """The scores of the first candidate and of its twin with the same match."""
     kept, matches = answer
     scores = way.scores([*kept, other], [*matches, matches[0]])
     return float(scores[0]), float(scores[-1])
@@ -233,7 +233,7 @@ def test_retention_never_grows_with_time(memory: Memory, by: timedelta) -> None:
 
 
 def _older(memory: Memory, by: timedelta) -> Memory:
-    """The same, all of it longer ago."""
+    """A copy of the memory with all times moved back."""
     usage, reviewed = memory.strength.usage, memory.strength.last_reviewed_at
     earlier: dict[str, Any] = {
         name: None if moment is None else moment - by
@@ -303,7 +303,7 @@ RELEVANCE = frozenset(signals.MATCH_SIGNALS)
 
 
 def weights(ranking: Ranking) -> dict[str, float]:
-    """Of a ranking that is a plain weighted sum of signals."""
+    """The weights of a ranking that is a plain weighted sum of signals."""
     assert isinstance(ranking.score, Weighted)
     told = {term.name: weight for term, weight in ranking.score.terms if isinstance(term, Signal)}
     assert len(told) == len(ranking.score.terms)
@@ -462,7 +462,7 @@ def strength_of(preset: Preset, memory: Memory, *, after: timedelta = timedelta(
 
 
 def _assert_made_up(part: Part) -> None:
-    """All the way down: a product's parts multiply to its value, those of all others add up to it."""
+    """Check recursively: a product's parts multiply to its value, those of all others add up to it."""
     for inner in part.parts:
         _assert_made_up(inner)
     if part.parts and part.value is not None:

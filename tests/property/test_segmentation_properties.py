@@ -65,7 +65,7 @@ turns = st.builds(
 
 
 def answers(seed: int) -> ScriptedModel:
-    """One that cuts anywhere, fails, or makes no sense, as its seed has it."""
+    """A model that, by its seed, cuts anywhere, fails, or gives invalid answers."""
     state = seed
 
     def answer(task: Task) -> Scripted:
@@ -91,14 +91,14 @@ def answers(seed: int) -> ScriptedModel:
 
 
 async def formed(ctx: Context) -> list[list[int]]:
-    """The places of each episode's turns, in the order of the first of them."""
+    """The positions of each episode's turns, ordered by the first of them."""
     where = Filter(current_at=ctx.clock(), kinds=frozenset({"episode"}))
     found = await ctx.store.memories(READER, where, limit=1_000)
     return sorted([[event.seq for event in await ctx.store.provenance(READER, one.id)] for one in found])
 
 
 async def lived(said: Sequence[Turn], ctx: Context, clock: FixedClock) -> list[list[int]]:
-    """Each turn recorded as it comes, swept now and then while a call fails, and at last when it has fallen silent."""
+    """Record the turns, with sweeps in between during which a call fails, and a last sweep after the end."""
     for turn in said:
         clock.advance(timedelta(minutes=turn.pause))
         await observe(ctx, STREAM, [EventDraft(text=turn.text, type="noise" if turn.noise else "message")])

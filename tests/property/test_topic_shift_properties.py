@@ -44,7 +44,7 @@ def streams(draw: st.DrawFn) -> list[StreamTurn]:
 
 
 def fed(rules: TopicShift, turns: list[StreamTurn], sizes: list[int]) -> list[Segment]:
-    """Handed over in pieces; the note takes the way through JSON that a store sends it."""
+    """Segment in pieces; the note is converted to JSON and back in between, as in a store."""
     found: list[Segment] = []
     note: Note = {}
     cursor = seen = 0

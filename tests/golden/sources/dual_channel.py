@@ -92,7 +92,7 @@ def unfolded(cell: str) -> list[list[str]]:
 
 
 def cut(segment: Segment, count: int, pause: Decimal, characters: int, place: str) -> tuple[str, Decimal] | None:
-    """Why a turn begins a new segment, and with what surprise."""
+    """The reason why a turn begins a new segment, and its surprise."""
     if count < 3:
         return None
     if count >= 50:

@@ -61,7 +61,7 @@ def falls(case: Mapping[str, str]) -> str:
 
 
 def inverse(curve: str, given: dict[str, Decimal], uses: Decimal, stability: Decimal, ratio: Decimal) -> Decimal:
-    """The days after which so much is left."""
+    """The days after which that share is left."""
     match curve:
         case "linear":
             return given["days"] * (1 - ratio)

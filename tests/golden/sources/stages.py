@@ -30,7 +30,7 @@ SAYINGS = (
 
 
 def told(counts: dict[str, int]) -> str:
-    """So many words of each stage among words of none."""
+    """A text with that many words of each stage, and words of no stage."""
     words = [word for stage, count in counts.items() for word in WORDS[stage][:count]]
     return "We speak of " + ", ".join(word for pair in zip(words, NEUTRAL * 9, strict=False) for word in pair) + "."
 

@@ -15,7 +15,7 @@ def agrees(share: Decimal, successes: int, trials: int) -> bool:
 
 
 def end(successes: int, trials: int, outer: Decimal) -> Decimal:
-    """Between a share that does not agree and the one that was seen, which does."""
+    """The limit between a share that is rejected and the observed one, which is not."""
     out, inside = outer, exact(successes) / trials
     if agrees(out, successes, trials):
         return out

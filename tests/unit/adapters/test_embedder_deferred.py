@@ -13,7 +13,7 @@ from remembrancer.testing.doubles import HashEmbedder, WordHashEmbedder
 
 
 class Loader:
-    """Counts how often it is asked, and remembers from which thread."""
+    """Counts its calls, and records their threads."""
 
     def __init__(self, *failures: Exception) -> None:
         self.loaded: list[Closing] = []
@@ -113,7 +113,7 @@ def test_closing_loads_nothing() -> None:
 
 
 def deferred_words(*failures: Exception) -> tuple[DeferredTokenEmbedder, list[TokenEmbedder]]:
-    """One that gives vectors of words, and what it has loaded."""
+    """A deferred embedder with token embeddings, and its loader."""
     loaded: list[TokenEmbedder] = []
     waiting = list(failures)
 

@@ -14,7 +14,7 @@ TASK = Task(purpose="title", instructions="Name it.", material="", schema={}, ch
 
 
 class Loader:
-    """Counts how often it is asked, and remembers from which thread."""
+    """Counts its calls, and records their threads."""
 
     def __init__(self, *failures: Exception) -> None:
         self.loaded: list[ScriptedModel] = []

@@ -67,7 +67,7 @@ def a_service(server: LlmServer, provider: Provider = "openai", **changes: Any) 
 
 
 class Waits(list[float]):
-    """Waits for nothing, and remembers how long it would have."""
+    """Records the waits without waiting."""
 
     async def __call__(self, seconds: float) -> None:
         self.append(seconds)
@@ -100,7 +100,7 @@ def failure(service: LlmService, *, waits: Waits | None = None) -> NoAnswer:
 
 
 def used(requests: int, *, answers: int | None = None) -> ModelUsage:
-    """By so many requests, of which so many were answered; None: all of them."""
+    """The usage of that many requests, of which `answers` were answered; None: all of them."""
     count = requests if answers is None else answers
     return ModelUsage(
         requests=requests,
@@ -342,7 +342,7 @@ def test_a_server_that_always_fails_is_given_up(server: LlmServer, provider: Pro
 
 
 def test_a_slow_answer_is_given_up_and_tried_again() -> None:
-    """By all providers at the same time, since each takes as long as the time limit."""
+    """Runs all providers at the same time, since each takes as long as the time limit."""
 
     async def one(server: LlmServer, provider: Provider) -> tuple[ModelUsage, Waits]:
         server.answers = [hangs]

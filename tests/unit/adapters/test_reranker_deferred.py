@@ -14,7 +14,7 @@ from remembrancer.ports.reranker import Reranker
 
 
 class ByLength:
-    """Longer texts score higher."""
+    """A reranker that scores longer texts higher."""
 
     closed = 0
 
@@ -30,7 +30,7 @@ class ByLength:
 
 
 class Loader:
-    """Counts how often it is asked, and remembers from which thread."""
+    """Counts its calls, and records their threads."""
 
     def __init__(self, *failures: Exception) -> None:
         self.loaded: list[ByLength] = []

@@ -33,7 +33,7 @@ def texts(answer: Recall) -> list[str]:
 
 
 def told_anew(rem: Remembrancer, clock: FixedClock, *, first: str = FIRST, second: str = SECOND, **more: Any) -> None:
-    """A topic is told on the first day and again, otherwise, on the second; it is the third day now."""
+    """A topic remembered on the first day and updated on the second; now is the third day."""
     rem.remember(first, topic_key=RETURNS, **more)
     rem.jobs.index_now()
     clock.advance(DAY)

@@ -30,7 +30,7 @@ PRICED = ModelUsage(requests=2, input_tokens=300, output_tokens=40, cost=0.25)
 
 
 class Ledger(ReferenceStore):
-    """Remembers the calls as they were written."""
+    """Records the calls in the order of writing."""
 
     def __init__(self) -> None:
         super().__init__(analyse=analysed)
@@ -42,7 +42,7 @@ class Ledger(ReferenceStore):
 
 
 class Full(ReferenceStore):
-    """Cannot be written to."""
+    """A ledger whose writes fail."""
 
     async def log_call(self, scope: Scope, call: ModelCall) -> None:
         raise StoreUnavailable("the disk is full")

@@ -30,7 +30,7 @@ class Counting(HashEmbedder):
 
 
 class CountingWords(WordHashEmbedder):
-    """Counts its questions, and answers none until it is well."""
+    """Counts its questions, and fails until it is made available."""
 
     def __init__(self, *, well: bool = True) -> None:
         super().__init__()

@@ -41,7 +41,7 @@ BY_IMPORTANCE = ranked("importance", Ranking(score=Product((Signal("importance")
 
 @pytest.fixture
 def told(wordy: Remembrancer) -> Remembrancer:
-    """`exact` answers best by words, `grave` is more important, `faint` neither."""
+    """Memories: `exact` is the best lexical match, `grave` is more important, `faint` is neither."""
     wordy.remember("The deploy of checkout failed", title="exact", importance=0.25, occurred_at=NOW)
     wordy.remember("A deploy went wrong", title="grave", importance=1, occurred_at=NOW)
     wordy.remember("Checkout has a new colour", title="faint", importance=0.125, occurred_at=NOW)

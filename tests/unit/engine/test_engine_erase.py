@@ -82,7 +82,7 @@ async def episodes(ctx: Context) -> tuple[Memory, ...]:
 
 
 async def swept(ctx: Context) -> None:
-    """Every job of the preset ran, and none broke off."""
+    """Run every job of the preset; none may fail."""
     reports = await maintain(Sweeper(ctx, SCOPE, Indexer(ctx, SCOPE)), force=True)
     assert not [report for report in reports.values() if type(report).__name__ == "BrokenOff"]
 
@@ -252,7 +252,7 @@ def test_memories_that_are_formed_again_and_again_raise_a_conflict(make: Callabl
 
 
 class _Held:
-    """A store whose files somebody keeps from being written anew."""
+    """A store whose files cannot be purged because another program reads them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

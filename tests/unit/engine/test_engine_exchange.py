@@ -24,7 +24,7 @@ def another(**given: Any) -> Generator[Remembrancer]:
 
 @pytest.fixture
 def full(rem: Remembrancer, clock: FixedClock) -> Remembrancer:
-    """Something of every kind: events with and without memories, revisions, vectors, a retired memory."""
+    """A memory with rows of every kind: events with and without memories, revisions, vectors, a retired one."""
     ana = rem.scoped(project="shop", crew="platform", agent="ana", session="monday")
     ana.observe_many(
         [
@@ -62,7 +62,7 @@ def rewritten(path: Path, change: Callable[[list[str]], list[str]]) -> Path:
 
 
 def refused(path: Path, said: str, error: type[Exception] = InvalidInput) -> None:
-    """The file is refused with these words, and nothing of it is kept."""
+    """Check that the import is refused with these words, and that nothing is written."""
     with another() as rem:
         with pytest.raises(error, match=said):
             rem.import_(path, dry_run=False)

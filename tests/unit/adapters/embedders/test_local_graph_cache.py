@@ -78,7 +78,7 @@ def test_racing_writers_leave_one_whole_file(tmp_path: Path) -> None:
 
 
 def refusing(graph: bytes) -> bytes:
-    """Loads no graph but the built one."""
+    """A loader that refuses every graph except the built one."""
     if graph != b"graph":
         raise ModelUnavailable("it is not this graph")
     return graph

@@ -89,7 +89,7 @@ def events(draw: st.DrawFn) -> Event:
 
 @st.composite
 def filters(draw: st.DrawFn) -> Filter:
-    """Few conditions at a time: all together would leave nothing to keep."""
+    """Filters with few conditions, because all together would match nothing."""
     where = Filter(current_at=draw(moments))
     conditions = ("kinds", "tiers", "visibilities", "tags", "without tags", "metadata", "words", "crew", "times")
     for condition in draw(st.sets(st.sampled_from(conditions), max_size=2)):
@@ -129,7 +129,7 @@ def readers(draw: st.DrawFn) -> Reader:
 
 @st.composite
 def owned_memories(draw: st.DrawFn) -> list[Memory]:
-    """Of any owner and visibility, otherwise alike."""
+    """Memories of any owner and visibility, otherwise equal."""
     return [
         replace(
             a_memory(memory_id=UUID(int=n), scope=draw(scopes)),
@@ -142,7 +142,7 @@ def owned_memories(draw: st.DrawFn) -> list[Memory]:
 
 @st.composite
 def various_memories(draw: st.DrawFn) -> list[Memory]:
-    """Of one owner, otherwise anything that a filter looks at."""
+    """Memories of one owner, with any values that a filter reads."""
     return [draw(_various(UUID(int=n))) for n in range(draw(st.integers(1, 8)))]
 
 
@@ -178,7 +178,7 @@ def _various(draw: st.DrawFn, memory_id: UUID) -> Memory:
 
 
 def kept(rows: Sequence[Memory], reader: Reader, where: Filter) -> set[UUID]:
-    """By the policy."""
+    """The memories that the policy selects."""
     return {
         memory.id
         for memory in rows
@@ -287,7 +287,7 @@ def loaded(rows: Sequence[Memory]) -> MemoryColumns:
 
 
 def memory_rows(connection: Connection) -> list[ChangedMemory]:
-    """All of them, of whichever workspace, in the order they were inserted."""
+    """All rows of every workspace, in the order of insertion."""
     workspaces = [name for (name,) in connection.execute("SELECT workspace FROM memories GROUP BY workspace")]
     rows = [
         row

@@ -63,7 +63,7 @@ def noted(connection: Connection) -> list[int]:
 
 
 def noted_in(path: str) -> list[int]:
-    """As another program would read the file."""
+    """The numbers as another program reads them from the file."""
     connection = connect(path)
     try:
         return noted(connection)
@@ -477,7 +477,7 @@ def test_a_file_that_cannot_be_opened_is_let_go_of(file: str) -> None:
 
 
 def open_files() -> int:
-    """How many files this process has open."""
+    """The number of files that this process has open."""
     gc.collect()
     return len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").is_dir() else 0
 

@@ -238,7 +238,7 @@ def test_vectors_of_an_earlier_text_of_a_memory_are_kept_with_that_text(path: st
 
 
 class TwoProcesses(RuleBasedStateMachine):
-    """Either of two stores writes; both must answer as a third that has just read the file."""
+    """Either of two stores writes; both must give the same answers as a third that has just read the file."""
 
     folder: Path
     count = 0
@@ -389,7 +389,7 @@ class Sweeping(RuleBasedStateMachine):
 
     @rule(limit=st.integers(1, 4), which=st.integers(0, 3), model=st.sampled_from([MODEL, "model-b"]))
     def embed(self, limit: int, which: int, model: str) -> None:
-        """Some of what waits gets its vector, not always the first."""
+        """Give some pending cues their vectors, not always the first ones."""
 
         async def some() -> None:
             pending = await self.store.pending(SCOPE, model, limit=limit, now=LATER)
