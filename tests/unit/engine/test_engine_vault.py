@@ -197,7 +197,7 @@ def test_a_deleted_file_takes_its_memories_out_of_recall_with_the_reason(world: 
     assert world.sync().retired == 1
     assert (world.memory().status, world.current()) == (Status.RETIRED, {})
     lines = asyncio.run(world.ctx.store.audit(Reader(WORKSPACE), ONE))
-    assert "no longer stands in the vault" in lines[-1].reason
+    assert "was deleted from MEMORY.md in the vault" in lines[-1].reason
 
 
 def test_a_deleted_entry_leaves_its_neighbour(world: World) -> None:
