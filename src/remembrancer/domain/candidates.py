@@ -85,4 +85,6 @@ class Candidates:
     context_features: ContextFeatures | None = None
     """None if not requested, the question has no term, or there are no cues."""
     idf: NDArray[np.float64] | None = None
-    """Of each term of the question, in order. None without terms, or if the index does not return them."""
+    """The inverse document frequency of each term of the question, in order. None without terms, or if the index does
+    not return them.
+    """

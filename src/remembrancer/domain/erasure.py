@@ -25,8 +25,8 @@ PARTS: Final = ("project", "crew", "agent", "session")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureSelection:
-    """What to erase: memories by `ids`, events by `events`, or everything of a `project`, `crew`, `agent` or `session`;
-    exactly one of these three ways. A row must belong to every scope part given.
+    """A selection of rows to erase: memories by `ids`, events by `events`, or everything of a `project`, `crew`,
+    `agent` or `session`; exactly one of these three ways. A row must belong to every scope part given.
 
     `before`: within a scope, only rows that happened before then. Raises InvalidInput if nothing is selected; that
     never means everything.

@@ -42,7 +42,7 @@ SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
 
 
 class Origin(StrEnum):
-    """Where a text came from, which determines its trust."""
+    """The source of a text, which determines its trust."""
 
     USER = "user"
     ASSISTANT = "assistant"

@@ -24,7 +24,7 @@ class LearningType(StrEnum):
 
 
 class Domain(StrEnum):
-    """What a learning is about: the task at hand, or how the team works."""
+    """The subject of a learning: the task at hand, or how the team works."""
 
     TASK = "task"
     TEAM = "team"

@@ -130,7 +130,7 @@ class Memory:
 
 
 def topic_level(visibility: Visibility, topics: Level) -> Level:
-    """The level that the topic of a memory belongs to, where those of the preset belong to `topics`.
+    """The level that the topic of a memory belongs to, if topics of the preset belong to `topics`.
 
     The topic of a memory that not everybody in the workspace may see belongs to its own agent.
     """
@@ -167,7 +167,7 @@ def is_over(memory: Memory, at: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What a memory said before, until `replaced_at`. `number`: the revision that said it.
+    """An earlier text of a memory, replaced at `replaced_at`. `number`: the revision with this text.
 
     `kind` and the fields after it: as the memory had them. `kind` is None where they were not recorded, as in files of
     versions before 17.

@@ -98,7 +98,7 @@ class CandidateOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer was computed: the search, and the outcome and score parts of each candidate.
+    """The computation of an answer: the search, and the outcome and score parts of each candidate.
 
     `embedded`: the part of the question that was embedded; names of speakers are left out.
     """
@@ -112,8 +112,8 @@ class Trace:
 
 
 class Detail(StrEnum):
-    """How much of a transcript is rendered. AUTO: of memories that stand out; LOW: only of those that stand out most;
-    HIGH: of all; NONE: only titles.
+    """The extent to which transcripts are rendered. AUTO: of memories that stand out; LOW: only of those that stand out
+    most; HIGH: of all; NONE: only titles.
     """
 
     AUTO = "auto"

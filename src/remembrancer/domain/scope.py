@@ -69,7 +69,7 @@ def level_of(scope: Scope) -> Level:
 
 
 class Visibility(StrEnum):
-    """How far outside its own scope a memory may be seen."""
+    """The widest scope in which a memory may be seen."""
 
     SESSION = "session"
     OWN = "own"
@@ -86,7 +86,7 @@ def narrowest(visibilities: Iterable[Visibility]) -> Visibility:
 
 
 class Reach(StrEnum):
-    """How far a reader sees inside its workspace.
+    """The part of its workspace that a reader sees.
 
     - `session`: its own rows of its session.
     - `own`: rows of its agent, and rows of no agent that belong to its crew or to no crew.

@@ -38,8 +38,8 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """How far a stream was read: from position `expected` (exclusive) to `to` (inclusive). Positions count from 0; both
-    are equal if only the `note` is new.
+    """The part of a stream that was read: from position `expected` (exclusive) to `to` (inclusive). Positions count
+    from 0; both are equal if only the `note` is new.
     """
 
     stream: Scope

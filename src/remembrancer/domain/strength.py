@@ -17,7 +17,7 @@ INITIAL_DIFFICULTY: Final = 2.118103970459015
 
 
 class Exposure(StrEnum):
-    """How a memory was used in one recall: retrieved, shown and used are counted separately."""
+    """The use of a memory in one recall: retrieved, shown and used are counted separately."""
 
     RETRIEVED = "retrieved"
     SHOWN = "shown"

@@ -35,7 +35,7 @@ SILENT: Final = 2
 
 
 class Instead(Enum):
-    """What to do if a model gave no summary: use the extract without a model, or retry in a later run."""
+    """The fallback if a model gave no summary: use the extract without a model, or retry in a later run."""
 
     STAND_IN = "stand-in"
     LATER = "later"
@@ -176,7 +176,7 @@ class Summaries:
             await self._ctx.store.settle(self._scope, self._job, stale)
 
     def _instead(self, waiting: Deferral | None) -> Instead | None:
-        """What to do without asking the model; None: ask it."""
+        """The fallback without asking the model; None: ask it."""
         if self._ctx.llm is None or (waiting is not None and waiting.attempts >= TRIES):
             return Instead.STAND_IN
         if waiting is not None and waiting.retry_at > self._ctx.clock():

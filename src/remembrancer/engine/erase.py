@@ -25,7 +25,7 @@ from remembrancer.policies.segmentation.episodes import told_without
 from remembrancer.policies.vault.changes import VAULT
 
 ATTEMPTS: Final = 8
-"""How often the erasure is decided again because concurrent writers changed the rows."""
+"""The maximum number of tries of an erasure if concurrent writers changed the rows."""
 
 EXPORTS: Final = UnreachedPlace(
     "exports, copies of the database, and files that were ingested",

@@ -385,7 +385,7 @@ def _rotated(read: Mapping[ExtractionScope, int], section: _Section, by: int) ->
 
 
 async def _read(ctx: Context, stream: Scope, scopes: Sequence[ExtractionScope]) -> dict[ExtractionScope, int]:
-    """How far each scope has read the stream, as the journal records it."""
+    """The position up to which each scope has read the stream, as the journal records it."""
     where = EventFilter(session=stream.session, types=frozenset({EXTRACTED}), archived=True)
     read = dict.fromkeys(scopes, 0)
     for event in await ctx.store.events(Reader(stream), where, limit=MAX_RUNS):
@@ -397,8 +397,8 @@ async def _read(ctx: Context, stream: Scope, scopes: Sequence[ExtractionScope]) 
 
 
 async def _written(ctx: Context, stream: Scope, about: ExtractionScope, after: int) -> int | None:
-    """How far the scope was read from `after` on, if its learnings were written but the journal does not
-    record that.
+    """The position up to which the scope was read from `after` on, if its learnings were written but the journal does
+    not record that.
     """
     identifier = _learning_id(stream, about, after, 0)
     there = (await ctx.store.get(Reader(Scope(workspace=stream.workspace)), [identifier])).get(identifier)

@@ -23,7 +23,7 @@ from remembrancer.policies.segmentation.episodes import SUMMARY_BY, TURNS, told_
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
 ATTEMPTS: Final = 8
-"""How often the change is decided again because an episode changed meanwhile."""
+"""The maximum number of tries if an episode changed meanwhile."""
 MOST: Final = 1_000
 """The most episodes of one time that are searched for a turn."""
 FORGOTTEN: Final = "forgotten"

@@ -57,7 +57,7 @@ async def key_for(ctx: Context, token: str, now: datetime) -> ApiKey | None:
 
 
 KEPT_FOR: Final = timedelta(hours=24)
-"""How long an idempotency key is stored."""
+"""The time that an idempotency key is stored."""
 
 
 async def claim_request(

@@ -119,8 +119,8 @@ async def promote_recurring(
 
 
 async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
-    """What could be shared with the workspace: memories promoted to projects, and learnings without a project from
-    enough jobs, unless the workspace has them. Those of most jobs first, ties by time.
+    """The memories that could be shared with the workspace: those promoted to projects, and learnings without a project
+    from enough jobs, unless the workspace has them. Those of most jobs first, ties by time.
 
     People approve them with `promote`; nothing is shared with the workspace automatically. Empty if the preset has no
     promotion.

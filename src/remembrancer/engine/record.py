@@ -38,7 +38,7 @@ BRIEF_CHARS: Final = 4_000
 it. A thousand characters take about a millisecond.
 """
 TOPIC_ATTEMPTS: Final = 32
-"""How often a write to a topic is retried if other writers change the topic at the same time."""
+"""The maximum number of tries of a write to a topic if other writers change the topic at the same time."""
 
 
 async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> tuple[Appended, ...]:
@@ -237,7 +237,7 @@ def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
 
 
 ATTEMPTS: Final = 8
-"""How often an edit is retried if others change the memory meanwhile."""
+"""The maximum number of tries of an edit if others change the memory meanwhile."""
 
 
 async def update(

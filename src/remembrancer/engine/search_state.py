@@ -1,4 +1,4 @@
-"""How recall searches now: by words and vectors, or by words only, and why."""
+"""The present search mode: by words and vectors, or by words only, with the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """How recall searches. `detail`: the model that answers, or the reason why none does."""
+    """The search mode of recall. `detail`: the model that answers, or the reason why none does."""
 
     mode: SearchMode
     detail: str

@@ -189,8 +189,8 @@ def _found_scores(asked: Sequence[JudgedQuestion]) -> tuple[NDArray[np.float64],
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How well scores separate answerable from unanswerable questions. `auc` in [0, 1] with its 95 % interval. 0.5:
-    scores do not separate the two kinds of questions; 1: they separate them completely.
+    """The degree to which scores separate answerable from unanswerable questions. `auc` in [0, 1] with its 95 %
+    interval. 0.5: scores do not separate the two kinds of questions; 1: they separate them completely.
     """
 
     auc: float
@@ -222,7 +222,7 @@ def _placements(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnanswerableResult:
-    """How one system does on one kind of unanswerable questions, compared with the answerable questions.
+    """The result of one system on one kind of unanswerable questions, compared with the answerable questions.
 
     `by_threshold` is empty when scores are not fractions or there is no such question. `separation` is None when the
     system gives no scores, or there are fewer than two questions of either kind.

@@ -35,7 +35,7 @@ MAX_SEED: Final = 2**32 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to measure.
+    """Options of a measurement.
 
     `settings`: only the preset, the models and how they run are used. The store, scope and role are not: each
     conversation gets its own workspace in a new database, which is deleted afterwards. `embedder`, `reranker`: replace

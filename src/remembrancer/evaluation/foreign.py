@@ -47,7 +47,7 @@ def participants(transcript: Transcript) -> tuple[str, ...]:
 
 
 def replace_names(text: str, name_of: Mapping[str, str]) -> str:
-    """Replace each name in the text, where it stands as a whole word; all replacements happen at once.
+    """Replace each name in the text, if it is a whole word; all replacements happen at once.
 
     >>> replace_names("What did Ann tell Anna of Bo's boat?", {"Ann": "Bo", "Bo": "Ann"})
     "What did Bo tell Anna of Ann's boat?"

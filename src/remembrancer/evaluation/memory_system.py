@@ -66,7 +66,7 @@ class MemorySystem:
         return MemorySystem(settings, self._embedder, self._reranker)
 
     def depth(self, asked: int) -> int:
-        """How many turns of an answer this preset allows to read: `asked`, capped by its limit."""
+        """The number of turns of an answer that are read: `asked`, capped by its limit."""
         return self._preset.limits.capped(asked)
 
     @asynccontextmanager

@@ -12,7 +12,7 @@ from remembrancer.values import dataclass
 
 
 class TurnOutcome(StrEnum):
-    """What happened to a turn in an answer."""
+    """The outcome of a turn in an answer."""
 
     RETURNED = "returned"
     LIMIT = "beyond the depth"
@@ -54,7 +54,7 @@ class SystemAnswer(Protocol):
         ...
 
     async def outcome(self, turn_id: str) -> TurnOutcome:
-        """What happened to a turn of the transcript."""
+        """The outcome of a turn of the transcript."""
         ...
 
 

@@ -117,7 +117,7 @@ def _conversations(report: EvaluationReport) -> str:
 
 
 def _over(means: Means) -> str:
-    """How many questions a mean is over, and how its interval was computed."""
+    """The number of questions of a mean, and the method of its interval."""
     drawn = "conversations" if means.conversations >= ENOUGH_CONVERSATIONS else "questions"
     counted = f"{several(means.questions, 'question')} of {several(means.conversations, 'conversation')}"
     return f"mean over {counted}; 95 % interval below, by drawing {drawn}"

@@ -75,8 +75,8 @@ class AsyncHealthApi(View):
         )
 
     async def search_state(self) -> SearchState:
-        """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only` (no
-        embedder), with the reason.
+        """The present search mode of recall: `vector`, `vector-degraded` (the embedder does not answer) or
+        `sparse-only` (no embedder), with the reason.
 
         Calls the embedder and waits for its answer.
         """

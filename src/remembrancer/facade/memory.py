@@ -421,8 +421,8 @@ class AsyncRemembrancer(View):
 
         Every hit has an explanation of its score, computed when it is first read.
 
-        The recall itself writes nothing. `mark`: afterwards, count its hits as retrieved; None: where the preset's
-        `marks_recalled` says so. A hit that was erased in between leaves them all uncounted.
+        The recall itself writes nothing. `mark`: afterwards, count its hits as retrieved; None: if the preset's
+        `marks_recalled` is set. A hit that was erased in between leaves them all uncounted.
         """
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
         marks = self._ctx.preset.marks_recalled if mark is None else validation.truth("mark", mark)

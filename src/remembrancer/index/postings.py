@@ -81,7 +81,7 @@ class _Segment:
 
 
 class Postings:
-    """How often each cue contains each term. Cues are numbered from 0 in the order they are appended."""
+    """The frequencies of terms in cues. Cues are numbered from 0 in the order they are appended."""
 
     def __init__(self) -> None:
         self._segments: list[_Segment] = []

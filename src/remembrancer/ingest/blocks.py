@@ -114,7 +114,7 @@ def _passage(index: int, block: Mapping[str, object]) -> MessagePart | None:
 
 
 def call_text(value: object) -> str:
-    """What a tool was asked to do: its most descriptive input, or else all inputs as JSON."""
+    """The text of a tool call: its most descriptive input, or else all inputs as JSON."""
     if fields.is_object(value):
         for name in _TELLING_INPUTS:
             telling = value.get(name)

@@ -29,7 +29,7 @@ _SHELL = re.compile(r"<bash-input>([^<]*)</bash-input>")
 
 
 def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft | Problem]:
-    """What the person and the agent said, and a short form of what the agent did, in the order of the file."""
+    """The texts of the person and the agent, and a short form of the agent's actions, in the order of the file."""
     transcript = _Transcript(path)
     for line in objects(path, on_bytes):
         if isinstance(line, Problem):

@@ -15,7 +15,7 @@ from remembrancer.ingest.learnings import is_of_learnings
 from remembrancer.ingest.markdown_chat import starts_turn
 
 HEAD_BYTES = 1024 * 1024
-"""How many bytes at the beginning of a file are inspected."""
+"""The number of bytes at the beginning of a file that are inspected."""
 
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -25,7 +25,7 @@ _CLAUDE_CODE_KEYS = frozenset({"sessionId", "leafUuid", "parentUuid", "isSidecha
 
 
 class Format(StrEnum):
-    """How a file is written."""
+    """The format of a file."""
 
     JSONL = "jsonl"
     CHATGPT = "chatgpt"

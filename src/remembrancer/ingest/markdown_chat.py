@@ -93,7 +93,7 @@ def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft |
 
 
 class _Chat:
-    """What has been read so far: the style, the day, the open code fence and the open turn."""
+    """The parser's state: the style, the day, the open code fence and the open turn."""
 
     def __init__(self, path: Path) -> None:
         self._stem = path.stem
@@ -194,7 +194,7 @@ class _Chat:
         self._session = bounded(f"{self._stem}/{self._day.isoformat()}")
 
     def _moment(self, text: str | None) -> datetime | None:
-        """The time in a header; a clock time is on the day of the heading above, where there is one."""
+        """The time in a header; a clock time is on the day of the heading above, if there is one."""
         if text is None:
             return None
         if "-" in text:

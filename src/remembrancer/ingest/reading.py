@@ -27,7 +27,7 @@ def read(
     """The content of the file, in order: a draft for each utterance, a Problem for each record left out.
 
     `format` None: detect it. `on_bytes` is called with the number of bytes read: after each line, or once at the end of
-    an export. A file without usable content gives a Problem. Raises InvalidInput, here or at the first step, where the
+    an export. A file without usable content gives a Problem. Raises InvalidInput, here or at the first step, if the
     file cannot be read as its format.
     """
     if format is None:

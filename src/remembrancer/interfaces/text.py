@@ -51,7 +51,7 @@ def titled(memory: MemoryOut) -> str:
 
 
 def told(memory: MemoryOut) -> str:
-    """The text of a memory after who spoke and after its title, where there are any."""
+    """The text of a memory after who spoke and after its title, if there are any."""
     return ": ".join(filter(None, (speaker(memory), titled(memory))))
 
 

@@ -229,7 +229,7 @@ def _ask_unspaced(run: str, asked: list[frozenset[str]], plain: list[frozenset[s
 def _grams(run: str) -> list[str]:
     """Overlapping pairs of characters, and the single characters, so that a one-character question finds its text.
 
-    Where a script's characters are signs rather than syllables: overlapping runs of three, and pairs.
+    If a script's characters are signs rather than syllables: overlapping runs of three, and pairs.
     """
     shorter = 2 if _SIGN.match(run) else 1
     if len(run) <= shorter:

@@ -43,7 +43,7 @@ _WORD: Final = pattern(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a question asks for, as far as its words show.
+    """A parsed question: what it asks for, as far as its words show.
 
     `searched`: the part of the text that is used for search. `embedded`: the same without names of speakers and roles,
     to be embedded. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty if not

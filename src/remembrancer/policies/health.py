@@ -144,7 +144,7 @@ def weakest(metrics: Metrics) -> Metric | None:
 
 
 def advice(metrics: Metrics) -> str:
-    """How to improve the weakest metric; "" if it is green or no metric has a value."""
+    """Advice that improves the weakest metric; "" if it is green or no metric has a value."""
     low = weakest(metrics)
     return "" if low is None or band(values(metrics)[low]) is Band.GREEN else ADVICE[low]
 
@@ -189,7 +189,7 @@ ADVICE: Final[Mapping[Metric, str]] = MappingProxyType(
         Metric.REACHABILITY: "few memories have relations: `link` some by hand, or lower `links.above`",
     }
 )
-"""How to improve each metric."""
+"""Advice that improves each metric."""
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -39,7 +39,7 @@ MOST_HOURS: Final = 24 * 366.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """How often jobs run. `hours`: the interval between the starts of two runs of a job, if it differs from the
+    """The schedule of jobs. `hours`: the interval between the starts of two runs of a job, if it differs from the
     default.
     """
 

@@ -67,7 +67,7 @@ class ArchivedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRecord:
-    """How far a stream has been formed into episodes, and the note for the next run.
+    """The position up to which a stream has been formed into episodes, and the note for the next run.
 
     `read`: the digest of the events up to `cursor`, archived or not. If the importing store has other events there, the
     cursor is ignored, because it belongs to another stream of the same name.
@@ -135,7 +135,7 @@ class VectorRecord:
 
 
 TextRecord = CueRecord | VectorRecord | Revision | PastState
-"""What a memory said or was, in one of its revisions."""
+"""The text and fields of one past revision of a memory."""
 
 HistoryRecord = Relation | Exposed | Review | Audited | HealthSnapshot
 """The history of memories. These rows have no id: an exposure is identified by its memory, kind and time, a review by
@@ -179,7 +179,7 @@ class OtherForm:
         return (self.record.memory.revision, self.record.written_at) > (revision, changed_at)
 
     def last_of(self, ordinal: int, revision: int, last: int) -> int | None:
-        """The last revision that has the store's cue at this place since `revision`. `last`: of the store's form, where
+        """The last revision that has the store's cue at this place since `revision`. `last`: of the store's form, if
         the cue is in use.
         """
         for one in self.texts:
@@ -188,7 +188,7 @@ class OtherForm:
         return None if self.record.memory.revision == last else last
 
     def texts_of(self, revision: int) -> list[TextRecord]:
-        """What it said and was, as far as that is past for a store that is at a later revision."""
+        """The earlier texts and fields that a store at a later revision lacks."""
         mine = self.record.memory.revision
         return [
             replace(one, last=mine) if isinstance(one, CueRecord) and one.last is None and mine < revision else one
@@ -287,7 +287,7 @@ def _unchanged(value: Any) -> JsonValue:
 
 @cache
 def _writer(kind: type) -> Callable[[Any], JsonValue]:
-    """How values of this type become JSON."""
+    """The function that converts values of this type to JSON."""
     return next((write for known, write in _WRITERS.items() if issubclass(kind, known)), _unchanged)
 
 
@@ -421,7 +421,7 @@ def _cue(*, cue: Cue, revision: int, last: int | None) -> CueRecord:
 
 
 def _revision(**fields: Any) -> Revision:
-    """Of what a revision had besides its text, all or nothing is recorded."""
+    """Check that a revision has all fields besides its text, or none."""
     revision = Revision(**fields)
     needed = ("tier", "origin", "visibility", "occurred_from", "occurred_to")
     if revision.kind is not None:

@@ -85,7 +85,8 @@ class ContextRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What an index can do. What it does not declare is absent from its answers (NaN, 0 or None), never estimated.
+    """The capabilities of an index. A signal that it does not declare is absent from its answers (NaN, 0 or None),
+    never estimated.
 
     `dense`: compares vectors. `lexical`: finds terms; `bm25`: the parameters of its lexical score and bound; None: the
     score is its own, between 0 and the bound. `phrases`: finds adjacent words. `context`: gives context features by

@@ -134,7 +134,7 @@ class Memories(Protocol):
         ...
 
     async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
-        """What the memory said before, oldest first."""
+        """The memory's earlier texts, oldest first."""
         ...
 
     async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
@@ -142,8 +142,8 @@ class Memories(Protocol):
         ...
 
     async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
-        """Of the memories that the filter keeps, those with the most relations to each other, and the number of these
-        relations; most first, ties by id. Memories without relations are left out.
+        """The memories with the most relations to each other, among those that the filter keeps, and the number of
+        these relations; most first, ties by id. Memories without relations are left out.
         """
         ...
 

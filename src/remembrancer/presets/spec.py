@@ -64,8 +64,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
-    """What a caller may see, by role. `by_role`: the reach of each role. `shared_from`: the least importance of rows
-    that a crew shares with its members.
+    """The rows that a caller may see, by role. `by_role`: the reach of each role. `shared_from`: the least importance
+    of rows that a crew shares with its members.
 
     `strict`: whether a role whose reach needs a scope part that the caller lacks is an error; otherwise the caller sees
     the workspace. `operators`: the roles that may change the priority of events.

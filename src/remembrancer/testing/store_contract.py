@@ -17,7 +17,7 @@ While a store is being written, the suite of one role (`JournalSuite`, `Memories
 prepares or observes through a role that the store lacks is skipped.
 
 Each test has its own store, made and closed in one event loop; some make a second one, generated tests many. They need
-pytest and hypothesis, and no plugin for asyncio. Where a protocol leaves an order open (`pending`), so does its suite.
+pytest and hypothesis, and no plugin for asyncio. If a protocol leaves an order open (`pending`), so does its suite.
 What finds memories is tested by `index_contract`.
 """
 

@@ -37,10 +37,9 @@ class HttpEmbedder:
     """Vectors from one model of one service. All scripts are accepted.
 
     Only the service can tell whether a text exceeds the context: it has the tokenizer. A request that it rejects for
-    that is split in halves until the long texts are alone. A long text is then cut by the service, where it can do
-    that; otherwise, and where the service rejects it still (Ollama 0.13.5 and later, some texts), a shorter beginning
-    is sent, a quarter less each time. `truncated` thus reports what happened; of Gemini, which cuts without a word, it
-    is an estimate.
+    that is split in halves until the long texts are alone. A long text is then cut by the service, if it can;
+    otherwise, and if the service still rejects it (Ollama 0.13.5 and later, some texts), a shorter beginning is sent, a
+    quarter less each time. `truncated` reports it; for Gemini, which cuts silently, it is an estimate.
     """
 
     def __init__(self, http: HttpService, model: EmbeddingService, *, timeout: float) -> None:
@@ -76,7 +75,7 @@ class HttpEmbedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Raises ModelUnavailable, without partial results, when a request fails or its answer is invalid; TryLater or
-        KeyRefused, its subclasses, where another try or key may succeed.
+        KeyRefused, its subclasses, if another try or key may succeed.
         """
         vectors: list[NDArray[np.float32]] = []
         truncated: list[bool] = []

@@ -26,7 +26,7 @@ DOCUMENTS_WAIT: Final = 60.0
 QUESTION_WAIT: Final = 1.0
 """Seconds that a question waits: somebody waits for its answer, and it can be searched by its words."""
 ROUNDS: Final = 4
-"""How often each key is tried for one call."""
+"""The maximum number of tries of each key for one call."""
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
 """A key rests for `FIRST_WAIT` seconds after a failure, twice as long after each further one, up to `LONGEST_WAIT`."""
@@ -49,9 +49,9 @@ class RotatingEmbedder:
 
     A key that meets a rate limit, an outage or a refusal rests: as long as the service asks for (`TryLater.wait`), else
     1, 2, 4 … seconds, half of it at random, so that many processes do not come back at once. Meanwhile the others are
-    asked. Where all rest, the call waits for the first that is ready, within `DOCUMENTS_WAIT` or `QUESTION_WAIT`; where
-    that is too short, it fails at once and no key is asked. Other failures, which another key would have as well, are
-    raised as they are.
+    asked. If all rest, the call waits for the first that is ready, within `DOCUMENTS_WAIT` or `QUESTION_WAIT`; if that
+    is too short, it fails at once and no key is asked. Other failures, which another key would have as well, are raised
+    as they are.
     """
 
     def __init__(

@@ -48,12 +48,12 @@ class EmbeddingService(Protocol):
 
     @property
     def running(self) -> str:
-        """What to check where nobody listens."""
+        """The hint in an error if no server listens at the address."""
         ...
 
     @property
     def loading(self) -> str:
-        """What may take long, for the message about an answer that is overdue."""
+        """The hint in an error about a timeout: the step that may take long."""
         ...
 
     @property
@@ -67,7 +67,7 @@ class EmbeddingService(Protocol):
 
     @property
     def cuts(self) -> bool:
-        """Whether the service itself cuts a text that is too long, where `cut` asks for it."""
+        """Whether the service itself cuts a text that is too long, if `cut` asks for it."""
         ...
 
     def headers(self, key: str) -> dict[str, str]: ...
@@ -84,7 +84,7 @@ class EmbeddingService(Protocol):
         ...
 
     def advice(self, status: int, message: str) -> str:
-        """What to say of an answer that is no success, where the service's own message is not enough."""
+        """The hint in an error about an unsuccessful answer, if the service's own message is not enough."""
         ...
 
     def is_cut(self, text: str) -> bool:

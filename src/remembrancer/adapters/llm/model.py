@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pydantic_ai.output import OutputSpec
 
 MAX_CORRECTIONS: Final = 2
-"""How often the model is told what is wrong with its answer and asked for a corrected one."""
+"""The maximum number of times that the model is asked to correct an invalid answer."""
 
 REQUESTS_IN_TIME: Final = 4
 """The time limit of a task is this many request timeouts plus `LONGEST_WAIT`."""

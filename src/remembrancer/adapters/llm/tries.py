@@ -87,7 +87,7 @@ class RetryingModel(WrapperModel):
         super().__init__(wrapped)
         self.totals = UsageTotals()
         self.problem = ""
-        """What is wrong with the last answer; empty if nothing is, or there was no answer yet."""
+        """The problem of the last answer; empty if it is valid or there was no answer yet."""
         self._service = service
         self._where = where
         self._deadline = deadline

@@ -67,7 +67,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class StreamProgress:
-    """How far a stream was formed into episodes, and what the segmenter noted for its next run."""
+    """The position up to which a stream was formed into episodes, and the segmenter's note for its next run."""
 
     cursor: int = 0
     note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)

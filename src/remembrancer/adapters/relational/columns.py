@@ -79,7 +79,7 @@ class Columns(Generic[T]):
     ) -> None:
         self.alias: Final = alias
         self.names: Final = tuple(column.name for column in columns if "." not in column.name)
-        """Of its own table."""
+        """The names of the columns of its own table."""
         self._own = itemgetter(*(place for place, column in enumerate(columns) if "." not in column.name))
         self.selected: Final = tuple(
             column.name if "." in column.name else f"{alias}.{column.name}" for column in columns

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from remembrancer.adapters.relational.dialect import Dialect
 
 LOCK_TIMEOUT_S: Final = 60.0
-"""How long a statement waits by default for the lock of another process."""
+"""The default time in seconds that a statement waits for the lock of another process."""
 
 Binding = str | int | float | bytes | None
 """A value for one `?` of a statement. Lists are bound as `Dialect.listed` returns them."""

@@ -114,7 +114,7 @@ def _require(connection: Connection, scope: Scope, kind: str, ids: Collection[UU
 
 
 PATIENCE_S: Final = 5.0
-"""How long a purge waits for other readers and writers. This process writes nothing meanwhile."""
+"""The time in seconds that a purge waits for other readers and writers. This process writes nothing meanwhile."""
 
 
 def erasures(connection: Connection, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:

@@ -253,7 +253,9 @@ def _reliable(view: views.Calibration) -> Drawing:
 
 
 def _silent(view: views.Abstention) -> Drawing:
-    """How often unanswerable questions get no result, and the AUC of the best score, by system and kind of question."""
+    """The share of unanswerable questions without a result, and the AUC of the best score, by system and kind of
+    question.
+    """
     rows = [(system, kind, result) for system, kinds in view.results.items() for kind, result in kinds.items()]
     hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
     panel = row_panel(len(rows), UNIT, right=540.0)

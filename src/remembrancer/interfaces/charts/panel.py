@@ -106,7 +106,7 @@ class Panel:
     def line(
         self, points: Iterable[tuple[float, float | None]], hue: str, dash: str | None = None, *, wide: float = 2.0
     ) -> Markup:
-        """A line through points; where y is None there is a gap."""
+        """A line through points; a y of None leaves a gap."""
         path, pen = "", "M"
         for x, y in points:
             path += "" if y is None else f"{pen}{number(self.across(x))} {number(self.down(y))}"

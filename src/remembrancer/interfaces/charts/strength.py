@@ -56,7 +56,7 @@ class StrengthCurve:
 
 
 def forecast_text(forecast: DecayForecastOut, now: datetime) -> str:
-    """How strong the memory is, and when it falls or fell below the limit, in one or two sentences."""
+    """The strength of the memory, and the time when it falls or fell below the limit, in one or two sentences."""
     strength, below, falls = f"Strength {forecast.strength:.3g} now", f"{forecast.below:g}", forecast.falls_at
     if falls is None:
         return f"{strength}. It does not fall below {below} within a hundred years."

@@ -180,7 +180,7 @@ def _tooltip(item: TimelineItem) -> str:
 
 
 def _strongest(items: Sequence[TimelineItem]) -> str:
-    """How many episodes are strong; empty if no strength is known."""
+    """The number of strong episodes, as a sentence; empty if no strength is known."""
     steps = [step_of(each.strength) for each in items]
     if all(step is None for step in steps):
         return ""

@@ -106,7 +106,7 @@ def _ask(call: Invocation, preview: ErasureOut) -> None:
 
 
 def _receipt(answer: ErasureOut) -> Renderables:
-    """What was erased, its consequences, and what has to be done elsewhere."""
+    """The lines of a receipt: the erased rows, the consequences, and steps that remain for the user."""
     if answer.dry_run:
         gone = any(answer.counts.values())
         yield Text("Would be erased:" if gone else "Nothing matches.", style="bold")

@@ -98,7 +98,7 @@ def _part(name: str, told: Text) -> Text:
 
 
 def _outcome(what: str, failed: int = 0, left: int = 0, why: str = "") -> Text:
-    """What a run did and left. `what`: the work done, empty if there was none."""
+    """The outcome of a run: the work done and left. `what`: the work done, empty if there was none."""
     parts = [Text(what)] if what else []
     if failed:
         parts.append(Text(f"{failed:,} put off", style="yellow"))
@@ -111,7 +111,7 @@ def _outcome(what: str, failed: int = 0, left: int = 0, why: str = "") -> Text:
 
 
 def _done(report: JobReport) -> str:  # noqa: C901, PLR0911, PLR0912  a case for each
-    """What was done; empty for nothing."""
+    """The work done; empty for none."""
     match report:
         case IndexReport() if report.indexed:
             reused = f", {report.reused:,} of them by an equal text's vector" if report.reused else ""

@@ -63,7 +63,9 @@ class Background:
 
 
 GRACE_SECONDS: Final = 30.0
-"""How long a running job may take after the server is asked to stop. Cancelling it loses nothing that was written."""
+"""The time that a running job may take after the server is asked to stop. Cancelling it loses nothing
+that was written.
+"""
 
 
 class JobRunner:

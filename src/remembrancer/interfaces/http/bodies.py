@@ -281,8 +281,8 @@ class PromotionIn(Body):
 
 
 class ErasureIn(Body):
-    """What to erase: memories by `ids`, entries of the journal by `events`, or what belongs to all of the given parts
-    of the scope, optionally only what happened `before` a time.
+    """A selection of rows to erase: memories by `ids`, entries of the journal by `events`, or what belongs to all of
+    the given parts of the scope, optionally only what happened `before` a time.
     """
 
     model_config = _with({"ids": [_ID], "dry_run": True})

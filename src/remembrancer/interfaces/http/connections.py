@@ -36,9 +36,9 @@ from remembrancer.values import dataclass
 MAX_HEADER_BYTES: Final = 65_536
 """The largest request line and headers of a request together."""
 KEEP_ALIVE_SECONDS: Final = 30.0
-"""How long a connection may be idle between requests."""
+"""The time that a connection may be idle between requests."""
 FAREWELL_SECONDS: Final = 10.0
-"""How long a client has to take the end of a response before its connection is cut."""
+"""The time that a client has to take the end of a response before its connection is cut."""
 SPARE: Final = 16
 """Connections beyond the limits, over which only the probes are answered."""
 OTHER_DESCRIPTORS: Final = 128
@@ -65,7 +65,7 @@ class ConnectionLimits:
 
 
 class Service(Enum):
-    """What a new connection may do."""
+    """The service that a new connection gets."""
 
     FULL = auto()
     PROBES = auto()
@@ -73,7 +73,7 @@ class Service(Enum):
 
 
 class Phase(Enum):
-    """What a connection is waiting for. In all phases but WORKING it waits for its client."""
+    """The phase of a connection: the event that it waits for. In all phases but WORKING it waits for its client."""
 
     IDLE = auto()
     """The next request on a connection that had one."""
@@ -91,8 +91,8 @@ class Phase(Enum):
 class Connections:
     """The open connections of a server. New ones are admitted, and those that keep the server waiting are closed.
 
-    At a limit, the connections that have waited longest for their clients are closed to make room. Where all are being
-    worked for, a few more are admitted for the probes only. `trusted_proxies`: the peers, by commas, without a limit of
+    At a limit, the connections that have waited longest for their clients are closed to make room. If the server works
+    for all, a few more are admitted for the probes only. `trusted_proxies`: the peers, by commas, without a limit of
     their own: each stands for many clients.
     """
 
@@ -106,7 +106,7 @@ class Connections:
         metrics.connections.set_function(lambda: len(self._open))
 
     def admit(self, peer: str) -> Service:
-        """What a new connection of that peer may do. May close others."""
+        """The service that a new connection of that peer gets. May close others."""
         of_peer = 0 if peer in self._trusted else self._per_peer[peer]
         if of_peer >= self.limits.per_address and not self.make_room(peer):
             return self._spare("address_limit", is_left=of_peer < self.limits.per_address + SPARE)

@@ -184,7 +184,7 @@ async def _fingerprint(request: Request, principal: Principal) -> bytes:
 
 
 def _derived(principal: Principal, name: str) -> str:
-    """What is stored for a key of a client, as a hash, because the client's key may name a person.
+    """The stored form of a client's key: a hash, because the client's key may name a person.
 
     API keys to one workspace have separate names, so no caller gets the response to another one's request.
     """

@@ -21,9 +21,9 @@ from remembrancer.jobs.worker import Stop
 
 PROBES: Final = ("/healthz", "/readyz")
 FRESH_SECONDS: Final = 30.0
-"""How long an answer of the embedder is used."""
+"""The time that an answer of the embedder is used."""
 EMBEDDER_SECONDS: Final = 1.0
-"""How long a probe waits for an answer of the embedder."""
+"""The time that a probe waits for an answer of the embedder."""
 
 
 class EmbedderWatch:
@@ -71,7 +71,7 @@ class EmbedderWatch:
 
 
 PATIENCE_SECONDS: Final = 2.0
-"""How long a probe waits for the store."""
+"""The time that a probe waits for the store."""
 
 _log = logging.getLogger("remembrancer.server")
 

@@ -28,7 +28,7 @@ from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.worker import Stop
 
 GRACE_SECONDS: Final = 30
-"""How long requests under way may take after the server is asked to stop."""
+"""The time that running requests may take after the server is asked to stop."""
 _SWEEP_TICKS: Final = 5
 """uvicorn's ticks, of 0.1 s each, between two looks at the connections' times."""
 

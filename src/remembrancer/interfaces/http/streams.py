@@ -32,7 +32,7 @@ MEDIA_TYPE: Final = "text/event-stream"
 RETRY: Final = "retry: 1000\n\n"
 """Milliseconds after which a disconnected client reconnects."""
 FAREWELL_SECONDS: Final = 1.0
-"""How long sending the last message may take."""
+"""The time that sending the last message may take."""
 
 
 @dataclass(slots=True)

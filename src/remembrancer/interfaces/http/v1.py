@@ -1,4 +1,4 @@
-"""What all routes of version 1 have in common: idempotency keys, strict JSON, and strict query strings."""
+"""Common parts of all routes of version 1: idempotency keys, strict JSON, and strict query strings."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def error_of(refused: Exception) -> JSONRPCError | None:
 
 
 def _value(refused: Exception) -> object:
-    """What was refused: the line as text if it could not be read, otherwise its value."""
+    """The refused input: the line as text if it could not be read, otherwise its value."""
     if not isinstance(refused, ValidationError):
         return "?"
     errors = refused.errors(include_url=False, include_context=False)

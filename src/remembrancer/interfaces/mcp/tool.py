@@ -121,7 +121,7 @@ def not_allowed(error: ValidationError, schema: JsonSchema) -> InvalidInput:
 
 
 def allowed(schema: JsonSchema) -> str:
-    """What the schema of one argument allows, in words.
+    """The values that the schema of one argument allows, in words.
 
     >>> allowed({"type": "integer", "minimum": 1, "maximum": 50})
     'a whole number from 1 to 50'

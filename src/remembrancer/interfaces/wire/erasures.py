@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 class ChoiceOut(Derived):
-    """What to erase: memories by `ids`, entries of the journal by `events`, or everything in a part of the scope."""
+    """A selection of rows to erase: memories by `ids`, entries of the journal by `events`, or everything in a part of
+    the scope.
+    """
 
     ids: list[UUID]
     events: list[UUID]

@@ -1,4 +1,4 @@
-"""What a turn reveals about the state of a conversation: a question, the end of a topic, or a reference back.
+"""Signs in a turn of the state of a conversation: a question, the end of a topic, or a reference back.
 
 Questions are recognised by question marks of any script, closings and references in English only.
 """

@@ -1,12 +1,12 @@
 """English time expressions: the times that a question asks about, and whether a text contains one.
 
 `spans` finds the times a text names and resolves them against the moment of asking. `anchored` finds times that count
-from an event without a date ("two weeks before the trip"). `asks_for_time` and `tells_time` judge questions and
-texts. All are pure: the moment is an argument. Texts in other languages yield nothing.
+from an event without a date ("two weeks before the trip"). `asks_for_time` and `tells_time` judge questions and texts.
+All are pure: the moment is an argument. Texts in other languages yield nothing.
 
 Expressions mean what TIMEX3 gives them (TimeML, ISO 24617-1): the calendar unit at the granularity they name, weeks and
-dates by ISO 8601. Where that is ambiguous, the past is meant. In the examples `now` is Wednesday 12 July 2023, 15:30;
-ends are excluded, and a missing time of day is midnight.
+dates by ISO 8601. If that is ambiguous, the past is meant. In the examples `now` is Wednesday 12 July 2023, 15:30; ends
+are excluded, and a missing time of day is midnight.
 
 Which occurrence of a recurring time is meant (weekdays, weekends, months, dates without a year, seasons, holidays):
 

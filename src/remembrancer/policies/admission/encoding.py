@@ -14,7 +14,7 @@ MAX_CHARS: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """How cues are embedded. `heading`: include the heading (speaker and time).
+    """Options of embedding cues. `heading`: include the heading (speaker and time).
 
     `turns`: embed a turn after this many preceding turns, 0 to 10; `chars`: the last characters of these turns that are
     used, 0 to 2,000. `token_embeddings`: store token embeddings too, for late interaction. These three take effect only

@@ -39,8 +39,8 @@ def origin_of(role: Role) -> Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formation:
-    """How memories are formed. `kinds`: allowed kinds of a remembered note, the default first; empty: any, `note` by
-    default.
+    """Options of forming memories. `kinds`: allowed kinds of a remembered note, the default first; empty: any, `note`
+    by default.
 
     `event_tier`, `note_tier`: the tier of a memory formed from an event or remembered directly. `importance`: the
     initial importance of a memory formed from an event. `topics`: the level within which a topic key has one current

@@ -1,1 +1,1 @@
-"""How several memories are combined into one: facts, summaries, merged duplicates, rules."""
+"""Combining several memories into one: facts, summaries, merged duplicates, rules."""

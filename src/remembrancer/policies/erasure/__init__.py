@@ -1,1 +1,1 @@
-"""What an erasure removes besides the selected rows."""
+"""The rows that an erasure removes besides the selected ones."""

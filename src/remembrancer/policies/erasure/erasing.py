@@ -27,7 +27,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
-    """What an erasure removes and changes.
+    """The rows that an erasure removes and changes.
 
     `memories` and `events` are removed; `asked` are the memories that were selected. `rebuilt`: episodes summarised
     again from their remaining events. `restored` and `requeued`: as in `domain.erasure.Removal`. `kept_sources`:

@@ -1,1 +1,1 @@
-"""How the strength of a memory decreases with time and increases with use."""
+"""Changes of strength: memories weaken with time and strengthen with use."""

@@ -1,4 +1,4 @@
-"""How the strength of a memory changes with time and use."""
+"""Changes of a memory's strength with time and use."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Since(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dynamics:
-    """How strength changes. `curve`: the decrease over time since `since`. `gain`: the increase by exposures of kind
+    """The change of strength. `curve`: the decrease over time since `since`. `gain`: the increase by exposures of kind
     `counted`.
 
     `per_session`: such exposures count once per memory and session, and only after the session has ended.

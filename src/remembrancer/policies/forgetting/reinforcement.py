@@ -1,4 +1,4 @@
-"""How exposure and feedback change strength."""
+"""Changes of strength by exposures and feedback."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ class Strikes:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackSteps:
-    """What each kind of feedback adds to confidence, which stays in [0, 1]. `strikes`: when the memory is retired."""
+    """The number that each kind of feedback adds to confidence, which stays in [0, 1]. `strikes`: when the memory is
+    retired.
+    """
 
     helpful: float = 0.1
     unhelpful: float = -0.1

@@ -24,7 +24,7 @@ PATH: Final = "path"
 
 
 class ExtractionScope(StrEnum):
-    """What a learning is about. Source: TeaParty, the ten extraction scopes."""
+    """The subject of an extracted learning. Source: TeaParty, the ten extraction scopes."""
 
     OBSERVATIONS = "observations"
     ESCALATION = "escalation"

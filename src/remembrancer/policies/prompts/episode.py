@@ -54,6 +54,6 @@ def read(value: Object) -> EpisodeText | str:
 
 
 def title_problem(title: str) -> str:
-    """What is wrong with the length of a title, for the model's next attempt; "" if it has 5 to 15 words."""
+    """The problem with the length of a title, for the model's next attempt; "" if it has 5 to 15 words."""
     count, (fewest, most) = len(word_ends(title)), TITLE_WORDS
     return "" if fewest <= count <= most else f"the title has {count} words: it must have {fewest} to {most}"

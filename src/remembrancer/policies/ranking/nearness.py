@@ -1,4 +1,4 @@
-"""How near memories are to the times that a question names."""
+"""Nearness of memories to the times that a question names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def happened_in(
 
 
 def nearness(spans: Sequence[TimeSpan], occurred_from: Moments, occurred_to: Moments) -> NDArray[np.float64]:
-    """How near each memory is to the nearest span, in [0, 1], shape (n,); NaN for all without spans.
+    """The nearness of each memory to the nearest span, in [0, 1], shape (n,); NaN for all without spans.
 
     `occurred_from`, `occurred_to`: the start and end of each memory, both included, in microseconds since 1970 UTC,
     shape (n,). A memory that overlaps or touches a span [start, end) has 1. Otherwise, with its distance d from the

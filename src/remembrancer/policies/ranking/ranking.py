@@ -1,4 +1,4 @@
-"""How candidates are ranked: the depth of the legs, the score, the relevance threshold, and diversity."""
+"""Ranking of candidates: the depth of the searches, the score, the relevance threshold, and diversity."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationTime:
-    """What a state signal depends on besides the state: the time (one, or one for each memory) and the preset's
+    """The inputs of a state signal besides the state: the time (one, or one for each memory) and the preset's
     forgetting curve and reinforcement.
     """
 

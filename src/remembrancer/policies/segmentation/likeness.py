@@ -78,7 +78,7 @@ class Likeness:
         self._pairs: dict[tuple[int, int, Measure], float] = {}
 
     def measure(self, start: int, end: int) -> Measure:
-        """How the turns from `start` to `end` (exclusive) are compared: by words if any of them has no vector."""
+        """The comparison of the turns from `start` to `end` (exclusive): by words if any of them has no vector."""
         return Measure.VECTORS if all(at in self._vectors for at in range(start, end)) else Measure.WORDS
 
     def pair(self, one: int, other: int, measure: Measure) -> float:

@@ -21,8 +21,8 @@ MAX_IDLE_MINUTES: Final = 60.0 * 24 * 365
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segmentation:
-    """How episodes are formed. `segmenter`: decides where they end. `least`: a stream whose tail has fewer events is
-    not processed, unless it was silent for `idle_minutes`; then its last segment is complete too.
+    """Options of forming episodes. `segmenter`: decides where they end. `least`: a stream whose tail has fewer events
+    is not processed, unless it was silent for `idle_minutes`; then its last segment is complete too.
 
     `replaces`: an episode has a cue for each of its turns and replaces the turns' own memories, which remain reachable.
     Otherwise search finds the turns, and the episode gives their context.

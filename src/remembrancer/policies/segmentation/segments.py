@@ -90,8 +90,8 @@ class Boundaries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentationPlan:
-    """What is decided, and what a model must be asked. `settled`: the segments that are decided. `question`: what to
-    ask a model; None: nothing.
+    """The decisions about a tail, and the question for a model. `settled`: the segments that are decided. `question`:
+    what to ask a model; None: nothing.
 
     `note`: as `Decision.note`, if no model is asked or none answers.
     """

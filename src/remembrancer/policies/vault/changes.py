@@ -63,7 +63,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOrigin:
-    """What a memory gets from its file besides its text: owner, source, tags and metadata.
+    """The fields of a memory that come from its file, besides its text: owner, source, tags and metadata.
 
     `since`: the creation time of entries without one.
     """

@@ -79,7 +79,7 @@ async def tagged(store: Store, **tags: tuple[str, ...]) -> None:
 
 
 class FilterContract(StoreSuite):
-    """What a filter keeps in lists of memories. `FoundByFilterContract` repeats the tests for searches."""
+    """Tests of filters in lists of memories. `FoundByFilterContract` repeats the tests for searches."""
 
     async def listed(self, store: Store, where: Filter) -> set[str]:
         """The texts of the listed memories that the filter keeps."""

@@ -191,7 +191,7 @@ class PastContract(StoreSuite):
 
 
 class FoundInThePastContract(IndexSuite):
-    """What an index finds in a feed of the past."""
+    """Tests of an index over a feed of the past."""
 
     async def test_the_words_of_then_are_found_and_not_those_of_now(self, finder: Finder) -> None:
         await stored(finder.store, BIRD)

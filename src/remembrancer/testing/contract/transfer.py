@@ -469,7 +469,7 @@ async def _use(store: Store, memory: Memory, at: datetime) -> None:
 
 
 async def _as_of(store: Store, at: datetime) -> object:
-    """What was known then."""
+    """The memories that were known then."""
 
     def read(view: ReadView) -> object:
         then = view.as_of(at)

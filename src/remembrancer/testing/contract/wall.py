@@ -118,13 +118,13 @@ def _plain(step: Callable[[Store], Awaitable[T]], told: Callable[[T], object]) -
 
 
 def _past(then: ReadView) -> object:
-    """What a view of the past reports."""
+    """The reports of a view of the past."""
     found = then.get(READER, ALL_IDS)
     return found, then.cues(READER, ALL_IDS), then.relations(READER, ALL_IDS), _told(then)
 
 
 def _told(view: ReadView) -> object:
-    """What the change feed reports to an index, without change and cue numbers, which every store assigns
+    """The changes that the feed reports to an index, without change and cue numbers, which every store assigns
     differently.
     """
     return [

@@ -22,7 +22,7 @@ _log = logging.getLogger("remembrancer")
 
 
 def opened(folder: Path, name: str, build: Callable[[], bytes], load: Callable[[bytes], T]) -> T:
-    """What `load` makes of the cached graph `name` in `folder`; otherwise of the result of `build`, which is then
+    """The result of `load` for the cached graph `name` in `folder`; otherwise of the result of `build`, which is then
     cached.
 
     A cache file is the SHA-256 of the content followed by the content. A file is not used, but replaced, with a warning

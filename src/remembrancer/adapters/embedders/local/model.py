@@ -195,7 +195,7 @@ class LocalEmbedder:
 
     @property
     def arithmetic(self) -> str:
-        """How this processor computes int8 products: EXACT or PRECISE; "" for fp32."""
+        """The exactness of int8 products on this processor: EXACT or PRECISE; "" for fp32."""
         return self._arithmetic
 
     def reads(self, text: str) -> bool:

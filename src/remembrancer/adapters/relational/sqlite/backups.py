@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PAGES: Final = 1024
 """The number of pages copied between two reports of progress."""
 BESIDE: Final = ("-wal", "-shm", "-journal")
-"""What SQLite appends to the name of a database for the files that belong to it."""
+"""The suffixes of the files that SQLite writes next to a database."""
 SET_ASIDE: Final = ".replaced-"
 """Before the number in the names of files that a restoration has set aside."""
 
@@ -163,7 +163,7 @@ def _require_unused(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the name of a new file reach the disk, where the system can."""
+    """Have the name of a new file reach the disk, if the system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

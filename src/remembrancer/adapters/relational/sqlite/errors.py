@@ -36,7 +36,7 @@ MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
     apsw.ConstraintError: (Conflict, "the row already exists, or a row it refers to does not"),
     apsw.TooBigError: (Unsupported, "the value exceeds SQLite's limit"),
 }
-"""What failures of the file, and conflicts with other writers, mean for a caller.
+"""The messages for failures of the file and conflicts with other writers, by SQLite's error code.
 
 Errors that only a defect in this package can cause (SQL errors, misuse, wrong bindings, a closed cursor) are not in the
 table and are raised unchanged.

@@ -36,7 +36,7 @@ TIES: Final = {
     RelationKind.DERIVED_FROM: "derived from",
     RelationKind.SUPERSEDES: "supersedes",
 }
-"""How a memory relates to another. `TIED_BY`: how the other relates to it."""
+"""Names of relations from a memory to another. `TIED_BY`: from the other to it."""
 TIED_BY: Final = {
     RelationKind.SIMILAR: "similar to",
     RelationKind.SUPPORTS: "supported by",

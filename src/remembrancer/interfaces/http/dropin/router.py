@@ -1,4 +1,4 @@
-"""What the routes of other systems have in common."""
+"""Common parts of the routes of other systems."""
 
 from __future__ import annotations
 

@@ -71,6 +71,8 @@ async def expose(memory: WritableMemory, body: ExposuresIn) -> None:
 
 @router.post("/v1/compare", summary="Compare presets")
 async def compare(memory: ReadableMemory, body: CompareIn) -> ComparisonOut:
-    """What each preset returns for a question over the existing memories, and why the results differ. Reads only."""
+    """The results of each preset for a question over the existing memories, and the reasons for differences. Reads
+    only.
+    """
     chosen = None if body.presets is None else named_presets(memory.presets.in_use, body.presets)
     return ComparisonOut.of(await memory.presets.compare(body.query, chosen, limit=body.limit, as_of=body.as_of))
