@@ -50,9 +50,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ReplyNotStored:
-    """The request was executed and answered with this status; its reply was too long to store."""
+    """The request was executed and answered with this status. Its reply was too long to store, or is `erased`: then
+    what the request wrote may be erased too, and executing it again would write it anew.
+    """
 
     status: int
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,9 +83,9 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
     named = {str(identifier) for identifier in removal.memories | removal.events}
     _drop(rows.deferrals, lambda one: one.item in named, counts, "deferrals")
     for key, held in rows.claims.items():
-        if isinstance(held.answered, Reply):
-            rows.claims[key] = Held(held.claim, ReplyNotStored(held.answered.status))
-            counts["replies"] += 1
+        if held.answered is not None:
+            counts["replies"] += isinstance(held.answered, Reply)
+            rows.claims[key] = Held(held.claim, ReplyNotStored(held.answered.status, erased=True))
     words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
     counts["quotations"] += _redact(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")

@@ -89,7 +89,7 @@ def claim(connection: Connection, scope: Scope, claim: IdempotencyClaim, *, forg
     with as_written():
         if status is None:
             return RequestRunning(replace(claim, at=moment(at)))
-        return ReplyNotStored(status) if body is None else Reply(status, body, media_type)
+        return ReplyNotStored(status, erased=media_type is None) if body is None else Reply(status, body, media_type)
 
 
 def answer(connection: Connection, scope: Scope, claim: IdempotencyClaim, reply: Reply) -> None:

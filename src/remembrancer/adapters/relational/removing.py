@@ -96,8 +96,12 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
     counts["streams"] = _clean_streams(connection, streams)
     counts["exposures"] += _clean_sessions(connection, scope, sessions)
     counts["deferrals"] = _drop_deferrals(connection, scope, removal)
-    counts["replies"] = connection.count(
-        "UPDATE claims SET body = NULL WHERE workspace = ? AND body IS NOT NULL", (scope.workspace,)
+    counts["replies"] = connection.execute(
+        "SELECT count(*) FROM claims WHERE workspace = ? AND body IS NOT NULL", (scope.workspace,)
+    ).get
+    connection.execute(
+        "UPDATE claims SET body = NULL, media_type = NULL WHERE workspace = ? AND status IS NOT NULL",
+        (scope.workspace,),
     )
     counts["quotations"] = redact(connection, scope, texts, analyse)
     requests = connection.execute("SELECT count(*) FROM claims WHERE workspace = ?", (scope.workspace,)).get

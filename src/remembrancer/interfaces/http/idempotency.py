@@ -121,10 +121,11 @@ async def _once(
         case RequestRunning():
             detail = f"{HEADER}: the first request is still running, or its outcome is not known"
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
-        case ReplyNotStored(status):
-            if may_run_again:
+        case ReplyNotStored(status, erased):
+            if may_run_again and not erased:
                 return await handle(request)
-            detail = f"{HEADER}: the request was executed and answered with {status}; the response was too long to keep"
+            why = "was erased" if erased else "was too long to keep"
+            detail = f"{HEADER}: the request was executed and answered with {status}; the response {why}"
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
 
 

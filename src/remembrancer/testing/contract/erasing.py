@@ -417,7 +417,7 @@ class ErasingContract(WorldSuite):
 
     async def test_an_answer_to_a_request_is_kept_no_more_and_its_key_is(self, world: Store) -> None:
         await erase(world, memories(OLD))
-        assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == ReplyNotStored(200)
+        assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == ReplyNotStored(200, erased=True)
 
     async def test_rows_that_contain_the_text_and_stay_are_named(self, store: Store) -> None:
         note = a_memory(f"He said: {self.SECRET.text}, no more.")

@@ -291,3 +291,17 @@ def test_no_key_of_a_client_is_in_the_file_after_an_erasure_and_the_receipt_name
     assert NAMED.encode() not in held
     [left] = [one for one in receipt["left"] if one["what"] == "hashes of idempotency keys"]
     assert left["why"].startswith("1 request")
+
+
+def test_a_request_sent_again_after_an_erasure_writes_nothing_anew() -> None:
+    body = {"events": [{"text": "The deploy failed"}]}
+
+    async def steps(served: Served) -> tuple[httpx.Response, int]:
+        written = await served.http.post("/v1/events", json=body, headers=key("k"))
+        await served.http.post("/v1/erasures", json={"events": [written.json()["events"][0]["id"]]})
+        again = await served.http.post("/v1/events", json=body, headers=key("k"))
+        return again, (await served.memory.health.stats()).events
+
+    again, events = asked(steps)
+    assert (again.status_code, events) == (409, 0)
+    assert "executed and answered with 201; the response was erased" in again.json()["detail"]

@@ -268,7 +268,8 @@ CREATE TABLE api_keys (
   PRIMARY KEY (workspace, id)
 ) WITHOUT ROWID;
 
--- Requests made under an idempotency key, of which only a hash is kept. `status` NULL: not answered yet; `body` NULL in one that is: not kept.
+-- Requests made under an idempotency key, of which only a hash is kept. `status` NULL: not answered yet; `body` NULL in
+-- one that is: not kept; `media_type` NULL too: erased.
 CREATE TABLE claims (
   n INTEGER PRIMARY KEY,
   workspace TEXT NOT NULL, key TEXT NOT NULL, fingerprint BLOB NOT NULL, at INTEGER NOT NULL,
