@@ -67,7 +67,7 @@ def test_a_memory_is_forgotten_and_restored(page: Page, memory: Browsed) -> None
     assert page.all(".badge.is-bad") == []
 
 
-def test_loading_a_page_anew_does_nothing_twice(page: Page, memory: Browsed) -> None:
+def test_loading_a_page_again_does_nothing_twice(page: Page, memory: Browsed) -> None:
     page.open(f"/memories/{memory.superseded}").follow("form[action*=feedback] button")
     page.until("document.querySelector('[role=status]')")
     page.open(page.path())

@@ -146,7 +146,7 @@ def test_any_type_can_be_forced_but_the_noisy_ones(rem: Remembrancer) -> None:
     assert texts(rem.recall("deploy")) == ["deploy by message"]
 
 
-def test_raw_output_is_found_by_its_words_alone(rem: Remembrancer) -> None:
+def test_raw_output_is_found_by_its_words_only(rem: Remembrancer) -> None:
     """[1.11] BM25 ran over all journal rows, raw output included: a hit of it is one of the journal, and of no other
     leg or ranking.
     """

@@ -188,7 +188,7 @@ def test_recall_counts_no_use_and_mark_counts_only_shown_memories(rem: Remembran
     assert {rem.get(one).strength.usage for one in counted} == {Usage(shown=1, last_shown_at=NOW)}
 
 
-def test_being_found_makes_nobody_surer(rem: Remembrancer) -> None:
+def test_being_found_raises_no_confidence(rem: Remembrancer) -> None:
     """[3.6] Each recall added 0.1 to confidence: after five the third bad word could not delete any more."""
     told = rem.remember("the deploy key is blue")
     rem.jobs.index_now()

@@ -57,7 +57,7 @@ def total(life: Figures, measure: str) -> int:
     return sum(day.get(measure, 0) for day in life["days"])
 
 
-def test_a_life_has_as_many_events_as_asked_for() -> None:
+def test_a_life_has_as_many_events_as_requested() -> None:
     life = make_life(777)
     assert sum(len(one.step.drafts) for one in life.actions if isinstance(one.step, Exchange)) == 777
 
@@ -170,7 +170,7 @@ def test_an_event_in_two_episodes_is_found() -> None:
     assert "an admitted event is in exactly one episode" in rules(broken(twice))
 
 
-def test_an_event_that_is_gone_is_found() -> None:
+def test_a_missing_event_is_reported() -> None:
     def without(rows: Rows, episode: Memory) -> Rows:
         gone = rows.provenance[episode.id][0]
         return replace(rows, events={one: event for one, event in rows.events.items() if one != gone})

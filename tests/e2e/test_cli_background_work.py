@@ -226,7 +226,7 @@ def test_each_job_is_described_in_json_in_the_same_way(cli: Cli) -> None:
     assert {tuple(one) for one in told.values()} == {("done", "failed", "left", "reason", "details")}
 
 
-def test_a_job_that_breaks_off_ends_with_3_and_holds_up_no_other(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_fails_ends_with_3_and_delays_no_other(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: object) -> None:
         raise ModelUnavailable("it is down")
 

@@ -50,7 +50,7 @@ def test_more_events_than_a_batch_are_ingested_except_one_with_a_conflicting_key
     assert "chat.jsonl: key k700: " in ran.err
 
 
-def test_a_refused_file_is_reported_and_the_others_go_in(cli: Cli, folder: Path) -> None:
+def test_a_refused_file_is_reported_and_the_others_are_ingested(cli: Cli, folder: Path) -> None:
     (folder / "empty.jsonl").touch()
     (folder / "chat.jsonl").write_text('{"text": "one"}\n', encoding="utf-8")
     ran = cli("ingest", "empty.jsonl", "chat.jsonl", "missing.md")

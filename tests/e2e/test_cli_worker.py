@@ -97,7 +97,7 @@ def test_a_job_run_by_one_worker_is_not_run_again_by_another(cli: Cli, environme
         assert ended(running)[:2] == (0, "")
 
 
-def test_a_second_signal_breaks_off_the_run_under_way_and_nothing_is_lost(
+def test_a_second_signal_interrupts_the_current_run_and_nothing_is_lost(
     cli: Cli, environment: dict[str, str], server: LlmServer
 ) -> None:
     turns = [f'{{"text": "The worker of the checkout needs more memory, {n}", "session": "monday"}}' for n in range(20)]

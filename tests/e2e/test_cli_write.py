@@ -97,7 +97,7 @@ def test_observe_takes_lines_and_reports_the_bad_ones(cli: Cli) -> None:
     assert "Left out 1 line." in plain.out
 
 
-def test_a_known_key_with_another_text_is_one_problem_and_its_neighbours_go_in(cli: Cli) -> None:
+def test_a_known_key_with_another_text_is_one_problem_and_its_neighbours_are_ingested(cli: Cli) -> None:
     cli.done("observe", "as it was", "--key", "k")
     lines = b'{"text": "before"}\n{"text": "changed", "key": "k"}\n{"text": "after"}\n'
     ran = cli("observe", "--stdin", "--json", stdin=lines)
@@ -125,7 +125,7 @@ def test_feedback_moves_the_strength(cli: Cli) -> None:
     assert cli("feedback", memory["id"], "wonderful").code == 2
 
 
-def test_forget_retires_and_undo_brings_back(cli: Cli) -> None:
+def test_forget_retires_and_undo_restores(cli: Cli) -> None:
     memory = cli.done("remember", "Checkout needs 2 GiB", "--json").json["id"]
     assert "retired" in cli.done("forget", memory).out
     assert cli.done("recall", "checkout", "--json").json["hits"] == []

@@ -497,7 +497,7 @@ def test_a_page_has_no_element_or_attribute_of_a_memory_s_making(play: Play, nam
 
 
 @pytest.mark.parametrize("name", PAGE_NAMES)
-def test_a_page_has_no_sign_that_nobody_sees(play: Play, name: str) -> None:
+def test_a_page_has_no_invisible_character(play: Play, name: str) -> None:
     said = play.pages[name][0].text
     assert not [one for one in said if not one.isprintable() and one not in "\n\u200c\u200d"]
 

@@ -87,7 +87,7 @@ def test_the_doctor_names_a_cross_encoder_that_answers(cli: Cli, model: str) -> 
     assert "cross-encoder/overlap" in cli.done("doctor", "--reranker", model).out
 
 
-def test_the_doctor_does_not_speak_of_a_reranker_that_nobody_named(cli: Cli) -> None:
+def test_the_doctor_does_not_speak_of_a_reranker_that_was_not_configured(cli: Cli) -> None:
     remembered(cli, "kestrel nest")
     assert "rerank" not in cli.done("doctor").out
 

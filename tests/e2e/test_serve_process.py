@@ -136,7 +136,7 @@ def test_a_second_signal_interrupts_running_requests(tmp_path: Path) -> None:
     assert [json.loads(one).get("message") for one in server.lines if "sparse-only" not in one] == [None]
 
 
-def test_asked_twice_it_breaks_off_a_job_as_well(tmp_path: Path, cli: Cli) -> None:
+def test_a_second_signal_interrupts_a_job_too(tmp_path: Path, cli: Cli) -> None:
     db = tmp_path / "a.db"
     turns = [f'{{"text": "The worker of the checkout needs more memory, {n}", "session": "monday"}}' for n in range(20)]
     cli.done("observe", "--stdin", "--db", str(db), stdin="\n".join(turns).encode())

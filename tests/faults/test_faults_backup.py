@@ -129,7 +129,7 @@ class TestABackup:
 
 
 class TestARestoration:
-    def test_of_a_backup_brings_back_its_state(self, backup: Path, tmp_path: Path) -> None:
+    def test_of_a_backup_restores_its_state(self, backup: Path, tmp_path: Path) -> None:
         restore_backup(backup, str(tmp_path / "new.db"))
         assert texts(tmp_path / "new.db") == ["in the backup"]
 

@@ -199,7 +199,7 @@ def test_everything_formed_in_a_session_is_erased_with_it(lived: Lived) -> None:
     assert lived.traces() == {}
 
 
-def test_another_open_store_finds_it_no_more(lived: Lived) -> None:
+def test_another_open_store_no_longer_finds_it(lived: Lived) -> None:
     with opened(lived.path) as one, opened(lived.path) as other:
         assert other.recall("zithers").hits
         lived.erase(one)
@@ -352,7 +352,7 @@ def counted(memory: Remembrancer) -> tuple[Any, ...]:
     return stats.events, dict(stats.memories), stats.cues, stats.relations, len(memory.erasures())
 
 
-def test_the_words_of_late_interaction_go_too(tmp_path: Path) -> None:
+def test_the_words_of_late_interaction_are_erased_too(tmp_path: Path) -> None:
     path = tmp_path / "life.db"
     with Remembrancer.open(str(path), embedder=WordHashEmbedder(), settings={"background_index": False}) as memory:
         memory.remember("Of the harvest")

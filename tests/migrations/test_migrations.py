@@ -296,7 +296,7 @@ class TestAFileOfTheThirdVersion:
         (edge,) = with_store(third_file, lambda store: store.relations(ANA, [OWL.id]))
         assert (edge.source, edge.target, edge.kind) == (OWL.id, KESTREL.id, RelationKind.SUPERSEDES)
 
-    def test_lets_a_superseded_memory_go_of_its_topic(self, third_file: Path) -> None:
+    def test_removes_the_topic_of_a_superseded_memory(self, third_file: Path) -> None:
         async def tell(store: RelationalStore) -> tuple[tuple[Memory, ...], bool]:
             before = await store.by_topic(KESTREL.scope, "bird")
             told = replace(a_memory("a heron", scope=KESTREL.scope), topic_key="bird")
@@ -351,7 +351,7 @@ def fifth_file(tmp_path: Path) -> Path:
 
 
 class TestAFileOfTheFifthVersion:
-    def test_has_streams_that_nobody_read(self, fifth_file: Path) -> None:
+    def test_has_streams_without_a_cursor(self, fifth_file: Path) -> None:
         tail = with_store(fifth_file, lambda store: store.tail(KESTREL.scope))
         assert tail is not None
         assert (tail.cursor, tail.events, tail.last_seq, tail.note) == (0, 2, 2, {})
@@ -551,7 +551,7 @@ class TestAMigrationThatFails:
         with pytest.raises(StoreUnavailable, match=re.escape(str(first_file))):
             opened(first_file)
 
-    def test_leaves_the_file_as_it_was(self, first_file: Path) -> None:
+    def test_leaves_the_file_unchanged(self, first_file: Path) -> None:
         connection = connect(str(first_file))
         before = tables(connection), list(connection.execute("SELECT * FROM memories"))
         with pytest.raises(StoreUnavailable):

@@ -291,7 +291,7 @@ def test_a_nearer_or_better_match_never_scores_lower(answer: Answer, near: float
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.with_vector], ids=str)
 @few
 @given(words=st.lists(st.integers(1, 64), min_size=2, max_size=8, unique=True))
-def test_by_words_alone_the_best_match_comes_first_and_the_worst_last(way: Way, words: list[int]) -> None:
+def test_with_lexical_search_only_the_best_match_comes_first_and_the_worst_last(way: Way, words: list[int]) -> None:
     kept = [a_memory(f"memory {number}", scope=SCOPE) for number in range(len(words))]
     scores = way.scores(kept, [Match(bm25=one / 8, coverage=one / 64) for one in words])
     assert np.argsort(-scores).tolist() == np.argsort(-np.array(words)).tolist()

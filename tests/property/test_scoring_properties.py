@@ -55,7 +55,7 @@ def test_scores_of_signals_in_the_unit_interval_stay_there(
 
 
 @given(expressions, tables)
-def test_evaluating_leaves_the_signals_as_they_were(expression: Expression, table: dict[str, list[float]]) -> None:
+def test_evaluating_leaves_the_signals_unchanged(expression: Expression, table: dict[str, list[float]]) -> None:
     signals = columns(table)
     evaluate(expression, signals, COUNT)
     for name, before in columns(table).items():

@@ -274,7 +274,7 @@ def without_the_local_packages(name: str, package: str | None = None) -> object:
     return None if name in LOCAL_PACKAGES else util.find_spec(name, package)
 
 
-def test_a_local_embedder_whose_parts_are_missing_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_embedder_without_its_packages_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compose, "find_spec", without_the_local_packages)
     with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[local\]'"):
         choose_embedder(Settings(embedder="local"))
@@ -308,7 +308,7 @@ def test_a_model_of_ollama_is_named_before_anybody_is_called() -> None:
     assert (embedder.model_id, embedder.dim, embedder.reads("部署失败")) == ("ollama/nomic-embed-text", 768, True)
 
 
-def test_the_size_of_a_model_nobody_knows_is_not_known_yet() -> None:
+def test_the_size_of_an_unknown_model_is_not_known_yet() -> None:
     embedder = choose_embedder(Settings(embedder="ollama:some-model")).embedder
     assert embedder is not None
     assert embedder.dim is None

@@ -65,7 +65,7 @@ def test_importing_the_package_loads_no_library_and_no_adapter() -> None:
     assert [name for name in loaded if name.startswith(unwanted)] == []
 
 
-def test_opening_a_memory_by_words_alone_loads_no_model() -> None:
+def test_opening_a_memory_for_lexical_search_only_loads_no_model() -> None:
     code = (
         "import sys; from remembrancer import Remembrancer\n"
         "with Remembrancer.open(':memory:', embedder='none') as rem: rem.observe('one'); rem.recall('one')\n"

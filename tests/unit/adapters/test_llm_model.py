@@ -387,7 +387,7 @@ def test_an_answer_without_end_is_not_read_to_it(server: LlmServer) -> None:
     assert answered(a_service(server)).usage == used(2, answers=1)
 
 
-def test_the_tries_of_a_task_are_not_counted_anew_for_each_answer(server: LlmServer) -> None:
+def test_the_tries_of_a_task_are_not_counted_again_for_each_answer(server: LlmServer) -> None:
     server.answers = [fails(500), {"title": 1, "days": 1}, fails(500), {"title": 1, "days": 1}, fails(500), fails(500)]
     waits = Waits()
     assert failure(a_service(server), waits=waits).usage == used(6, answers=2)

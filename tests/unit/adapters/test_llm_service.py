@@ -71,7 +71,7 @@ def test_without_a_url_the_address_is_the_providers_own() -> None:
 # -- what an answer costs -------------------------------------------------------------------------
 
 
-def test_prices_of_ones_own_go_before_those_that_are_known() -> None:
+def test_prices_of_ones_own_override_those_that_are_known() -> None:
     assert cost_of(a_response("gpt-4o-mini"), a_service(prices=Prices(input=1, output=2))) == 3.0
 
 
@@ -80,7 +80,7 @@ def test_a_provider_s_price_is_known_without_asking_anybody() -> None:
     assert cost_of(a_response("gpt-4o-mini"), a_service()) == pytest.approx(0.75)
 
 
-def test_the_price_of_a_model_that_nobody_knows_is_not_made_up() -> None:
+def test_the_price_of_an_unknown_model_is_not_made_up() -> None:
     assert cost_of(a_response("gpt-of-tomorrow"), a_service(model="gpt-of-tomorrow")) is None
 
 

@@ -164,7 +164,7 @@ class TestWhatIsNoRevision:
         (then,) = rem.recall(QUESTION, as_of=NOW)
         assert then.memory.strength.confidence == before
 
-    def test_what_was_forgotten_and_restored_was_gone_in_between(self, rem: Remembrancer, clock: FixedClock) -> None:
+    def test_a_memory_forgotten_and_restored_is_absent_in_between(self, rem: Remembrancer, clock: FixedClock) -> None:
         memory = rem.remember(FIRST)
         clock.advance(DAY)
         rem.forget(memory.id)

@@ -103,7 +103,7 @@ class FailingTokenEmbedder(WordHashEmbedder):
 # ── what to search for ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_ranking_that_looks_at_no_context_features_asks_by_the_words_alone() -> None:
+def test_a_ranking_that_looks_at_no_context_features_asks_by_the_words_only() -> None:
     question = "When did Ana ask about my trip yesterday?"
     said = [("Ana", "one"), ("Bob", "two")]
     assert planned(question, PLAIN, *said, embedder=HashEmbedder()) == read_terms(question, {"Ana", "Bob"})

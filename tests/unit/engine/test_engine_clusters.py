@@ -195,7 +195,7 @@ def test_a_model_writes_the_memory_and_is_named(make: Callable[[], Store]) -> No
     assert [memory.text in model.tasks[0].material for memory in SAME] == [True] * 3
 
 
-def test_an_answer_that_will_not_do_leaves_the_memories_as_they_are(make: Callable[[], Store]) -> None:
+def test_an_answer_that_will_not_do_leaves_the_memories_unchanged(make: Callable[[], Store]) -> None:
     model = ScriptedModel([{"title": "x", "summary": "PostgreSQL 16"}])
 
     async def steps(life: Life) -> tuple[ClustersReport, list[Status], str]:
@@ -208,7 +208,7 @@ def test_an_answer_that_will_not_do_leaves_the_memories_as_they_are(make: Callab
     assert (statuses, error) == ([Status.ACTIVE] * 3, "the number 16 stands in none of the notes")
 
 
-def test_a_model_that_is_down_leaves_the_memories_as_they_are(make: Callable[[], Store]) -> None:
+def test_a_model_that_is_down_leaves_the_memories_unchanged(make: Callable[[], Store]) -> None:
     model = ScriptedModel([ModelUnavailable("out of reach")])
 
     async def steps(life: Life) -> tuple[str, list[Status]]:

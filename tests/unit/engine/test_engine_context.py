@@ -46,7 +46,7 @@ def test_a_role_whose_reach_speaks_of_a_part_the_scope_lacks_looks_over_the_work
 @pytest.mark.parametrize(
     ("reach", "needed"), [(Reach.SESSION, "session"), (Reach.OWN, "agent"), (Reach.CREW_SHARED, "crew")]
 )
-def test_a_reach_asked_for_that_the_scope_cannot_have_is_refused(reach: Reach, needed: str) -> None:
+def test_a_requested_reach_that_the_scope_cannot_have_is_refused(reach: Reach, needed: str) -> None:
     with pytest.raises(InvalidInput, match=rf"^reach: '{reach}' .*{needed} set"):
         reader_of(a_context(), Caller(scope=Scope(workspace="acme"), role="AGENT"), reach)
 

@@ -76,7 +76,7 @@ def test_a_hit_on_an_episode_brings_its_transcript(rem: Remembrancer) -> None:
     assert tuple(turn.text for turn in hit.turns) == SAID
 
 
-def test_a_block_puts_an_episodes_summary_into_nobodys_mouth(rem: Remembrancer) -> None:
+def test_a_block_attributes_an_episodes_summary_to_no_speaker(rem: Remembrancer) -> None:
     kept = episode(rem)
     rem.jobs.index_now()
     found = rem.recall("is the pump repaired")

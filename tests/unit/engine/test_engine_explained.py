@@ -64,7 +64,7 @@ def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_none_is_worked_out_while_nobody_looks(worked_out: list[int]) -> None:
+def test_no_explanation_is_computed_before_it_is_read(worked_out: list[int]) -> None:
     an_answer().render()
     assert worked_out == []
 

@@ -329,7 +329,7 @@ def test_a_text_in_the_session_cannot_close_the_fence_around_it(make: Callable[[
 # ── again ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_second_time_changes_nothing_and_asks_nobody(make: Callable[[], Store]) -> None:
+def test_a_second_time_changes_nothing_and_calls_no_model(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[ExtractReport, bool]:
         await life.extract()
         before = await exported(life.ctx.store)

@@ -133,7 +133,7 @@ WAITING: Final = "there are too few unconsolidated episodes, or they are retried
 THREE: Final = ("Ana orders tea", "Ana is asked about milk", "Ana orders tea again")
 
 
-def test_facts_are_drawn_from_three_episodes(make: Callable[[], Store]) -> None:
+def test_facts_are_extracted_from_three_episodes(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> None:
         lived = await life.live(*THREE)
         report = await life.draw()
@@ -364,7 +364,7 @@ def test_an_update_of_an_unknown_fact_is_a_new_fact(make: Callable[[], Store], a
     assert sweep(make, [answer(told(action, "Ana drinks tea", "e1", fact="f9"))], steps) == ["Ana drinks tea"]
 
 
-def test_there_is_nothing_to_invalidate_of_a_fact_nobody_knows(make: Callable[[], Store]) -> None:
+def test_there_is_nothing_to_invalidate_of_an_unknown_fact(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> tuple[FactsReport, list[Memory]]:
         await life.live(*THREE)
         return await life.draw(), await life.facts()
@@ -569,7 +569,7 @@ def test_episodes_of_different_homes_are_not_mixed(make: Callable[[], Store]) ->
 
 
 @pytest.mark.parametrize(("apart", "questions"), [(True, 2), (False, 1)])
-def test_sessions_are_drawn_from_apart_or_together(make: Callable[[], Store], apart: bool, questions: int) -> None:
+def test_sessions_are_extracted_from_apart_or_together(make: Callable[[], Store], apart: bool, questions: int) -> None:
     async def steps(life: Sweep) -> int:
         await life.live("Ana orders tea")
         await life.live("Ana orders cake", after=3 * HOUR, scope=SCOPE.narrowed(session="tuesday"))

@@ -96,7 +96,7 @@ async def vectors(ctx: Context) -> int:
     return sum((await ctx.store.stats(READER)).vectors.values())
 
 
-def test_a_batch_is_as_large_as_asked_for() -> None:
+def test_a_batch_is_as_large_as_requested() -> None:
     async def steps(ctx: Context, _: FixedClock) -> tuple[list[Swept], int]:
         await observed(ctx, "one", "two", "three")
         return [await index_batch(ctx, SCOPE, batch=2) for _ in range(3)], await vectors(ctx)
@@ -154,7 +154,7 @@ def test_a_vector_that_was_taken_over_is_the_same_with_its_token_embeddings(make
     assert over(make, steps) == (True, True)
 
 
-def test_a_text_in_another_context_is_embedded_anew() -> None:
+def test_a_text_in_another_context_is_embedded_again() -> None:
     embedder = Counting()
 
     async def steps(store: Store) -> int:
@@ -171,7 +171,7 @@ def test_a_text_in_another_context_is_embedded_anew() -> None:
 
 
 @every_store
-def test_a_text_that_was_erased_is_embedded_anew(make: Make) -> None:
+def test_a_text_that_was_erased_is_embedded_again(make: Make) -> None:
     embedder = Counting()
 
     async def steps(store: Store) -> int:
@@ -464,7 +464,7 @@ def test_a_memory_that_is_indexed_is_not_embedded_again() -> None:
     assert (run(embedder, steps), embedder.given) == (Swept(0, 0), [])
 
 
-def test_a_memory_that_failed_is_tried_at_once_when_it_is_asked_for() -> None:
+def test_a_memory_that_failed_is_tried_at_once_when_it_is_requested() -> None:
     embedder = Picky()
 
     async def steps(ctx: Context, _: FixedClock) -> list[int]:

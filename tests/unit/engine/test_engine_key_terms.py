@@ -93,7 +93,7 @@ def test_without_a_model_the_recall_reports_it_too(make: Callable[[], Store]) ->
     assert (answer.degraded["key_terms"], answer.trace.searched) == ("no language model is set (llm)", TASK[:500])
 
 
-def test_a_short_question_is_nobodys_to_shorten(make: Callable[[], Store]) -> None:
+def test_a_short_question_is_not_shortened(make: Callable[[], Store]) -> None:
     answer, model = asked(make, [], text="What did replication lag hide?")
     assert (model.asked, [hit.id for hit in answer.hits]) == (0, [LAG.id])
     assert "key_terms" not in answer.degraded

@@ -92,7 +92,7 @@ def test_a_key_may_read_unless_more_is_asked_for_and_does_not_expire(wordy: Reme
     assert (key.right, key.expires_at) == (Right.READ, None)
 
 
-def test_a_key_lasts_as_long_as_asked_for(wordy: Remembrancer, clock: FixedClock) -> None:
+def test_a_key_lasts_as_long_as_requested(wordy: Remembrancer, clock: FixedClock) -> None:
     new = wordy.keys.create("ci", "admin", DAY)
     before = wordy.keys.find(new.token), wordy.keys.exist()
     clock.advance(DAY)

@@ -136,7 +136,7 @@ def compared(answer: Recall) -> int:
 
 
 @pytest.mark.parametrize(("late_interaction", "limit", "expected"), [(2, 1, 2), (1, 1, 1), (1, 3, 3)])
-def test_the_best_are_compared_and_no_fewer_than_are_asked_for(
+def test_the_best_are_compared_and_no_fewer_than_are_requested(
     late_interaction: int, limit: int, expected: int
 ) -> None:
     score = Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5)))

@@ -103,7 +103,7 @@ def test_entries_about_the_memory_itself_do_not_count(ana: Remembrancer, kind: s
 
 
 @pytest.mark.parametrize(("count", "reminded"), [(59, False), (60, True)])
-def test_an_update_begins_the_count_anew(ana: Remembrancer, clock: FixedClock, count: int, reminded: bool) -> None:
+def test_an_update_begins_the_count_again(ana: Remembrancer, clock: FixedClock, count: int, reminded: bool) -> None:
     happened(ana, 100)
     updated(ana, clock)
     happened(ana, count)

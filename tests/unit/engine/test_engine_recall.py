@@ -242,7 +242,7 @@ def test_a_filter_leaves_the_page_full(rem: Remembrancer) -> None:
     assert len(rem.recall("deploy number", kinds=["decision"])) == 5
 
 
-def test_a_score_may_be_asked_for(filed: Remembrancer) -> None:
+def test_a_score_may_be_requested(filed: Remembrancer) -> None:
     best = filed.recall("deploy plain")[0]
     assert texts(filed.recall("deploy plain", min_score=best.score)) == ["deploy plain"]
     assert filed.recall("deploy plain", min_score=1.0).hits == ()
@@ -332,7 +332,7 @@ def test_an_invalid_condition_is_refused_with_argument_value_and_allowed_values(
 
 
 @pytest.mark.parametrize("limit", [1, 7, 200])
-def test_as_many_come_back_as_are_asked_for(rem: Remembrancer, limit: int) -> None:
+def test_as_many_come_back_as_are_requested(rem: Remembrancer, limit: int) -> None:
     rem.observe_many([{"text": f"deploy number {n}"} for n in range(250)])
     assert len(rem.recall("deploy", limit=limit)) == limit
 

@@ -414,7 +414,7 @@ def test_a_topic_is_the_same_in_every_session(rem: Remembrancer) -> None:
     assert rem.scoped(session="tuesday").remember("4 GiB", topic_key="checkout-memory").id == first.id
 
 
-def test_a_topic_that_was_forgotten_begins_anew(rem: Remembrancer) -> None:
+def test_a_topic_that_was_forgotten_begins_again(rem: Remembrancer) -> None:
     first = rem.remember("2 GiB", topic_key="checkout-memory")
     rem.forget(first.id)
     second = rem.remember("4 GiB", topic_key="checkout-memory")

@@ -123,7 +123,7 @@ def test_a_private_memory_takes_no_edge_from_a_public_one(rem: Remembrancer, tog
     assert edges(ben, launch) == {shared: pytest.approx(np.cos(0.02), abs=0.01)}
 
 
-def test_a_walk_leads_to_nothing_that_holds_no_more(rem: Remembrancer) -> None:
+def test_a_walk_leads_to_nothing_that_is_no_longer_valid(rem: Remembrancer) -> None:
     deploy, release = kept(rem, "deploy", "release")
     rem.invalidate(release)
     assert [hit.id for hit in rem.recall("deploy", limit=5, walk_depth=1)] == [deploy]

@@ -43,7 +43,7 @@ def test_if_one_memory_has_enough_evidence_others_close_to_it_are_returned_too()
     assert told(threshold, *matches) == ["0", "1"]
 
 
-def test_a_memory_without_a_vector_is_judged_by_its_words_alone() -> None:
+def test_a_memory_without_a_vector_is_judged_by_its_words_only() -> None:
     threshold = RelevanceThreshold(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     assert told(threshold, Match(similarity=0.25), Match(coverage=0.25, bm25=1.0)) == ["1"]
 
@@ -60,7 +60,7 @@ def test_in_lexical_only_recall_a_memory_that_reaches_the_thresholds_is_returned
 
 
 @pytest.mark.parametrize(("evidence", "first_stage", "expected"), [(0.5, 0.0, ["0"]), (0.0, 0.5, [])])
-def test_where_no_words_are_compared_the_share_of_the_first_stage_is_asked_for(
+def test_where_no_words_are_compared_the_share_of_the_first_stage_is_requested(
     evidence: float, first_stage: float, expected: list[str]
 ) -> None:
     memories = [a_memory("0")]

@@ -52,11 +52,11 @@ def test_a_request_under_way_keeps_its_key_as_long_as_a_request_may_take(make: C
     assert outcomes(make, timedelta(), MINUTE) == [RequestRunning(FIRST)] * 2
 
 
-def test_a_request_that_was_broken_off_leaves_its_key_to_the_next(make: Callable[[], Store]) -> None:
+def test_a_request_that_was_interrupted_leaves_its_key_to_the_next(make: Callable[[], Store]) -> None:
     assert outcomes(make, MINUTE + INSTANT) == [Claimed(IdempotencyClaim("k", WHAT, NOW + MINUTE + INSTANT))]
 
 
-def test_of_many_who_find_it_broken_off_one_gets_the_key(make: Callable[[], Store]) -> None:
+def test_of_many_who_find_it_interrupted_one_gets_the_key(make: Callable[[], Store]) -> None:
     told = outcomes(make, 2 * MINUTE, at_once=10)
     taken = IdempotencyClaim("k", WHAT, NOW + 2 * MINUTE)
     assert (told.count(Claimed(taken)), told.count(RequestRunning(taken))) == (1, 9)
@@ -67,7 +67,7 @@ def test_an_answered_request_is_answered_so_for_a_day(make: Callable[[], Store])
     assert outcomes(make, 2 * MINUTE, KEPT_FOR, KEPT_FOR + INSTANT, answered=True) == [REPLY, REPLY, again]
 
 
-def test_a_released_key_is_claimed_anew_and_an_answered_one_is_not(make: Callable[[], Store]) -> None:
+def test_a_released_key_is_claimed_again_and_an_answered_one_is_not(make: Callable[[], Store]) -> None:
     async def steps(store: Store) -> None:
         ctx = a_context(store, DEFAULT)
         assert await claim_request(ctx, SCOPE, "k", WHAT, longest=MINUTE) == Claimed(FIRST)

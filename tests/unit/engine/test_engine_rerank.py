@@ -211,13 +211,13 @@ def test_a_memory_below_the_relevance_threshold_stays_out_if_only_the_reranker_s
     assert texts(answered(judge(kestrel=1.0), ranking, text="kestrel barn")) == ["kestrel barn"]
 
 
-def test_where_nothing_was_found_nobody_is_asked() -> None:
+def test_where_nothing_was_found_no_model_is_called() -> None:
     asked = judge()
     answer = answered(asked, text="zebra")
     assert (texts(answer), asked.asked, answer.degraded) == ([], [], {"dense": "none here"})
 
 
-def test_the_least_score_asked_for_is_that_of_the_judged() -> None:
+def test_the_requested_least_score_is_that_of_the_judged() -> None:
     answer = answered(judge(kestrel=1.0), min_score=0.7)
     assert texts(answer) == ["kestrel barn"]
     assert {outcome.stage for outcome in answer.trace.outcomes.values()} == {Stage.RETURNED, Stage.MIN_SCORE}

@@ -173,7 +173,7 @@ def test_evidence_of_the_same_day_waits_and_counts_when_the_day_is_over(make: Ca
     assert sweep(make, [rated(m1="good")], steps) == (ReviewReport(left=1), [NOW + DAY])
 
 
-def test_evidence_waits_for_its_conversation_to_go_on(make: Callable[[], Store]) -> None:
+def test_evidence_waits_for_its_conversation_to_continue(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> tuple[ReviewReport, int]:
         await life.look_up(TEA, after=2 * DAY)
         early = await life.review(after=2 * DAY + timedelta(minutes=5))
@@ -303,7 +303,7 @@ def test_a_memory_is_judged_by_a_conversation_that_reaches_as_far_as_its_use(mak
     assert sweep(make, lambda _: rated(m1="good"), steps, policy=Reviewing(turns=2)) == [False, True]
 
 
-def test_a_label_nobody_has_is_ignored(make: Callable[[], Store]) -> None:
+def test_an_unknown_label_is_ignored(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> list[UUID]:
         await in_use(life)
         report = await life.review(after=3 * DAY)

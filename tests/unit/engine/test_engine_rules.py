@@ -282,7 +282,7 @@ def test_many_entries_are_read_in_parts_of_about_one_size(make: Callable[[], Sto
 # ── again ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_second_run_over_the_same_entries_changes_nothing_and_asks_nobody(make: Callable[[], Store]) -> None:
+def test_a_second_run_over_the_same_entries_changes_nothing_and_calls_no_model(make: Callable[[], Store]) -> None:
     async def steps(life: Journal) -> tuple[str, int, bool]:
         await ten(life)
         before = await exported(life.ctx.store)
@@ -466,7 +466,7 @@ def test_a_failed_item_that_no_longer_exists_is_not_pending(make: Callable[[], S
     assert journal(make, [ModelUnavailable("down")], steps) == 0
 
 
-def test_an_owner_whose_entries_are_refused_holds_up_no_other(make: Callable[[], Store]) -> None:
+def test_an_owner_whose_entries_are_refused_delays_no_other(make: Callable[[], Store]) -> None:
     def answers(task: Task) -> Scripted:
         return ModelUnavailable("refused") if "of platform" in task.material else rule()
 

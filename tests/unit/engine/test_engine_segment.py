@@ -518,7 +518,7 @@ def down_on(word: str) -> Callable[[Task], Scripted]:
 
 
 @every_store
-def test_a_stream_on_which_a_model_fails_waits_and_holds_up_no_other(make: Make) -> None:
+def test_a_stream_on_which_a_model_fails_waits_and_delays_no_other(make: Make) -> None:
     async def steps(store: Store) -> object:
         ctx = a_context(store, ASKING, llm=ScriptedModel(down_on("cinnamon")))
         await say(ctx)

@@ -90,7 +90,7 @@ def test_its_cues_stay_where_its_words_do(rem: Remembrancer) -> None:
     assert rem.show(turn.id).cues == before
 
 
-def test_the_journal_stays_as_it_was(rem: Remembrancer) -> None:
+def test_the_journal_is_unchanged(rem: Remembrancer) -> None:
     event = rem.observe("the deploy faild")
     (turn,) = rem.recent()
     rem.update(turn.id, text="the deploy failed")

@@ -471,7 +471,7 @@ def test_without_its_index_the_files_hold_and_no_count_is_lost(world: World) -> 
     assert "reinforcement_count: 1\n" in world.read("MEMORY.md")
 
 
-def test_a_damaged_index_is_made_anew(world: World) -> None:
+def test_a_damaged_index_is_made_again(world: World) -> None:
     world.write("MEMORY.md", entry())
     world.sync()
     (world.root / ".remembrancer" / "index.json").write_text('{"version": 1, "files": {"MEMORY.md": 7}}')
@@ -563,7 +563,7 @@ def test_an_id_used_twice_with_different_texts_is_reported_and_the_first_is_used
     assert world.memory().source == "MEMORY.md"
 
 
-def test_a_copy_of_an_entry_is_no_finding_and_takes_over_when_the_first_goes(world: World) -> None:
+def test_a_copy_of_an_entry_is_no_finding_and_is_used_when_the_first_is_deleted(world: World) -> None:
     first = world.write("MEMORY.md", entry())
     world.write("checkout/MEMORY.md", entry())
     assert world.sync().findings == ()
@@ -683,7 +683,7 @@ def outcome(world: World) -> tuple[dict[str, str], dict[UUID, tuple[str, int, fl
 
 
 @pytest.mark.parametrize("kind", STORES)
-def test_a_sync_that_breaks_off_anywhere_is_made_good_by_the_next(kind: str, tmp_path: Path) -> None:
+def test_a_sync_that_fails_anywhere_is_completed_by_the_next(kind: str, tmp_path: Path) -> None:
     def a_world(name: str) -> World:
         clock = FixedClock()
         root = tmp_path / name
@@ -711,7 +711,7 @@ def test_a_sync_that_breaks_off_anywhere_is_made_good_by_the_next(kind: str, tmp
         raise AssertionError("no run came to its end")
 
 
-def test_one_memory_that_cannot_be_written_holds_up_no_other(world: World) -> None:
+def test_one_memory_that_cannot_be_written_delays_no_other(world: World) -> None:
     world.remember("Ana's own.", scope=Scope(workspace="acme", agent="ana"), topic_key="deploys", kind="note")
     world.write("MEMORY.md", entry(fields="agent: ana\ntopic_key: deploys\n") + "\n" + entry(TWO) + "\n" + entry(THREE))
     report = world.sync()

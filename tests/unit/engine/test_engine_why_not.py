@@ -125,7 +125,7 @@ def test_a_memory_below_the_relevance_threshold_is_reported_as_such(rem: Remembr
     assert told.reason == "ranked 1, below the relevance threshold"
 
 
-def test_a_memory_below_the_score_asked_for_is_reported(rem: Remembrancer) -> None:
+def test_a_memory_below_the_requested_score_is_reported(rem: Remembrancer) -> None:
     memory = rem.remember("The deploy failed")
     told = rem.why_not(memory.id, "deploy", min_score=1.0)
     assert (told.stage, told.score is not None and told.score < 1.0) == (Stage.MIN_SCORE, True)

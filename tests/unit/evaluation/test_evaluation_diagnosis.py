@@ -102,7 +102,7 @@ def test_a_turn_too_long_for_the_block_is_cut() -> None:
     assert one.block["block-recall@1k"] == 0.5
 
 
-def test_the_outcome_of_a_turn_that_is_returned_is_not_asked_for() -> None:
+def test_the_outcome_of_a_turn_that_is_returned_is_not_requested() -> None:
     one = asked(["a"], gold=["a"], outcomes={"a": TurnOutcome.THRESHOLD})
     assert one.evidence_turns[0].outcome is TurnOutcome.RETURNED
 

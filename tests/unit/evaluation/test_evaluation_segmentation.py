@@ -80,7 +80,7 @@ def test_a_set_without_the_part_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(("part", "error"), [("train", "part: 'train'"), ("half", "part: 'half'")])
-def test_a_part_that_nobody_has_is_refused(part: str, error: str) -> None:
+def test_an_unknown_part_is_refused(part: str, error: str) -> None:
     with pytest.raises(InvalidInput, match=error):
         measured(part=part)
 

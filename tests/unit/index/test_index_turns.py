@@ -149,7 +149,7 @@ def test_a_turn_follows_one_that_was_buried_before_it_came() -> None:
     assert neighbour_coverage(turns, 0)[2] == 1.0
 
 
-def test_a_stream_whose_turns_are_all_buried_begins_anew() -> None:
+def test_a_stream_whose_turns_are_all_buried_begins_again() -> None:
     turns = filled([turn(1)])
     turns.bury(np.array([0]))
     turns.link()

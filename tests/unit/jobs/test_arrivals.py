@@ -95,7 +95,7 @@ def test_all_who_wait_share_a_look() -> None:
     assert run(steps).looks == 2
 
 
-def test_nobody_looks_when_nobody_waits() -> None:
+def test_without_waiting_callers_the_store_is_not_polled() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=SHORT)
         waiting = asyncio.create_task(arrivals.behind(0))

@@ -416,7 +416,7 @@ def of_old_model(tmp_path: Path) -> Path:
     return tmp_path / "store.db"
 
 
-def test_reindexing_makes_every_vector_anew(of_old_model: Path) -> None:
+def test_reindexing_makes_every_vector_again(of_old_model: Path) -> None:
     done: list[int] = []
     with reopened(of_old_model, Renamed(32)) as rem:
         assert rem.jobs.index_now().indexed == 0

@@ -95,7 +95,7 @@ def test_health_is_taken_when_the_embedder_is_down(clock: FixedClock) -> None:
 
 
 @pytest.mark.parametrize(("only", "said"), [(["sleepwalk"], "one of index, segment, .*health"), ("health", "a list")])
-def test_a_job_that_nobody_knows_is_refused(rem: Remembrancer, only: list[str], said: str) -> None:
+def test_an_unknown_job_is_refused(rem: Remembrancer, only: list[str], said: str) -> None:
     with pytest.raises(InvalidInput, match=rf"^only: .*{said}"):
         rem.maintain(only)
 
@@ -218,7 +218,7 @@ def test_a_failed_job_is_recorded_with_its_error(
 
 
 @pytest.mark.parametrize("error", [Conflict("it was changed"), ZeroDivisionError("a fault of ours")])
-def test_a_job_that_breaks_off_keeps_none_of_the_others_from_running(
+def test_a_job_that_fails_keeps_none_of_the_others_from_running(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     breaking(monkeypatch, "segment", error)

@@ -194,7 +194,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch, job: str, error: Exception) -> Non
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("down"), ZeroDivisionError("a fault of ours")])
-def test_a_job_that_always_breaks_off_keeps_none_of_the_others_from_running(
+def test_a_job_that_always_fails_keeps_none_of_the_others_from_running(
     life: Make, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     breaking(monkeypatch, "segment", error)

@@ -230,7 +230,7 @@ def test_a_text_without_one_of_the_words_is_recognised(question: str, text: str)
     assert not has_every_word(question, text)
 
 
-def test_words_without_a_meaning_are_asked_for_only_where_there_is_nothing_else() -> None:
+def test_words_without_a_meaning_are_searched_only_where_there_is_nothing_else() -> None:
     assert (every_word("the deploy"), every_word("the")) == ((frozenset({"deploi"}),), (frozenset({"the"}),))
 
 

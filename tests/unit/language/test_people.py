@@ -67,7 +67,7 @@ def test_a_name_in_small_letters_may_be_a_word_and_stays_among_those_that_are_se
     )
 
 
-def test_in_small_letters_the_later_parts_of_a_name_name_nobody() -> None:
+def test_in_small_letters_the_later_parts_of_a_name_do_not_count() -> None:
     assert people(frozenset({"Support Team", "Ben"})).named_in("which team won the match?") == frozenset()
 
 

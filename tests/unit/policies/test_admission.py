@@ -77,7 +77,7 @@ def test_references_of_another_shape_force_nothing(refs: Any) -> None:
     assert not Admission(always=(), forced_by="episodic").admits(a("b", payload={"refs": refs}))
 
 
-def test_a_flag_that_is_not_asked_for_forces_nothing() -> None:
+def test_a_flag_that_is_not_requested_forces_nothing() -> None:
     assert not Admission(always=()).admits(a("b", refs={"episodic": True}))
 
 

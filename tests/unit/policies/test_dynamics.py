@@ -57,7 +57,7 @@ def test_a_memory_from_before_1970_ages_from_that_time_too(since: Since, years: 
     assert retention(dynamics, remembered(days)) == pytest.approx(math.exp(-days / 36_500), rel=1e-9)
 
 
-def test_a_counted_exposure_starts_forgetting_anew() -> None:
+def test_a_counted_exposure_starts_forgetting_again() -> None:
     dynamics = Dynamics(curve=RAMP, since=Since.EXPOSED, counted=Exposure.SHOWN)
     assert retention(dynamics, remembered(80, usage=shown(5))) == pytest.approx(0.95)
 
@@ -74,7 +74,7 @@ def test_an_exposure_moves_nothing_where_it_is_not_asked_about(since: Since) -> 
     assert retention(dynamics, remembered(80, usage=shown(5))) == pytest.approx(0.2)
 
 
-def test_a_review_starts_forgetting_anew_only_where_reviews_count() -> None:
+def test_a_review_starts_forgetting_again_only_where_reviews_count() -> None:
     memory = remembered(80, reviewed=NOW - 5 * DAY)
     assert retention(Dynamics(curve=RAMP, since=Since.REVIEWED), memory) == pytest.approx(0.95)
     assert retention(Dynamics(curve=RAMP, since=Since.EXPOSED), memory) == pytest.approx(0.2)

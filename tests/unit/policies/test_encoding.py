@@ -42,7 +42,7 @@ def test_a_turn_with_nothing_before_it_is_read_after_its_speaker_s_name() -> Non
     assert Encoding(turns=3).before("Ben", []) == "Ben: "
 
 
-def test_a_turn_of_nobody_is_read_after_nothing() -> None:
+def test_a_turn_without_a_speaker_has_no_context() -> None:
     assert Encoding(turns=3).before("", SAID) == ""
 
 

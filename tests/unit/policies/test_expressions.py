@@ -158,7 +158,7 @@ def test_an_invalid_expression_is_refused_with_the_position_and_the_allowed_toke
 
 
 @pytest.mark.parametrize("text", ["(", "a *", "rrf(a", "0.5*a +"])
-def test_a_text_that_breaks_off_is_refused(text: str) -> None:
+def test_a_truncated_text_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"^score: .*at character \d+ stands "):
         parse("score", text)
 

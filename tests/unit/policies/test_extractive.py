@@ -142,7 +142,7 @@ def test_a_title_has_five_to_fifteen_words_where_its_texts_have_five(said: list[
 
 
 @given(st.lists(st.lists(st.text("abt失败,", min_size=1, max_size=9), max_size=20), min_size=1, max_size=4))
-def test_no_title_is_shorter_or_longer_than_asked_for(said: list[list[str]]) -> None:
+def test_no_title_is_shorter_or_longer_than_requested(said: list[list[str]]) -> None:
     texts = [" ".join(words) for words in said]
     told = len(word_ends(title([AttributedText("", text) for text in texts])))
     assert min(TITLE_WORDS[0], max(len(word_ends(text)) for text in texts)) <= told <= TITLE_WORDS[1]

@@ -106,7 +106,7 @@ def test_a_hundred_years_are_the_horizon() -> None:
     assert moment_of(int(falls_below(states_of([a_memory()]), HALVING, NOW - 36_505 * DAY)[0])) is None
 
 
-def test_use_that_counts_starts_the_forgetting_anew() -> None:
+def test_use_that_counts_starts_the_forgetting_again() -> None:
     law = replace(HALVING, dynamics=Dynamics(curve=HalfLife(days=10), since=Since.EXPOSED, counted=Exposure.USED))
     used = replace(a_memory(), strength=Strength(usage=Usage(used=1, last_used_at=NOW + 7 * DAY)))
     assert falls(used, law) == NOW + 27 * DAY + UNIT
@@ -143,7 +143,7 @@ def test_a_curve_may_be_of_two_points() -> None:
     assert points == [(NOW, 1.0), (NOW + 10 * DAY, 0.5)]
 
 
-def test_rows_are_chosen_in_the_order_asked_for() -> None:
+def test_rows_are_chosen_in_the_order_requested() -> None:
     memories = [replace(a_memory(), strength=Strength(importance=share)) for share in (0.25, 0.5, 0.75)]
     picked = chosen(states_of(memories), np.array([2, 0]))
     expected = states_of([memories[2], memories[0]])

@@ -153,7 +153,7 @@ def test_the_origin_of_a_text_is_its_speaker(role: Role) -> None:
     assert origin_of(role) is Origin(role.value)
 
 
-def test_a_memory_as_asked_for_holds_all_that_was_asked() -> None:
+def test_a_memory_has_all_requested_values() -> None:
     draft = MemoryDraft(
         text="Checkout needs 2 GiB",
         title="Checkout",
@@ -223,7 +223,7 @@ def test_an_updated_topic_keeps_its_confidence_usage_source_and_first_recording(
     assert (memory.source, memory.recorded_at, memory.id) == ("runbook", NOW, ID)
 
 
-def test_an_updated_topic_is_found_by_its_new_words_alone() -> None:
+def test_an_updated_topic_is_found_by_its_new_words_only() -> None:
     write = revised(formed(MemoryDraft(text="2 GiB")), MemoryDraft(text="4 GiB"), scope=SCOPE, now=LATER)
     assert [each.cue.text for each in write.cues] == ["4 GiB"]
 

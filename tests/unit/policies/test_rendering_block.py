@@ -41,12 +41,12 @@ def aged(days: float, *, rank: int, score: float) -> Hit:
     return a_hit(remembered(f"memory {rank}", age=timedelta(days=days)), rank=rank, score=score)
 
 
-def test_the_default_presets_block_is_as_it_was_agreed() -> None:
+def test_the_default_presets_block_equals_the_agreed_text() -> None:
     text = DEFAULT.renderer.hits(an_answer(), max_chars=4000, detail=Detail.HIGH).text
     assert f"{text}\n" == (GOLDEN / "rendering_block.txt").read_text(encoding="utf-8")
 
 
-def test_crewships_block_is_as_it_was_agreed() -> None:
+def test_crewships_block_equals_the_agreed_text() -> None:
     text = CREWSHIP.renderer.hits(an_answer(), max_chars=4000, detail=Detail.HIGH).text
     assert f"{text}\n" == (GOLDEN / "rendering_block_kind.txt").read_text(encoding="utf-8")
 

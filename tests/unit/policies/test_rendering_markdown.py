@@ -44,7 +44,7 @@ def told_in_detail(detail: Detail, *surprises: float) -> list[int]:
     return [rank for rank in range(1, len(hits) + 1) if f'- Ana: "episode {rank}!"' in text]
 
 
-def test_plastmems_text_is_as_it_was_agreed() -> None:
+def test_plastmems_text_equals_the_agreed_text() -> None:
     text = PLASTMEM.renderer.hits(an_answer(), max_chars=4000, detail=Detail.HIGH).text
     assert f"{text}\n" == GOLDEN.read_text(encoding="utf-8")
 

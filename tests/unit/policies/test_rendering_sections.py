@@ -29,7 +29,7 @@ def a_learning(text: str, kind: str = "corrective") -> Hit:
     return a_hit(remembered(text, kind=kind))
 
 
-def test_teapartys_text_is_as_it_was_agreed() -> None:
+def test_teapartys_text_equals_the_agreed_text() -> None:
     text = TEAPARTY.renderer.hits(an_answer(), max_chars=4000, detail=Detail.HIGH).text
     assert f"{text}\n" == GOLDEN.read_text(encoding="utf-8")
 

@@ -43,7 +43,7 @@ def test_a_review_takes_place_at_the_last_use_or_when_the_day_is_over(
 
 
 @pytest.mark.parametrize(("after", "waited"), [(2 * HOUR - timedelta(seconds=1), False), (2 * HOUR, True)])
-def test_a_conversation_is_given_time_to_go_on(after: timedelta, waited: bool) -> None:
+def test_a_conversation_is_given_time_to_continue(after: timedelta, waited: bool) -> None:
     assert POLICY.waited(seen(DAY, 2 * DAY), now=NOW + 2 * DAY + after) is waited
 
 

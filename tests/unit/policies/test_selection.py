@@ -281,7 +281,7 @@ def test_metadata_that_holds_another_value_leaves_a_memory_out(held: dict[str, J
     assert excluded_by(replace(a_memory(), metadata=held), where) == ("metadata",)
 
 
-def test_every_value_asked_for_must_be_there() -> None:
+def test_every_requested_value_must_be_there() -> None:
     where = replace(AT_NOW, metadata=(("k", 1), ("l", 2)))
     assert excluded_by(replace(a_memory(), metadata={"k": 1, "l": 2}), where) == ()
     assert excluded_by(replace(a_memory(), metadata={"k": 1, "l": 3}), where) == ("metadata",)

@@ -149,7 +149,7 @@ def test_the_end_of_a_stream_is_the_reason_its_last_segment_ends() -> None:
     assert [one.reason for one in segments] == ["m", "end of the stream"]
 
 
-def test_a_window_whose_answer_is_of_no_use_is_decided_without() -> None:
+def test_a_window_with_an_invalid_answer_is_decided_without() -> None:
     turns = [
         *said("10*1"),
         *[StreamTurn(at=NOW + timedelta(hours=1), speaker="b", text="y" * 60, vector=a_vector(0, 1))] * 10,
@@ -158,12 +158,12 @@ def test_a_window_whose_answer_is_of_no_use_is_decided_without() -> None:
     assert [(one.start, one.end, one.reason) for one in segments] == [(0, 10, "time gap")]
 
 
-def test_a_full_window_of_one_thing_whose_answer_is_of_no_use_waits_for_more() -> None:
+def test_a_full_window_of_one_thing_with_an_invalid_answer_waits_for_more() -> None:
     decision = applied(said("20*1"), {}, None)
     assert (decision.segments, decision.note) == ((), {"doubled": True})
 
 
-def test_a_doubled_window_whose_answer_is_of_no_use_is_closed() -> None:
+def test_a_doubled_window_with_an_invalid_answer_is_closed() -> None:
     assert [(one.start, one.end) for one in applied(said("40*1"), {"doubled": True}, None).segments] == [(0, 40)]
 
 

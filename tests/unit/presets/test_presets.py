@@ -77,7 +77,7 @@ def test_an_unknown_signal_is_refused_with_those_there_are(score: Expression) ->
         Ranking(score=score)
 
 
-def test_the_expression_for_words_alone_is_checked_as_the_score_is() -> None:
+def test_the_lexical_only_expression_is_checked_as_the_score_is() -> None:
     with pytest.raises(InvalidInput, match=r"^lexical_only: 'nearness' "):
         Ranking(score=SIMILARITY, lexical_only=Signal("nearness"))
 

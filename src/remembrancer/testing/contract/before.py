@@ -46,7 +46,7 @@ class PendingTurnContract(StoreSuite):
         await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two"), ("Ana", "three"), ("Ben", "four")))
         assert (await the_pending(store, 2)).before == (PrecedingTurn("Ben", "two"), PrecedingTurn("Ana", "three"))
 
-    async def test_there_may_be_fewer_than_asked_for(self, store: Store) -> None:
+    async def test_there_may_be_fewer_than_requested(self, store: Store) -> None:
         await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two")))
         assert (await the_pending(store, 10)).before == (PrecedingTurn("Ana", "one"),)
 
@@ -55,7 +55,7 @@ class PendingTurnContract(StoreSuite):
         await store.append(SCOPE, [Entry(event) for event in speaker_match(("Ben", "two"))])
         assert (await the_pending(store, 9)).before == ()
 
-    async def test_none_come_where_none_are_asked_for(self, store: Store) -> None:
+    async def test_none_come_where_none_are_requested(self, store: Store) -> None:
         await keep(store, *speaker_match(("Ana", "one"), ("Ben", "two")))
         (cue,) = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
         assert (cue.speaker, cue.before) == ("Ben", ())
@@ -109,7 +109,7 @@ class PendingTurnContract(StoreSuite):
         (said,) = (await the_pending(store, 1)).before
         assert said.text == text[-2_000:]
 
-    async def test_a_note_has_nobody_and_nothing_before_it(self, store: Store) -> None:
+    async def test_a_note_has_no_speaker_and_no_preceding_turns(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(event) for event in speaker_match(("Ana", "one"))])
         await store.insert(SCOPE, indexed(a_memory("note"), event_ids=[speaker_match(("Ana", "one"))[0].id]))
         cue = await the_pending(store, 9)

@@ -248,7 +248,7 @@ class ChangesContract(StoreSuite):
         ]
         assert [cue.ref for cue in told.cues] == [cue.ref for cue in await store.pending_of(SCOPE, MODEL, KESTREL.id)]
 
-    async def test_a_cue_comes_with_its_vector_of_the_model_asked_for(self, store: Store) -> None:
+    async def test_a_cue_comes_with_its_vector_of_the_model_requested(self, store: Store) -> None:
         await remember(store, indexed(KESTREL, "one", "two"))
         await give_vectors(store, {"two": a_vector(3, 4)})
         await give_vectors(store, {"one": a_vector(1, 2, 2)}, model="model-b")

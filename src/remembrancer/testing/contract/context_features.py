@@ -221,7 +221,7 @@ class ContextContract(IndexSuite):
         assert rank["only far"] == 3
         assert {rank["kestrel"], rank["the whole of it"]} == {1, 2}
 
-    async def test_they_are_given_where_they_are_asked_for(self, finder: Finder) -> None:
+    async def test_they_are_given_where_they_are_requested(self, finder: Finder) -> None:
         await say(finder, "kestrel")
         assert (await finder.search(READER, request("kestrel"))).context_features is None
         assert (await finder.search(READER, about("kestrel"))).context_features is not None

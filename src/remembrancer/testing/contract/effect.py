@@ -208,7 +208,7 @@ class EffectContract(StoreSuite):
         assert await store.tail(tuesday) is None
         assert (await the_tail(store, SCOPE)).cursor == 0
 
-    async def test_of_those_that_read_at_once_one_is_let_through(self, store: Store) -> None:
+    async def test_of_effects_based_on_the_same_read_one_is_accepted(self, store: Store) -> None:
         await said(store, "one", "two")
         effects = [Effect(cursor=moved_on(2), inserted=(indexed(memory),)) for memory in (KESTREL, OWL, HERON)]
         outcomes = await asyncio.gather(
@@ -334,7 +334,7 @@ class EffectContract(StoreSuite):
         await birds.commit(SCOPE, Effect(superseded=((OWL.id, None),)), at=LATER)
         assert await one(birds, OWL.id) == replace(OWL, valid_until=LATER)
 
-    async def test_a_successor_that_holds_no_more_refuses_the_effect(self, birds: Store) -> None:
+    async def test_a_successor_that_is_no_longer_valid_refuses_the_effect(self, birds: Store) -> None:
         await birds.set_status(READER, HERON.id, Status.RETIRED, at=NOW)
         await refused(birds, Effect(superseded=((OWL.id, HERON.id),)), Conflict)
 

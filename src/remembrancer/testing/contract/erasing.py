@@ -203,7 +203,7 @@ class ErasingContract(WorldSuite):
         anew = replace(a_memory("the second"), key="k", topic_key="t")
         assert await store.insert(SCOPE, indexed(anew)) == (anew, True)
 
-    async def test_an_erased_memory_may_be_remembered_anew(self, store: Store) -> None:
+    async def test_an_erased_memory_may_be_remembered_again(self, store: Store) -> None:
         memory = await stored(store, a_memory("the first"))
         await erase(store, memories(memory.id))
         await store.insert(SCOPE, indexed(memory))
@@ -256,7 +256,7 @@ class ErasingContract(WorldSuite):
         words = EventFilter(words=(frozenset({"deploi", "host"}),), archived=True)
         assert await world.count_events(READER, words) == 0
 
-    async def test_its_changes_of_priority_go_with_it(self, world: Store) -> None:
+    async def test_its_changes_of_priority_are_erased_with_it(self, world: Store) -> None:
         await erase(world, Removal(events=frozenset({MARKED})))
         await world.append(SCOPE, [Entry(an_event("again", event_id=MARKED))])
         assert await world.priority_changes(READER, MARKED) == ()
@@ -289,7 +289,7 @@ class ErasingContract(WorldSuite):
         tail = await the_tail(store, SCOPE)
         assert (tail.cursor, tail.events, tail.last_seq, dict(tail.note)) == (1, 1, 3, {})
 
-    async def test_a_stream_that_nothing_is_left_of_begins_anew(self, store: Store) -> None:
+    async def test_a_stream_that_nothing_is_left_of_begins_again(self, store: Store) -> None:
         await store.append(SCOPE, [Entry(SAID), Entry(ANSWERED)])
         await store.commit(SCOPE, Effect(cursor=Cursor(stream=SCOPE, expected=0, to=2)), at=NOW)
         await erase(store, Removal(events=frozenset(BOTH)))
@@ -340,7 +340,7 @@ class ErasingContract(WorldSuite):
         provenance = await store.provenance(READER, self.EPISODE.id)
         assert [event.id for event in provenance] == [ANSWERED.id]
 
-    async def test_its_strength_and_status_stay_as_they_are(self, store: Store) -> None:
+    async def test_its_strength_and_status_are_unchanged(self, store: Store) -> None:
         await of_two_turns(store, self.EPISODE)
         await store.adjust(
             READER, [self.EPISODE.id], lambda was: Adjustment(replace(was, importance=0.75), "worn out"), at=NOW
@@ -380,13 +380,13 @@ class ErasingContract(WorldSuite):
         [SECRET.text, f"is it true that {SECRET.text}?", "gate opens with seven", "how many knocks?"],
         ids=["the text", "around the text", "a part of it", "a word that nothing else has"],
     )
-    async def test_a_question_that_quotes_it_is_kept_no_more(self, store: Store, query: str) -> None:
+    async def test_a_question_that_quotes_it_is_no_longer_kept(self, store: Store, query: str) -> None:
         assert await self.quoted(store, query) == ERASED
 
     async def test_a_question_that_does_not_is_kept(self, store: Store) -> None:
         assert await self.quoted(store, "what else?") == "what else?"
 
-    async def test_a_reason_and_an_error_that_quote_it_are_kept_no_more(self, store: Store) -> None:
+    async def test_a_reason_and_an_error_that_quote_it_are_no_longer_kept(self, store: Store) -> None:
         other = a_memory("something else")
         await remember(store, self.SECRET, other)
         reason = f"contradicts: {self.SECRET.text}"
@@ -415,7 +415,7 @@ class ErasingContract(WorldSuite):
         rows = [row["query"] for row in await exported(store) if row["record"] == "exposure"]
         assert rows == ["and more?"]
 
-    async def test_an_answer_to_a_request_is_kept_no_more_and_its_key_is(self, world: Store) -> None:
+    async def test_an_answer_to_a_request_is_no_longer_kept_and_its_key_is(self, world: Store) -> None:
         await erase(world, memories(OLD))
         assert await world.claim(SCOPE, a_claim("request-2"), forget_before=NOW) == ReplyNotStored(200, erased=True)
 

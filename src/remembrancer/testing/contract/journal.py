@@ -82,7 +82,7 @@ class JournalContract(StoreSuite):
             expected = 1 if turn == "one" else 2
             assert [one.event.seq for one in appended] == [expected] * len(streams)
 
-    async def test_a_recorded_key_is_left_as_it_was(self, store: Store) -> None:
+    async def test_a_recorded_key_is_unchanged(self, store: Store) -> None:
         await append(store, an_event("first", key="k"))
         again = an_event("first", event_id=UUID(int=9), key="k", at=NOW + timedelta(hours=1))
         (appended,) = await store.append(SCOPE, [Entry(again)])
@@ -230,7 +230,7 @@ class JournalContract(StoreSuite):
         await append(store, an_event())
         assert await texts(store, EventFilter(ids=frozenset[UUID]())) == []
 
-    async def test_very_many_ids_can_be_asked_for(self, store: Store) -> None:
+    async def test_very_many_ids_can_be_requested(self, store: Store) -> None:
         await append(store, an_event("one"))
         ids = frozenset({an_event("one").id, *(UUID(int=n) for n in range(40_000))})
         assert await texts(store, EventFilter(ids=ids)) == ["one"]

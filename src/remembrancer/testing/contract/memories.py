@@ -149,13 +149,13 @@ class MemoryContract(StoreSuite):
         assert set(await remembered.get(READER, asked)) == {a_memory().id}
         assert set(await remembered.cues(READER, asked)) == {a_memory().id}
 
-    async def test_an_id_asked_for_twice_comes_once(self, remembered: Store) -> None:
+    async def test_an_id_requested_twice_comes_once(self, remembered: Store) -> None:
         assert len(await remembered.get(READER, [a_memory().id, a_memory().id])) == 1
 
     async def test_asking_for_no_id_finds_none(self, remembered: Store) -> None:
         assert await remembered.get(READER, []) == {}
 
-    async def test_many_ids_can_be_asked_for_at_once(self, remembered: Store) -> None:
+    async def test_many_ids_can_be_requested_at_once(self, remembered: Store) -> None:
         asked = [UUID(int=n) for n in range(40_000)]
         assert set(await remembered.get(READER, [*asked, a_memory().id])) == {a_memory().id}
 

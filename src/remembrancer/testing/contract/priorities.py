@@ -128,7 +128,7 @@ class PriorityContract(StoreSuite):
         strengths = [row["importance"] for row in await exported(store) if row["record"] == "memory"]
         assert strengths == [0.1, 0.1]
 
-    async def test_other_memories_stay_as_they_are(self, store: Store) -> None:
+    async def test_other_memories_are_unchanged(self, store: Store) -> None:
         other = a_memory("other")
         await store.append(SCOPE, [Entry(EVENT), Entry(OTHER, indexed(other, event_ids=[OTHER.id]))])
         await store.set_priority(READER, EVENT.id, Priority.PIN, by="LEAD", reason="", at=LATER, change=floored)

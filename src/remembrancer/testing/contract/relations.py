@@ -58,7 +58,7 @@ class RelationContract(LinkedSuite):
         one, other = sorted((LEFT.id, RIGHT.id))
         assert list((await linked.hubs(READER, EVERYTHING, limit=9)).items()) == [(HUB.id, 2), (one, 1), (other, 1)]
 
-    async def test_as_many_hubs_come_as_are_asked_for(self, linked: Store) -> None:
+    async def test_as_many_hubs_come_as_are_requested(self, linked: Store) -> None:
         await linked.relate(READER, [edge(), edge(HUB, RIGHT)])
         assert await linked.hubs(READER, EVERYTHING, limit=1) == {HUB.id: 2}
 
@@ -82,7 +82,7 @@ class RelationContract(LinkedSuite):
         await linked.relate(READER, [edge()])
         assert await linked.relations(READER, []) == ()
 
-    async def test_edges_of_very_many_memories_can_be_asked_for(self, linked: Store) -> None:
+    async def test_edges_of_very_many_memories_can_be_requested(self, linked: Store) -> None:
         await linked.relate(READER, [edge()])
         assert await linked.relations(READER, [*(UUID(int=n) for n in range(40_000)), HUB.id]) == (edge(),)
 

@@ -475,7 +475,7 @@ class FreshnessContract(IndexSuite):
         await remember(finder.store, a_memory("kestrel barn"))
         assert await finder.found("kestrel") == {"kestrel roof", "kestrel barn"}
 
-    async def test_a_revised_memory_is_found_by_its_new_words_alone(self, finder: Finder) -> None:
+    async def test_a_revised_memory_is_found_by_its_new_words_only(self, finder: Finder) -> None:
         memory = await stored(finder.store, a_memory("kestrel"))
         assert await finder.found("kestrel") == {"kestrel"}
         await finder.store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
@@ -489,7 +489,7 @@ class FreshnessContract(IndexSuite):
         answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.without_vector) == ((), 1)
 
-    async def test_a_retired_memory_is_gone_at_once_and_comes_back(self, finder: Finder) -> None:
+    async def test_a_retired_memory_disappears_at_once_and_can_be_restored(self, finder: Finder) -> None:
         memory = await stored(finder.store, a_memory("kestrel"))
         assert await finder.found("kestrel") == {"kestrel"}
         await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW)

@@ -68,12 +68,12 @@ class StrengthContract(StoreSuite):
         await remembered.adjust(READER, [a_memory().id, a_memory().id], used_once, at=LATER)
         assert (await one(remembered, a_memory().id)).strength.usage.used == 1
 
-    async def test_one_missing_memory_leaves_all_as_they_were(self, remembered: Store) -> None:
+    async def test_one_missing_memory_leaves_everything_unchanged(self, remembered: Store) -> None:
         with pytest.raises(NotFound):
             await remembered.adjust(READER, [a_memory().id, NOWHERE], used_once, at=LATER)
         assert await one(remembered, a_memory().id) == a_memory()
 
-    async def test_a_change_that_raises_leaves_all_as_they_were(self, store: Store) -> None:
+    async def test_a_change_that_raises_leaves_everything_unchanged(self, store: Store) -> None:
         await remember(store, a_memory("one"), a_memory("two"))
         seen: list[Strength] = []
 
@@ -193,7 +193,7 @@ class StrengthContract(StoreSuite):
         assert await remembered.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)]) == {}
         assert await one(remembered, a_memory().id) == a_memory()
 
-    async def test_an_exposure_of_a_missing_memory_leaves_all_as_it_was(self, remembered: Store) -> None:
+    async def test_an_exposure_of_a_missing_memory_leaves_everything_unchanged(self, remembered: Store) -> None:
         async with unchanged(remembered):
             exposed = [shown(a_memory().id), shown(NOWHERE)]
             with pytest.raises(NotFound):

@@ -32,15 +32,15 @@ class SupersessionContract(StoreSuite):
         assert await places.supersede(READER, OLD.id, NEW.id, at=LATER) == expected
         assert await one(places, OLD.id) == expected
 
-    async def test_the_successor_stays_as_it_was(self, places: Store) -> None:
+    async def test_the_successor_is_unchanged(self, places: Store) -> None:
         await places.supersede(READER, OLD.id, NEW.id, at=LATER)
         assert await one(places, NEW.id) == NEW
 
-    async def test_a_superseded_memory_is_listed_no_more(self, places: Store) -> None:
+    async def test_a_superseded_memory_is_no_longer_listed(self, places: Store) -> None:
         await places.supersede(READER, OLD.id, NEW.id, at=LATER)
         assert set(await listed(places)) == {NEW.text, NEWER.text}
 
-    async def test_a_superseded_memory_is_found_no_more(self, places: Store) -> None:
+    async def test_a_superseded_memory_is_no_longer_found(self, places: Store) -> None:
         assert await found(places, "staging") == {OLD.text}
         await places.supersede(READER, OLD.id, NEW.id, at=LATER)
         assert await found(places, "staging") == set()

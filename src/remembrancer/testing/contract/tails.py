@@ -58,7 +58,7 @@ async def due(
 
 
 class TailContract(StoreSuite):
-    async def test_a_stream_nobody_read_is_all_tail(self, store: Store) -> None:
+    async def test_a_stream_without_a_cursor_is_all_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5, 9)
         assert await store.tail(MONDAY) == Tail(
             stream=MONDAY,
@@ -205,7 +205,7 @@ class TailContract(StoreSuite):
         await say(store, MONDAY, 0, 1, 2, 3)
         assert [event.seq for event in await store.stream_events(MONDAY, after=2, limit=9)] == [3, 4]
 
-    async def test_there_are_no_more_than_were_asked_for(self, store: Store) -> None:
+    async def test_there_are_no_more_than_were_requested(self, store: Store) -> None:
         await say(store, MONDAY, 0, 1, 2, 3)
         assert [event.seq for event in await store.stream_events(MONDAY, after=1, limit=2)] == [2, 3]
 

@@ -237,7 +237,7 @@ class ImportContract(WorldSuite):
         listed = await store.events(READER, EventFilter(), limit=9, oldest_first=True)
         assert [(event.text, event.seq) for event in listed] == [("first", 1), ("second", 2), ("from elsewhere", 3)]
 
-    async def test_rows_that_are_there_stay_as_they_are(self, world: Store) -> None:
+    async def test_rows_that_are_there_are_unchanged(self, world: Store) -> None:
         rows = await exported(world)
         await world.set_status(READER, DEPLOY, Status.RETIRED, at=NOW)
         await world.adjust(READER, [OOM], lambda strength: Adjustment(replace(strength, importance=0.0)), at=NOW)

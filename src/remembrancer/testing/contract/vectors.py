@@ -265,7 +265,7 @@ class VectorContract(StoreSuite):
         assert await self._read(store, HIDDEN.id) == {}
         assert set(await self._read(store, HIDDEN.id, reader=Reader(HIDDEN.scope))) == {HIDDEN.id}
 
-    async def test_vectors_of_very_many_memories_can_be_asked_for(self, cued: Store) -> None:
+    async def test_vectors_of_very_many_memories_can_be_requested(self, cued: Store) -> None:
         await give_vectors(cued, {"one": a_vector(1, 0)})
         asked = [*(UUID(int=n) for n in range(40_000)), a_memory().id, a_memory().id]
         assert set(await self._read(cued, *asked)) == {a_memory().id}
@@ -330,7 +330,7 @@ class VectorContract(StoreSuite):
         assert await cued.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=NOW) == 1
         assert await waiting(cued, now=NOW + timedelta(days=9)) == []
 
-    async def test_a_revised_cue_starts_anew(self, store: Store) -> None:
+    async def test_a_revised_cue_starts_again(self, store: Store) -> None:
         memory = await stored(store, a_memory("one"))
         await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
         await store.revise(SCOPE, indexed(replace(memory, text="two")), expected_revision=1, at=NOW)

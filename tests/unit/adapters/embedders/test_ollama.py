@@ -193,7 +193,7 @@ def test_a_tag_of_a_known_model_is_known() -> None:
     assert (model.model_id, model.dim, model.query_prefix) == ("ollama/nomic-embed-text:v1.5", 768, "search_query: ")
 
 
-def test_a_model_nobody_knows_gets_no_prefix() -> None:
+def test_an_unknown_model_gets_no_prefix() -> None:
     assert model_named("hf.co/owner/some-model:Q4_K_M") == OllamaModel(name="hf.co/owner/some-model:Q4_K_M")
 
 

@@ -128,7 +128,7 @@ def test_a_call_holds_as_many_texts_as_its_service_takes(
         ("gemini", "models/gemini-embedding-001", 768, ("gemini/gemini-embedding-001@768", 768)),
     ],
 )
-def test_a_model_is_named_with_the_size_it_is_asked_for(
+def test_a_model_is_named_with_the_size_it_is_requested(
     protocol: Any, name: str, dim: int | None, expected: tuple[str, int | None]
 ) -> None:
     model = remote_model(protocol, name, dim=dim)
@@ -141,7 +141,7 @@ def test_an_invalid_model_name_is_refused(name: str) -> None:
         remote_model("openai", name)
 
 
-def test_vectors_of_another_size_than_asked_for_are_refused(server: EmbeddingServer) -> None:
+def test_vectors_of_another_size_than_requested_are_refused(server: EmbeddingServer) -> None:
     said = failure(server, OpenAiModel(name="text-embedding-3-small"))
     assert "answered with 64 dimensions where 1536 are expected" in said
 

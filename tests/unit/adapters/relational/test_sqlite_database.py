@@ -245,7 +245,7 @@ def test_a_write_cancelled_once_begun_is_made_whole(place: str) -> None:
     assert run(place, work) == [1, 2, 3]
 
 
-def test_snapshots_left_in_the_middle_of_a_read_let_go_of_the_file(file: str) -> None:
+def test_snapshots_left_in_the_middle_of_a_read_release_the_file(file: str) -> None:
     async def left(opened: Database) -> None:
         held = Held()
 
@@ -457,7 +457,7 @@ def test_closing_leaves_one_file(file: str) -> None:
     assert [entry.name for entry in Path(file).parent.iterdir()] == ["notes.db"]
 
 
-def test_closing_lets_go_of_every_file_and_thread(file: str) -> None:
+def test_closing_releases_every_file_and_thread(file: str) -> None:
     async def everything(opened: Database) -> None:
         await asyncio.gather(*(opened.read(noted) for _ in range(8)), opened.write(note(1)))
         async with opened.snapshot() as snapshot:
@@ -468,7 +468,7 @@ def test_closing_lets_go_of_every_file_and_thread(file: str) -> None:
     assert (open_files(), threads()) == before
 
 
-def test_a_file_that_cannot_be_opened_is_let_go_of(file: str) -> None:
+def test_a_file_that_cannot_be_opened_is_released(file: str) -> None:
     Path(file).write_bytes(b"no database " * 1000)
     before = open_files(), threads()
     with pytest.raises(StoreUnavailable):

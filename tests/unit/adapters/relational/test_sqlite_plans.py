@@ -76,7 +76,7 @@ def test_exposures_are_looked_up_memory_by_memory(connection: Connection) -> Non
     assert steps == ["SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)"]
 
 
-def test_edges_are_looked_up_from_the_memories_asked_for(connection: Connection) -> None:
+def test_edges_are_looked_up_from_the_memories_requested(connection: Connection) -> None:
     steps = plans(connection, lambda: lookup.relations(connection, READER, [a_memory().id]), "m", "r", "s", "t")
     assert steps == [
         "SEARCH m USING COVERING INDEX sqlite_autoindex_memories_1 (workspace=? AND id=?)",

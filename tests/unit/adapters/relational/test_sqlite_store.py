@@ -87,7 +87,7 @@ def test_a_row_of_another_process_is_found(path: str) -> None:
     assert with_two(path, work) == (set(), {"a kestrel"})
 
 
-def test_a_memory_that_another_process_revised_is_found_by_its_new_words_alone(path: str) -> None:
+def test_a_memory_that_another_process_revised_is_found_by_its_new_words_only(path: str) -> None:
     async def work(one: SearchedStore, other: SearchedStore) -> tuple[set[str], set[str], set[str]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         before = await one.found("kestrel")
@@ -98,7 +98,7 @@ def test_a_memory_that_another_process_revised_is_found_by_its_new_words_alone(p
     assert with_two(path, work) == ({"a kestrel"}, set(), {"an owl"})
 
 
-def test_a_memory_that_another_process_retired_is_found_no_more(path: str) -> None:
+def test_a_memory_that_another_process_retired_is_no_longer_found(path: str) -> None:
     async def work(one: SearchedStore, other: SearchedStore) -> tuple[set[str], set[str]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         before = await one.found("kestrel")
@@ -192,7 +192,7 @@ def test_feedback_of_another_process_counts(path: str) -> None:
     assert_same_states(with_two(path, work), states_of([replace(a_memory("a kestrel"), strength=LIVED)]))
 
 
-def test_a_memory_that_another_process_retired_as_it_adjusted_it_is_found_no_more(path: str) -> None:
+def test_a_memory_that_another_process_retired_as_it_adjusted_it_is_no_longer_found(path: str) -> None:
     async def work(one: SearchedStore, other: SearchedStore) -> set[str]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         await one.found("kestrel")
@@ -203,7 +203,7 @@ def test_a_memory_that_another_process_retired_as_it_adjusted_it_is_found_no_mor
 
 
 @pytest.mark.parametrize("successor", [a_memory("an owl").id, None], ids=["superseded", "ended"])
-def test_a_memory_whose_validity_another_process_ended_is_found_no_more(path: str, successor: UUID | None) -> None:
+def test_a_memory_whose_validity_another_process_ended_is_no_longer_found(path: str, successor: UUID | None) -> None:
     async def work(one: SearchedStore, other: SearchedStore) -> set[str]:
         for text in ("a kestrel", "an owl"):
             await one.insert(SCOPE, indexed(a_memory(text)))

@@ -138,7 +138,7 @@ def test_a_written_file_is_read_back_byte_for_byte(tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "x.md").read_bytes() == text.encode()
 
 
-def test_a_file_that_is_there_is_not_made_anew(tmp_path: Path) -> None:
+def test_a_file_that_is_there_is_not_made_again(tmp_path: Path) -> None:
     files = a_vault(tmp_path)
     (tmp_path / "x.md").write_text("theirs", encoding="utf-8")
     with pytest.raises(Conflict, match="was created meanwhile"):

@@ -54,7 +54,7 @@ def printed(report: EvaluationReport) -> str:
     return page.getvalue()
 
 
-def test_every_kind_of_view_is_shown_where_all_is_asked_for(shown: tuple[ReportView, ...]) -> None:
+def test_every_kind_of_view_is_shown_where_all_is_requested(shown: tuple[ReportView, ...]) -> None:
     assert {type(view) for view in shown} == set(get_args(ReportView))
 
 

@@ -182,7 +182,7 @@ def test_a_body_that_nobody_reads_does_not_hold_its_connection() -> None:
     served(steps)
 
 
-def test_as_many_half_sent_requests_as_there_may_be_connections_keep_nobody_out() -> None:
+def test_as_many_half_sent_requests_as_there_may_be_connections_keep_no_other_client_out() -> None:
     async def steps(found: Running) -> None:
         for _ in range(60):
             await found.connect(HALF)
@@ -191,7 +191,7 @@ def test_as_many_half_sent_requests_as_there_may_be_connections_keep_nobody_out(
     served(steps, ConnectionLimits(most=20, header_seconds=600))
 
 
-def test_as_many_half_sent_bodies_as_there_may_be_connections_keep_nobody_out() -> None:
+def test_as_many_half_sent_bodies_as_there_may_be_connections_keep_no_other_client_out() -> None:
     head = b"POST /login HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nContent-Length: 100\r\n"
     form = head + b"Content-Type: application/x-www-form-urlencoded\r\n\r\nk"
 

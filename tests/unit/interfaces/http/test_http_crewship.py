@@ -165,7 +165,7 @@ class TestTheJournal:
         answer = crewship(steps)
         assert (answer.status_code, answer.json()["argument"]) == (400, argument)
 
-    def test_the_archive_is_listed_where_it_is_asked_for(self) -> None:
+    def test_the_archive_is_listed_where_it_is_requested(self) -> None:
         async def steps(served: Served) -> Any:
             old = NOW - timedelta(days=40)
             drafts = [EventDraft(text=f"chunk {n}", type="exec.output_chunk", occurred_at=old) for n in range(12)]
@@ -430,7 +430,7 @@ class TestAConsolidation:
 
         assert crewship(steps, llm=ScriptedModel(lambda _: RULE)) == [202, 409, 202]
 
-    def test_that_the_server_s_end_breaks_off_is_reported(self) -> None:
+    def test_that_the_server_s_end_interrupts_is_reported(self) -> None:
         async def steps(served: Served) -> Any:
             await escalations(served, *(f"the saw binds {n}" for n in range(10)))
             background: Background = served.app.state.background

@@ -111,7 +111,7 @@ def test_for_a_body_that_arrives_too_slowly_the_answer_says_that_nothing_was_don
     assert late.json()["detail"] == "the request did not arrive within 0.05 seconds; nothing was done"
 
 
-def test_a_stream_of_events_may_go_on() -> None:
+def test_a_stream_of_events_may_last_longer() -> None:
     async def steps(served: Served) -> str:
         return (await served.http.get("/v1/drip")).text
 

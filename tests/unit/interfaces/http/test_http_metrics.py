@@ -59,7 +59,7 @@ def test_requests_are_counted_by_route_method_and_status() -> None:
     assert "xyzzy" not in str(found)
 
 
-def test_a_method_that_nobody_knows_makes_no_series_of_its_own() -> None:
+def test_an_unknown_method_makes_no_series_of_its_own() -> None:
     async def steps(served: Served) -> str:
         await served.http.request("BREW", "/v1/things/a")
         return (await served.http.get("/metrics")).text

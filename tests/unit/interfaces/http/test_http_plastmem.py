@@ -346,7 +346,7 @@ class TestTheLastEpisodes:
 
         assert plastmem(steps, clock=FixedClock(NOW)) == [1, 0]
 
-    def test_are_as_many_as_asked_for_and_never_none(self) -> None:
+    def test_are_as_many_as_requested_and_never_none(self) -> None:
         async def steps(served: Served) -> Any:
             for part in range(3):
                 view = served.memory.scoped(session=str(ONE))

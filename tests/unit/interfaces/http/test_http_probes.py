@@ -159,7 +159,7 @@ def test_the_embedder_is_asked_again_when_its_answer_is_old() -> None:
     assert asyncio.run(steps()) == 2
 
 
-def test_an_embedder_that_hangs_makes_nobody_wait_and_is_reported() -> None:
+def test_an_embedder_that_hangs_makes_no_request_wait_and_is_reported() -> None:
     async def steps() -> tuple[SearchState, SearchState]:
         ask = Asked()
         watch = EmbedderWatch(ask, fresh=0, patience=0.01)

@@ -173,7 +173,7 @@ def test_the_burst_is_two_seconds_worth_and_at_least_ten() -> None:
     assert (rate_of(100), rate_of(1), rate_of(0)) == (TokenRate(100, 200), TokenRate(1, 10), None)
 
 
-def test_only_so_many_buckets_are_kept_those_asked_for_last() -> None:
+def test_only_so_many_buckets_are_kept_the_last_used() -> None:
     buckets = Buckets(TokenRate(1, 1), Hand(), most=2)
     assert [buckets.take(name).is_given for name in ("first", "second", "third", "third")] == [True, True, True, False]
     assert len(buckets) == 2

@@ -69,6 +69,6 @@ def test_a_piece_ends_where_a_paragraph_does() -> None:
     assert all(chunk.text.endswith("sentence.") for chunk in of(text))
 
 
-def test_only_the_part_asked_for_is_cut() -> None:
+def test_only_the_requested_part_is_cut() -> None:
     text = "Before.\n\nInside.\n\nAfter."
     assert chunks(text, Span(9, 18)) == (Chunk(9, "Inside."),)

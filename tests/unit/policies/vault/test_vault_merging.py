@@ -73,7 +73,7 @@ def test_a_count_is_a_reason_to_write() -> None:
 
 
 @pytest.mark.parametrize(("later", "agrees"), [(timedelta(), True), (timedelta(seconds=1), False)])
-def test_nothing_was_agreed_with_a_memory_made_anew(later: timedelta, agrees: bool) -> None:
+def test_nothing_was_agreed_with_a_memory_made_again(later: timedelta, agrees: bool) -> None:
     base = Base(agreed(BASE), NOW)
     assert (base_for(base, a_memory(at=NOW + later)) is not None) is agrees
 
