@@ -1,6 +1,6 @@
 """The errors that Remembrancer raises. Each has one code on the wire.
 
-Expected outcomes (nothing found, an unavailable leg, an invalid record in an import) are values, not errors.
+Expected outcomes (nothing found, an unavailable search, an invalid record in an import) are values, not errors.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -34,11 +35,15 @@ RETIRED: Final = {
 RETIRED_WORD: Final = re.compile(rf"\b({'|'.join(RETIRED)})s?\b", re.IGNORECASE)
 
 
-def nodes() -> Iterator[tuple[str, ast.AST]]:
-    """Every node of the package's source, with its file and line."""
-    for file in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            yield f"{file.relative_to(SOURCE)}:{getattr(node, 'lineno', 1)}", node
+@cache
+def nodes() -> tuple[tuple[str, ast.Expr | ast.Subscript], ...]:
+    """The expression statements and subscripts of the package's source, with their places."""
+    return tuple(
+        (f"{file.relative_to(SOURCE)}:{node.lineno}", node)
+        for file in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Expr | ast.Subscript)
+    )
 
 
 def docstrings() -> Iterator[tuple[str, str]]:

@@ -30,7 +30,7 @@ _MESSAGE_CHARS: Final = 200
 
 _REFUSED_KEY: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _OVERLOADED: Final = 529
-"""Used by some services beside 503."""
+"""A status that some services use like 503 when they are overloaded."""
 _LATER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, _OVERLOADED)
 
 
@@ -94,7 +94,7 @@ class HttpService:
     async def post(self, path: str, body: Mapping[str, Any], *, hint: str = "is it running there?") -> HttpAnswer:
         """The answer to a JSON body, whatever its status. `path`: below the address; "" for the address itself.
 
-        `hint`: what to check where nobody listens. Raises TryLater where it cannot be reached or breaks off.
+        `hint`: a hint for errors if no server listens. Raises TryLater if it cannot be reached or breaks off.
         """
         if self._client.is_closed:
             raise ModelUnavailable(f"{self._where}: the connection is closed")

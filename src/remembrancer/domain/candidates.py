@@ -46,7 +46,7 @@ class ContextFeatures:
     - `session`: the greatest bm25 of any turn of the turn's session.
     - `speaker_match`: 1 if the turn's speaker or role is, or may be, one that the question asks about, else 0.
     - `flags`: flags of the cue, as `domain.memory.CueFlag`.
-    - `rank`: from 1, by coverage + `neighbour_coverage`; 0 if this leg did not return the candidate.
+    - `rank`: from 1, by coverage + `neighbour_coverage`; 0 if this search did not return the candidate.
     - `stream`: the number of the best cue's session; -1 without a session.
     """
 
@@ -64,7 +64,7 @@ class Candidates:
 
     `similarity`: cosine in [-1, 1]. `bm25`: at least 0, comparable within this answer only; no text can exceed
     `bm25_bound` for this question. `coverage`, in [0, 1]: the share of the question's idf in the best cue.
-    `dense_rank`, `lexical_rank`: from 1; 0 if that leg did not return the candidate, which may still have a score.
+    `dense_rank`, `lexical_rank`: from 1; 0 if that search did not return the candidate, which may still have a score.
     `cue`: the ordinal of the best cue; `ref`: the store's id of that cue.
     """
 

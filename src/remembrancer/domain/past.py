@@ -65,8 +65,8 @@ def same_state(one: Memory, other: Memory) -> bool:
 def as_it_was(memory: Memory, at: datetime, revision: Revision | None, state: PastState | None) -> Memory:
     """The memory as it was at a time, given its revision and state of then (None: those that it has now).
 
-    Its visibility is the narrower of then and now: a question about the past shows nobody what they may not see now, or
-    might not see then.
+    Its visibility is the narrower of then and now: a question about the past shows a reader only what they may see now
+    and might see then.
     """
     consolidated = None if memory.consolidated_at is None or memory.consolidated_at > at else memory.consolidated_at
     return replace(

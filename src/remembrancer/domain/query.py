@@ -18,7 +18,8 @@ class Filter:
     """A filter on memories, beyond visibility. None means any.
 
     - `current_at`: believed at that time: recorded by then, within [valid_from, valid_until), not yet superseded or
-      retired. `past`: the memories are those of then, with what they said, had and were; else those of now.
+      retired. `past`: memories are returned with their texts and fields as of that time; otherwise with the present
+      ones.
     - `since`, `until`: its time span overlaps [since, until).
     - `tags`: it has all of these; `without_tags`: none of these.
     - `kinds`, `tiers`, `visibilities`: it has one of these; `without_kinds`: none of these.

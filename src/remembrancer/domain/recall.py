@@ -38,9 +38,9 @@ class Part:
 class Explanation:
     """Why a hit has its score.
 
-    `signals`: every signal that the score may read; None if absent. `ranks`: the hit's rank, from 1, in each leg that
-    found it; equal values share the best rank, as in the score. `matched`: the question's terms in the best cue, if
-    requested.
+    `signals`: every signal that the score may read; None if absent. `ranks`: the hit's rank, from 1, in each search
+    that found it; equal values share the best rank, as in the score. `matched`: the question's terms in the best cue,
+    if requested.
     """
 
     score: Part
@@ -55,7 +55,7 @@ class Hit:
     or text.
 
     `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` relation gave the
-    score, if no leg found the memory or the relation gave a higher score. `journal_only`: the hit is an event
+    score, if no search found the memory or the relation gave a higher score. `journal_only`: the hit is an event
     (`cue.event_id`) that formed no memory; `memory` has its text and is not stored.
     """
 
@@ -166,7 +166,7 @@ class Recall(Sequence[Hit]):
         return self.block(max_chars=max_chars, detail=detail).text
 
     def block(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> Rendered:
-        """As `render`, with the hits that fitted, to be passed to `mark`."""
+        """The text of `render`, and the hits that fitted, to be passed to `mark`."""
         return self.renderer.hits(self, max_chars=max_chars, detail=validation.choice("detail", detail, Detail))
 
     def render_pinned(self, *, max_chars: int = 4000) -> str:

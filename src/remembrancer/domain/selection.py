@@ -1,4 +1,4 @@
-"""Which memories a reader may see and a filter keeps. Every store and index must give the same results."""
+"""The memories that a reader may see and a filter keeps. Every store and index must give the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From candidates to hits: rank them, read their rows, drop repeated texts, diversify."""
+"""Choice of hits among candidates: rank them, read their rows, drop repeated texts, diversify."""
 
 from __future__ import annotations
 

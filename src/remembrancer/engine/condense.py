@@ -55,7 +55,7 @@ class OrderedMemories:
 async def not_undone(ctx: Context, groups: Iterable[MemoryGroup], purpose: str) -> tuple[MemoryGroup, ...]:
     """The groups for which no memory was made before with this purpose.
 
-    If one was made, somebody has restored its unchanged sources; replacing them again would undo that.
+    If one was made, its unchanged sources were restored by hand; replacing them again would undo that.
     """
     made = {id_of(group, purpose): group for group in groups}
     by_scope: dict[Scope, list[UUID]] = {}

@@ -139,7 +139,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who calls: the scope that is written to, and the role that determines what is read.
+    """The caller: the scope that is written to, and the role that determines what is read.
 
     `bound`: the parts of the scope, and `role`, that this caller cannot change.
     """

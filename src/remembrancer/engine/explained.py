@@ -62,7 +62,7 @@ def _later(make: Callable[[], Explanation]) -> Explanation:
 
 
 _LEGS: Final = {"dense": "dense_leg", "lexical": "lexical_leg"}
-"""The signal of each leg."""
+"""The signal of each search."""
 
 
 class _All:

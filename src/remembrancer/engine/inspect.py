@@ -187,7 +187,7 @@ def _found(hit: Hit) -> str:
 
 
 def _not_brought(answer: Recall, depth: int) -> str:
-    """Why no leg found it. If a leg returned fewer than `depth` memories, no other memory matches it."""
+    """Why no search found it. If a search returned fewer than `depth` memories, no other memory matches it."""
     words = (
         f"{depth} memories match the question's words better"
         if answer.trace.legs["lexical"] >= depth

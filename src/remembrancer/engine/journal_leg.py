@@ -1,4 +1,4 @@
-"""Journal entries as candidates of the lexical leg, whether or not a memory was formed from them."""
+"""Journal entries as candidates of the lexical search, whether or not a memory was formed from them."""
 
 from __future__ import annotations
 

@@ -158,8 +158,8 @@ async def _once(
 
 
 def _outdated(later: Memory, known: Memory, others: Sequence[Memory], now: datetime) -> list[Memory]:
-    """Those of the other memories of a topic that a revision of `known` supersedes: none while it is private, or is not
-    valid now.
+    """The other memories of a topic that a revision of `known` supersedes: none while `known` is private or not valid
+    now.
     """
     begun = later.valid_from is None or later.valid_from <= now
     if later.visibility is not Visibility.WORKSPACE or not (begun and holds(known, now) and holds(later, now)):

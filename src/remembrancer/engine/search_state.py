@@ -12,11 +12,11 @@ from remembrancer.values import dataclass
 
 class SearchMode(StrEnum):
     VECTOR = "vector"
-    """By words and vectors."""
+    """Search by words and vectors."""
     VECTOR_DEGRADED = "vector-degraded"
-    """By words only: the embedder does not answer."""
+    """Search by words only, because the embedder does not answer."""
     SPARSE_ONLY = "sparse-only"
-    """By words only: there is no embedder."""
+    """Search by words only, because there is no embedder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which conversations are measured: the `first` n, or those named in `only`; all when neither is given.
+    """The conversations to measure: the `first` n, or those named in `only`; all when neither is given.
 
     `tuned`: ids of the selected conversations that the configuration was tuned on; these and the others are also
     reported separately.
@@ -132,7 +132,7 @@ class Selection:
     def of(self, dataset: Dataset) -> Dataset:
         """The data set with the selected conversations only, in its own order.
 
-        Raises InvalidInput for an unknown id, for `first` beside `only`, and when `tuned` names every selected
+        Raises InvalidInput for an unknown id, for `first` together with `only`, and when `tuned` names every selected
         conversation.
         """
         if self.first is not None and self.only:

@@ -14,7 +14,7 @@ from remembrancer.values import dataclass
 FIRST: Final = 10
 """Turns that a reader of the answer itself reads."""
 READERS: Final = (f"first {FIRST}", *BUDGETS)
-"""Who reads the answer: its first FIRST turns, or a block of one of BUDGETS."""
+"""The parts of an answer that are read: its first FIRST turns, or a block of one of BUDGETS."""
 
 
 class Cause(StrEnum):

@@ -59,7 +59,7 @@ def as_json(report: SegmentationReport) -> dict[str, JsonValue]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodMetrics:
-    """Each method's metrics on a set. `name`, here and below: the picture's file name without extension."""
+    """Each method's metrics on a set. `name`: the file name of its picture, without extension."""
 
     name: str
     of: SetReport

@@ -193,7 +193,9 @@ def _found(
     chars: Mapping[str, Mapping[str, float]],
     report: EvaluationReport,
 ) -> Iterator[ReportView]:
-    """Turns found, sessions found, and evidence in blocks. `part`: the group of conversations, empty for all."""
+    """The views of turns found, sessions found, and evidence in blocks. `part`: the group of conversations, empty for
+    all.
+    """
     prefix, only = _affixes(part)
     turns = {system: levels.turn for system, levels in systems.items()}
     sessions = {system: levels.session for system, levels in systems.items()}

@@ -42,7 +42,7 @@ class AsyncJobsApi(View):
         return await self._indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
 
     async def reindex(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Make the vectors of the embedder in use anew, for all cues of the workspace, before returning.
+        """Compute the vectors of all cues of the workspace again, with the embedder in use, before returning.
 
         Until then recall finds memories without a vector by their words. If it is interrupted, the index sweep goes on
         with it. Raises ModelUnavailable, and drops nothing, if the embedder does not answer.

@@ -61,8 +61,8 @@ class AsyncKeysApi(View):
         return await self._ctx.store.revoke_key(self._scope, api_key.key_id("key_id", key_id), at=self._ctx.clock())
 
     async def find(self, token: str) -> ApiKey | None:
-        """The valid key with that token, in any workspace of this store; None if there is none. Raises InvalidInput for
-        what is no text.
+        """The valid key with that token, in any workspace of this store; None if there is none. Raises InvalidInput if
+        the token is not a text.
         """
         if not isinstance(cast("object", token), str):
             raise InvalidInput("token", "(not shown)", "a string")

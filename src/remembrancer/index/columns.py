@@ -140,7 +140,7 @@ class MemoryColumns:
         self._alive.values[slot] = False
 
     def mask(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
-        """Which slots the reader may see and the filter keeps, shape (memories,), as `domain.selection`."""
+        """The slots that the reader may see and the filter keeps, shape (memories,), as `domain.selection`."""
         at = micros(where.current_at)
         keep = self.seen_by(reader)
         keep &= self._numbers["current_from"].values <= at
@@ -165,12 +165,12 @@ class MemoryColumns:
         return keep
 
     def happened_in(self, start: datetime, end: datetime) -> NDArray[np.bool_]:
-        """Which slots have a time span that overlaps [start, end), shape (memories,)."""
+        """The slots with a time span that overlaps [start, end), shape (memories,)."""
         since = self._numbers["occurred_to"].values >= micros(start)
         return since & (self._numbers["occurred_from"].values < micros(end))
 
     def seen_by(self, reader: Reader, slots: NDArray[np.integer] | slice = _EVERY) -> NDArray[np.bool_]:
-        """Which of these slots the reader may see, in their order."""
+        """The slots among these that the reader may see, in their order."""
         mine = reader.scope
 
         def are(name: str, value: str | None) -> NDArray[np.bool_]:

@@ -91,8 +91,8 @@ class CueContext:
     ) -> ContextFeatures:
         """The context features of candidates; the arrays have one element for each.
 
-        `by_words`: the best cue by lexical score; `best`: the best cue by both legs; `rank`: the rank in the context
-        leg. `coverage`: the result of `neighbour_coverage`.
+        `by_words`: the best cue by lexical score; `best`: the best cue by both searches; `rank`: the rank in the
+        context search. `coverage`: the result of `neighbour_coverage`.
         """
         return ContextFeatures(
             neighbour_coverage=coverage[by_words],

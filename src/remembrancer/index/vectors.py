@@ -46,7 +46,7 @@ class VectorTable:
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which cues have a vector, shape (cues,)."""
+        """The cues with a vector, shape (cues,)."""
         return ~np.isnan(self._scales.values)
 
     def extend(self, vectors: NDArray[np.float32]) -> None:

@@ -42,8 +42,8 @@ of a search.
 class LookedUp:
     """The result of a search's lexical part. `kept`, `scores` are by slot; `cue_kept` (None: all), `coverage` by cue.
 
-    `coverage`: from `CueContext.neighbour_coverage`. `lexical_slots`, `context_slots`: the slots that the lexical leg
-    and the context leg return, best first.
+    `coverage`: from `CueContext.neighbour_coverage`. `lexical_slots`, `context_slots`: the slots that the lexical
+    search and the context search return, best first.
     """
 
     of: tuple[WorkspaceIndex, int]
@@ -281,7 +281,7 @@ class WorkspaceIndex:
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _kept(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
-        """Which slots the reader may see and the filter keeps. One recall asks twice with the same objects: for the
+        """The slots that the reader may see and the filter keeps. One recall asks twice with the same objects: for the
         participants and for the search.
         """
         last = self._last_kept
@@ -356,7 +356,7 @@ class WorkspaceIndex:
     def _best_cues(
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each slot, its best cue by both legs, and its best cue by the lexical leg alone."""
+        """For each slot, its best cue by both searches, and its best cue by the lexical search alone."""
         if len(self._first_cue) == len(self._memory_of_cue):
             return slots, slots
         cues, begins, sizes = self._cues_of(slots)
@@ -389,7 +389,7 @@ class WorkspaceIndex:
 
 
 def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDArray[np.int32]:
-    """The rank, from 1, of each found slot in a leg's order; 0 if the leg did not return it."""
+    """The rank, from 1, of each found slot in a search's order; 0 if the search did not return it."""
     ranks = np.zeros(slots, dtype=np.int32)
     ranks[leg] = np.arange(1, len(leg) + 1, dtype=np.int32)
     return ranks[found]

@@ -51,7 +51,7 @@ class MessagePart:
 def passages(content: object) -> Iterator[MessagePart | InvalidInput]:
     """The parts of a message's content, in order; consecutive text blocks form one part.
 
-    An error stands for a block that was left out; the others follow.
+    An error replaces a block that was left out; the others follow.
     """
     if isinstance(content, str):
         yield MessagePart(kind=BlockKind.SAID, index=0, text=content)

@@ -19,9 +19,9 @@ from remembrancer.values import dataclass
 MOST_COUNTED: Final = 1_000
 """Waiting items are counted up to this number."""
 MOST_LISTED: Final = 1_000
-"""So many of the texts whose embedding failed are listed, the next to be tried first."""
+"""The maximum number of listed texts whose embedding failed; those to be tried next come first."""
 MOST_OF_TEXT: Final = 200
-"""So many characters of each are shown."""
+"""The maximum number of characters shown of each text."""
 LONGER_THAN_ANY_WAIT: Final = timedelta(days=2)
 """Longer than any retry delay, so that deferred items are counted too."""
 

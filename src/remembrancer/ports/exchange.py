@@ -694,6 +694,6 @@ _ALL: Final[tuple[_Shape[Any], ...]] = (
 )
 
 RECORDS: Final = tuple(shape.name for shape in _ALL)
-"""In the order of an export: a row follows every row it refers to."""
+"""The kinds of records in the order of an export: a row follows every row it refers to."""
 _SHAPES: Final = {shape.name: shape for shape in _ALL}
 _SHAPE_OF: Final = {shape.kind: shape for shape in _ALL}

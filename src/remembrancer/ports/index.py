@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """One question to an index. Each leg is optional and returns up to `depth` memories, each scored by its best cue.
-    `model`: the model whose vectors are compared, if the question has a vector.
+    """One question to an index. Each search is optional and returns up to `depth` memories, each scored by its best
+    cue. `model`: the model whose vectors are compared, if the question has a vector.
 
-    `context_features`: compute them, and use them as a leg of their own. The context of a turn is the turns around it
-    in its stream (its whole scope, session included), by `seq`, within `ContextRules`, without rows that the reader may
-    not see or the filter leaves out. `speakers`, `roles`: the names or roles asked about, for `speaker_match`; cues
+    `context_features`: compute them, and use them as a search of their own. The context of a turn is the turns around
+    it in its stream (its whole scope, session included), by `seq`, within `ContextRules`, without rows that the reader
+    may not see or the filter leaves out. `speakers`, `roles`: the names or roles asked about, for `speaker_match`; cues
     without an event (notes, facts) match every role, because their speaker is unknown.
 
     `any_at`: also return the newest `depth` memories that happened in one of these aware intervals [start, end),
@@ -71,7 +71,7 @@ class Bm25:
 
 @dataclass(frozen=True, slots=True)
 class ContextRules:
-    """Which turns of a stream are context for each other, and the weights of their terms.
+    """The turns of a stream that are context for each other, and the weights of their terms.
 
     A gap of more than `gap` between two turns ends the context in that direction. Terms of an adjacent turn have weight
     1; terms that only a turn two away contains have weight `next_but_one`. A turn of more than `brief_terms` terms is
@@ -105,10 +105,10 @@ class Search(Protocol):
     """A search after all steps that need no question vector. Use it once, within the read in which it was begun."""
 
     def candidates(self, vector: Vector | None = None) -> Candidates:
-        """The union of the legs' results, with the scores of both legs for every candidate.
+        """The union of the searches' results, with the scores of both searches for every candidate.
 
-        `vector`: of the question, float32 (dim,), unit length; None: no dense leg. Raises InvalidInput for a vector if
-        the request names no model, EmbedderMismatch for another dimension.
+        `vector`: of the question, float32 (dim,), unit length; None: no dense search. Raises InvalidInput for a vector
+        if the request names no model, EmbedderMismatch for another dimension.
         """
         ...
 

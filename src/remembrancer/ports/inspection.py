@@ -21,10 +21,10 @@ class Stats:
 
     events: int
     memories: Mapping[str, int]
-    """By status."""
+    """The number of memories by status."""
     cues: int
     vectors: Mapping[str, int]
-    """By model."""
+    """The number of vectors by model."""
     truncated: int
     relations: int
     oldest: datetime | None

@@ -79,8 +79,9 @@ class FoundEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aged:
-    """Which events are old enough to archive: those of `types` (`network.*` matches every type with that prefix) that
-    happened before `before` with a priority not in `keep`. Events that a memory was formed from are never archived.
+    """The events that are old enough to archive: those of `types` (`network.*` matches every type with that prefix)
+    that happened before `before` with a priority not in `keep`. Events that a memory was formed from are never
+    archived.
     """
 
     types: frozenset[str]

@@ -1,4 +1,4 @@
-"""The default preset: verbatim turns, lexical and dense legs, slow decay, reinforcement by use."""
+"""The default preset: verbatim turns, lexical and dense searches, slow decay, reinforcement by use."""
 
 from __future__ import annotations
 

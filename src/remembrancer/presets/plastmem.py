@@ -1,4 +1,4 @@
-"""PlastMem: episodes of conversations; both legs fused by rank, weighted by retrievability."""
+"""PlastMem: episodes of conversations; both searches fused by rank, weighted by retrievability."""
 
 from __future__ import annotations
 

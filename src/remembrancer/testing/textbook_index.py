@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 
 class TextbookIndex:
-    """An index without any state: every answer is computed anew. It reads only the rows of a `ReferenceStore`."""
+    """An index without any state: every answer is computed from the rows. It reads only the rows of a
+    `ReferenceStore`.
+    """
 
     @property
     def capabilities(self) -> Capabilities:

@@ -62,7 +62,7 @@ class HttpEmbedder:
 
     @property
     def model_id(self) -> str:
-        """For example "ollama/nomic-embed-text"."""
+        """The service and the model, for example "ollama/nomic-embed-text"."""
         return self._model.model_id
 
     @property

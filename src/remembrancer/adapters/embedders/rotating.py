@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DOCUMENTS_WAIT: Final = 60.0
-"""Seconds that documents wait in all for a key; the index sweep tries them again later."""
+"""The total time in seconds that embedding documents waits for a key; afterwards the index sweep tries again."""
 QUESTION_WAIT: Final = 1.0
-"""Seconds that a question waits: somebody waits for its answer, and it can be searched by its words."""
+"""The time in seconds that embedding a question waits for a key: short, because a lexical search can answer instead."""
 ROUNDS: Final = 4
 """The maximum number of tries of each key for one call."""
 FIRST_WAIT: Final = 1.0

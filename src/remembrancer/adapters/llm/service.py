@@ -1,4 +1,4 @@
-"""Which model of which provider is used, and at which address. Importing this module imports no provider's package."""
+"""The language model to use: its provider, name and address. Importing this module imports no provider's package."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class LlmService:
 
     @property
     def model_id(self) -> str:
-        """For example "openai:gpt-5-mini"."""
+        """The provider and the model, for example "openai:gpt-5-mini"."""
         return f"{self.provider}:{self.model}"
 
     @property

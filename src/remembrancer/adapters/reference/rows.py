@@ -95,15 +95,15 @@ class Rows:
     memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])
     provenance: dict[UUID, tuple[UUID, ...]] = field(default_factory=dict[UUID, tuple[UUID, ...]])
     cues: dict[int, IndexedCue] = field(default_factory=dict[int, IndexedCue])
-    """By cue number (`ref`). Also those of earlier revisions."""
+    """The cues by number (`ref`), also those of earlier revisions."""
     spans: dict[int, CueSpan] = field(default_factory=dict[int, CueSpan])
-    """By cue number: the revisions that a cue belongs to."""
+    """The revisions by cue number: that a cue belongs to."""
     vectors: dict[tuple[int, str], StoredVector] = field(default_factory=dict[tuple[int, str], StoredVector])
-    """By cue number and model; failures likewise."""
+    """The vectors by cue number and model; failures likewise."""
     failures: dict[tuple[int, str], Failure] = field(default_factory=dict[tuple[int, str], Failure])
     revisions: dict[tuple[UUID, int], Revision] = field(default_factory=dict[tuple[UUID, int], Revision])
     past_states: dict[tuple[UUID, datetime], PastState] = field(default_factory=dict[tuple[UUID, datetime], PastState])
-    """By memory and end."""
+    """The past states by memory and end."""
     changed_at: dict[UUID, datetime] = field(default_factory=dict[UUID, datetime])
     """When each memory was last written, by the time of that write."""
     relations: dict[tuple[UUID, UUID, RelationKind], Relation] = field(
@@ -115,9 +115,9 @@ class Rows:
     """Two exposures of one memory and kind at the same microsecond count once."""
     audit: set[Audited] = field(default_factory=set[Audited])
     health: dict[tuple[str, date], HealthSnapshot] = field(default_factory=dict[tuple[str, date], HealthSnapshot])
-    """By crew ("" for the whole workspace) and day."""
+    """The snapshots by crew ("" for the whole workspace) and day."""
     streams: dict[Scope, StreamProgress] = field(default_factory=dict[Scope, StreamProgress])
-    """Only streams with a cursor."""
+    """The streams that have a cursor."""
     ends: dict[Scope, int] = field(default_factory=dict[Scope, int])
     """The last position of each stream that lost events by erasure, which is not reused."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
@@ -125,7 +125,7 @@ class Rows:
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     deferrals: dict[tuple[str, str], Deferral] = field(default_factory=dict[tuple[str, str], Deferral])
-    """By job name and item."""
+    """The deferrals by job name and item."""
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     positions: dict[UUID, int] = field(default_factory=dict[UUID, int])
     """The position of each event in the journal. `recorded` is the last assigned position."""
@@ -133,7 +133,7 @@ class Rows:
     priority_changes: set[PriorityChange] = field(default_factory=set[PriorityChange])
     keys: dict[UUID, ApiKey] = field(default_factory=dict[UUID, ApiKey])
     claims: dict[str, Held] = field(default_factory=dict[str, Held])
-    """By idempotency key."""
+    """The claims by idempotency key."""
     change: int = 0
     changes: dict[UUID, int] = field(default_factory=dict[UUID, int])
     """The last change number of each memory. `change` is the last assigned number."""

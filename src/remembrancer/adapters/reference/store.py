@@ -412,7 +412,7 @@ class ReferenceStore:
         )
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
-        """Only checks that the rows can be read: nothing is derived from them."""
+        """Check that the rows can be read. There is no derived data to check."""
         rows = self.rows_of(scope)
         return (Finding("rows", True, f"{len(rows.memories)} memories, {len(rows.events)} events"),)
 

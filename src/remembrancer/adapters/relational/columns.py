@@ -186,9 +186,9 @@ FLAG: Final = Codec(int, bool)
 OBJECT: Final = Codec(encoded, decoded)
 TAGS: Final = Codec(_tags_binding, _tags)
 SCOPE_PART: Final = Codec(_empty_for_none)
-"""'' stands for None. `scope_of` reads it."""
+"""A part of a scope as text; '' means None. `scope_of` reads it."""
 NAME: Final = Codec(_empty_for_none, _none_for_empty)
-"""'' stands for None."""
+"""A name as text; '' means None."""
 
 
 def one_of(kind: Callable[[Any], object]) -> Codec:
@@ -211,7 +211,7 @@ def as_written() -> Generator[None]:
 
 @lru_cache(maxsize=1024)  # the rows of one answer have few scopes
 def scope_of(workspace: str, project: str, crew: str, agent: str, session: str) -> Scope:
-    """The scope in these columns of a row: "" stands for None."""
+    """The scope in these columns of a row: "" means None."""
     return Scope(
         workspace=workspace,
         project=project or None,

@@ -98,7 +98,7 @@ class Dialect(Protocol):
         ...
 
     def overwriting(self, connection: Connection) -> AbstractContextManager[None]:
-        """If the database can: rows deleted inside leave no bytes behind."""
+        """A context in which deleted rows are overwritten, if the database supports it."""
         ...
 
     def size(self, connection: Connection) -> int:
@@ -148,7 +148,7 @@ class Backend(Protocol):
         ...
 
     def copy(self, connection: Connection) -> Connection:
-        """For a private database: a connection to a copy of the state that this one sees."""
+        """A connection to a copy of the state that this one sees."""
         ...
 
     def purge(self, connection: Connection) -> str:

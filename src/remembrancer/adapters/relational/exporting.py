@@ -96,7 +96,7 @@ def export_page(connection: Connection, workspace: str, record: str, after: Any)
 
 
 def _source(columns: Columns[Any], key: int, rows: str) -> _Source:
-    """For rows that contain the whole record."""
+    """The source of records whose rows contain the whole record."""
     return _Source(columns.selected, key, rows, lambda _connection, row: columns.value_of(row))
 
 

@@ -29,7 +29,9 @@ _EXPOSED: Final = (
     " UNION ALL SELECT (SELECT min(memory) FROM exposures WHERE memory > exposed.n) FROM exposed"
     " WHERE exposed.n IS NOT NULL)"
 )
-"""The memories with exposures, by one index step each: most have none, and some have thousands."""
+"""SQL for the memories that have exposures. It reads one index entry per memory, because some have thousands of
+exposures.
+"""
 
 
 def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:

@@ -181,5 +181,5 @@ def _output(session: ClassifierSession, model: Path) -> str:
 
 
 def _described(values: Sequence[GraphValue]) -> str:
-    """For example "input_ids tensor(int64) (batch, pieces)"."""
+    """The name, type and shape of each input, for example "input_ids tensor(int64) (batch, pieces)"."""
     return "; ".join(f"{one.name} {one.type} ({', '.join(map(str, one.shape))})" for one in values) or "nothing"

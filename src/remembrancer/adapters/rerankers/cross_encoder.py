@@ -72,7 +72,7 @@ class CrossEncoder:
 
     @property
     def model_id(self) -> str:
-        """For example "cross-encoder/ms-marco-MiniLM-L6-v2", from the folder's name."""
+        """The model's name, for example "cross-encoder/ms-marco-MiniLM-L6-v2", from the folder's name."""
         return self._model_id
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:

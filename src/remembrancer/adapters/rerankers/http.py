@@ -60,7 +60,7 @@ class HttpReranker:
 
     @property
     def model_id(self) -> str:
-        """For example "rerank/rerank-v3.5"."""
+        """The model's name, for example "rerank/rerank-v3.5"."""
         return self._service.model_id
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:

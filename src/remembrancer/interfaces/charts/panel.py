@@ -91,7 +91,9 @@ class Panel:
         return axis + words + self._note(label, (self.left + self.right) / 2, self.bottom + 40.0, "middle")
 
     def rows(self, names: Sequence[str]) -> Markup:
-        """The y axis with words beside 0, 1, 2 and so on, on several lines if they contain line ends."""
+        """The y axis with words instead of the numbers 0, 1, 2 and so on, on several lines if they
+        contain line ends.
+        """
         marks = NOTHING
         for row, name in enumerate(names):
             lines = name.split("\n")

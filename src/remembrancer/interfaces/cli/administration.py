@@ -107,7 +107,7 @@ def import_(
 
 
 def reindex(call: Invocation) -> None:
-    """Make all vectors anew.
+    """Compute all vectors again.
 
     For the embedder in use: after its model was changed under the same name, or for memories that were indexed without
     token embeddings. Recall finds them by their words until they are done. Nothing is dropped if it does not answer.

@@ -39,7 +39,7 @@ _LEFT_OUT: Final = {
     "semantic": "there is no separate graph database: relations are in the same file",
     "cache": "recall needs no cache",
 }
-"""By section: why its other keys have no setting."""
+"""The reason why the other keys of a section have no setting, by section."""
 
 
 def import_config(
@@ -134,7 +134,9 @@ def _flat(section: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def _model(provider: object, model: object) -> str | None:
-    """PROVIDER:MODEL, if the provider is named beside the model or before it ("gemini/gemini-embedding-001")."""
+    """PROVIDER:MODEL, if the provider is given in a key of its own or before the model
+    ("gemini/gemini-embedding-001").
+    """
     if not isinstance(model, str):
         return None
     before, slash, name = model.partition("/")

@@ -161,7 +161,9 @@ class Invocation:
 
     @contextmanager
     def indexing(self, memory: Remembrancer, *, anew: bool = False) -> Generator[Callable[[int], None], None, None]:
-        """A progress bar in cues while they are indexed; `anew`: all of them. Call the result with the number done."""
+        """A progress bar in cues while they are indexed; `anew`: all cues are indexed. Call the result with the number
+        done.
+        """
         stats = memory.health.stats()
         waiting = stats.cues - (0 if anew else max(stats.vectors.values(), default=0))
         with self._progress("indexing", MofNCompleteColumn(), waiting) as update:

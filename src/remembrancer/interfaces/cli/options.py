@@ -97,7 +97,7 @@ _PARSED: Final[Mapping[Any, tuple[Any, str, Parse]]] = {
     dict[str, Any]: (list[str] | None, "KEY=VALUE", lambda flag, texts, _: key_values(flag, texts)),
     Any: (str | None, "JSON", lambda flag, text, _: _json(flag, text)),
 }
-"""By the type of an option: its type for typer, its metavar, and how it is parsed."""
+"""For each type of an option: its type for typer, its metavar, and how it is parsed."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _ABSENT: Final = {"lexical_only": "as score"}
 """The meaning of `false` for choices where "no" would be unclear."""
 LETTERS: Final = 4
 CELL: Final = 7
-"""Cells of a rank and a score."""
+"""The width of a rank and a score, in characters."""
 GAP: Final = 2
 LEAST_TEXT: Final = 16
 """Below this width, in cells, a memory's text is left out."""

@@ -162,8 +162,8 @@ def _unauthorized(detail: str) -> HTTPException:
 def _refuse_other_names(connection: HTTPConnection) -> None:
     """Accept requests without a key only for this machine's own name.
 
-    Without keys, whoever reaches the port may do everything. A web page could reach it under a domain name that was
-    made to resolve to this machine (DNS rebinding); the browser sends that name in `Host`.
+    Without keys, every client that reaches the port may do everything. A web page could reach it under a domain name
+    that was made to resolve to this machine (DNS rebinding); the browser sends that name in `Host`.
     """
     if not is_loopback(_name_in(f"//{connection.headers.get('host', '')}")):
         detail = "without a key, only requests to localhost are answered"

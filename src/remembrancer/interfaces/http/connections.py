@@ -84,7 +84,7 @@ class Phase(Enum):
     STALLED = auto()
     """The client to read the response."""
     DISCARDING = auto()
-    """The rest of a body that nobody reads, after the response."""
+    """It receives the rest of a body, which is discarded, after the response."""
     CLOSING = auto()
 
 
@@ -93,7 +93,7 @@ class Connections:
 
     At a limit, the connections that have waited longest for their clients are closed to make room. If the server works
     for all, a few more are admitted for the probes only. `trusted_proxies`: the peers, by commas, without a limit of
-    their own: each stands for many clients.
+    their own: each serves many clients.
     """
 
     def __init__(self, limits: ConnectionLimits, metrics: AppMetrics, trusted_proxies: str = "") -> None:
@@ -148,7 +148,7 @@ class Connections:
         self._per_peer[peer] += 1
 
     def forget(self, connection: BoundedConnection) -> None:
-        """Without effect for a connection that is not known any more."""
+        """Remove a connection. An unknown one is ignored."""
         peer = self._open.pop(connection, None)
         if peer is not None:
             self._per_peer[peer] -= 1
@@ -177,7 +177,7 @@ class RequestPart(Enum):
     """The part of a request that arrives next."""
 
     NONE = auto()
-    """Its first byte."""
+    """It waits for the first byte of a request."""
     HEADERS = auto()
     BODY = auto()
 

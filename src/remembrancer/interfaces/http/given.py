@@ -51,9 +51,9 @@ _NAMED: Final[dict[str, JsonValue]] = {
     "pattern": r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 }
 Text = Annotated[str, Field(min_length=1, max_length=validation.MAX_TEXT_BYTES)]
-"""At most 64 KiB as UTF-8, which the memory checks; therefore at most that many characters."""
+"""A text of at most 64 KiB as UTF-8, which the memory checks; therefore at most that many characters."""
 EventText = Annotated[str, Field(min_length=1, max_length=MAX_EVENT_MB << 20)]
-"""At most `max_event_mb` MiB as UTF-8, which the memory checks."""
+"""A text of at most `max_event_mb` MiB as UTF-8, which the memory checks."""
 Name = Annotated[str, Field(min_length=1, max_length=validation.MAX_NAME_CHARS, json_schema_extra=_NAMED)]
 Title = Annotated[str, Field(min_length=1, max_length=validation.MAX_TITLE_CHARS, json_schema_extra=_NAMED)]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, json_schema_extra=_NAMED)]

@@ -23,7 +23,7 @@ class Peers:
 
     @classmethod
     def of(cls, named: str) -> Self:
-        """From addresses and networks, by commas; `*`: all."""
+        """The peers of a list of addresses and networks, separated by commas; `*`: all."""
         names = [name for part in named.split(",") if (name := part.strip())]
         return cls(tuple(ip_network(name) for name in names if name != "*"), "*" in names)
 

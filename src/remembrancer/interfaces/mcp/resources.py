@@ -77,8 +77,8 @@ class Resources:
 
 @contextmanager
 def refusing(doing: str) -> Generator[None, None, None]:
-    """Raise errors with the codes of the protocol: -32602 for what is not found or not allowed, -32603 for everything
-    else.
+    """Raise errors with the codes of the protocol: -32602 if something is not found or not allowed, -32603 for
+    everything else.
     """
     try:
         yield

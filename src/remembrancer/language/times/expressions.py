@@ -166,7 +166,9 @@ def _one_or_range(line: Line, at: int) -> TimeMatch | None:
 
 
 def _until(line: Line, first: TimeMatch, connectors: frozenset[str]) -> TimeMatch | None:
-    """From the beginning of the first time to the end of the second. A year given for one applies to the other."""
+    """The time from the beginning of the first time to the end of the second. A year given for one applies to the
+    other.
+    """
     if line.words[first.end] not in connectors:
         return None
     second = period(line, line.past_article(first.end + 1), sure=True)

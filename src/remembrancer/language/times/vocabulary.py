@@ -100,7 +100,7 @@ LATER: Final = frozenset("next coming upcoming".split())
 THIRDS: Final = MappingProxyType(
     {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2, "ending": 2}
 )
-"""Which third of a period a word means."""
+"""The third of a period that a word means."""
 
 HABITUAL: Final = frozenset("every each most any".split())
 """After these words follows a repetition, not a time."""

@@ -1,1 +1,1 @@
-"""Which events become memories, and what fields a new memory has."""
+"""Admission: the choice of events that become memories, and the fields of a new memory."""

@@ -1,4 +1,4 @@
-"""Which events become memories when they are recorded."""
+"""The choice of events that become memories when they are recorded."""
 
 from __future__ import annotations
 

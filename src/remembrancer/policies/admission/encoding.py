@@ -1,4 +1,4 @@
-"""Which text of a cue is embedded, and after which context."""
+"""The text of a cue that is embedded, and the context before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which earlier memories a new memory is linked to."""
+"""Links from a new memory to earlier ones."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def cues_of(memory: Memory, cues: Iterable[Cue], *, own: bool) -> tuple[IndexedC
 
 
 def span(memories: Sequence[Memory]) -> tuple[datetime, datetime]:
-    """From the start of the earliest to the end of the latest."""
+    """The span from the start of the earliest to the end of the latest."""
     return min(memory.occurred_from for memory in memories), max(memory.occurred_to for memory in memories)
 
 

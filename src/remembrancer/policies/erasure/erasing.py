@@ -20,7 +20,7 @@ from remembrancer.values import dataclass
 SAYS_FROM: Final = 0.6
 """A text repeats a sentence if it has at least this share of the sentence's distinct terms."""
 LEAST_SHARED: Final = 2
-"""It must also have at least this many of them, if the sentence has as many."""
+"""The least number of shared words, if the sentence has as many."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 

@@ -49,7 +49,7 @@ class _WithFloor(_WithDays):
 
 @dataclass(frozen=True, slots=True)
 class LinearRamp(_WithFloor):
-    """max(floor, 1 - age / days)."""
+    """Linear decay: max(floor, 1 - age / days)."""
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         """The share left, in [0, 1], shape (n,), as in every curve.
@@ -61,7 +61,7 @@ class LinearRamp(_WithFloor):
 
 @dataclass(frozen=True, slots=True)
 class HalfLife(_WithFloor):
-    """max(floor, 0.5^(age / days)): a half is left after `days`."""
+    """Decay by half-lives: max(floor, 0.5^(age / days)): a half is left after `days`."""
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         return np.maximum(self.floor, np.exp2(-np.maximum(age, 0.0) / self.days))

@@ -52,7 +52,7 @@ MAX_STABILITY: Final = 36_500.0
 MIN_DIFFICULTY: Final = 1.0
 MAX_DIFFICULTY: Final = 10.0
 SAME_DAY: Final = 1.0
-"""In days. A review sooner than this after the previous one changes stability by a separate rule."""
+"""A time in days. A review sooner than this after the previous one changes stability by a separate rule."""
 CURVE: Final = PowerLaw(exponent=WEIGHTS[20])
 
 
@@ -97,7 +97,9 @@ def _forgotten(stability: FloatColumn, difficulty: FloatColumn, left: FloatColum
 
 
 def _same_day(stability: FloatColumn, ratings: RatingArray) -> FloatColumn:
-    """S e^(w_17 (rating - 3 + w_18)) S^-w_19; after a success at least S."""
+    """The stability after a review on the same day: S e^(w_17 (rating - 3 + w_18)) S^-w_19; after a
+    success at least S.
+    """
     factor = np.exp(WEIGHTS[17] * (ratings - 3 + WEIGHTS[18])) * stability ** -WEIGHTS[19]
     return stability * np.where(ratings == Rating.AGAIN, factor, np.maximum(factor, 1.0))
 

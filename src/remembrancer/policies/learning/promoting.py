@@ -1,4 +1,4 @@
-"""Which learnings recur in enough jobs to be shared more widely."""
+"""The learnings that recur in enough jobs to be shared more widely."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ AFTER: Final = 3.0
 def happened_in(
     times: Sequence[tuple[datetime, datetime]], occurred_from: Moments, occurred_to: Moments
 ) -> NDArray[np.bool_]:
-    """Which memories overlap one of the times [start, end), aware; shape (n,).
+    """The memories that overlap one of the times [start, end), aware; shape (n,).
 
     `occurred_from`, `occurred_to`: as in `nearness`. A memory that begins at the end of a time does not overlap it.
     """

@@ -30,8 +30,8 @@ CONTEXT_SIGNALS: Final = frozenset(name for name, signal in signals.MATCH_SIGNAL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Depth:
-    """The number of memories that each leg returns: `per_hit` for each hit asked for, at least `least`,
-    at most 10,000.
+    """The number of memories that each search returns: `per_hit` for each hit asked for, at least `least`, at most
+    10,000.
     """
 
     least: int = 100
@@ -53,7 +53,7 @@ class Ranking:
     `score`. `threshold`: the relevance threshold; None: everything is relevant. `diversity`: None keeps the order by
     score.
 
-    `journal`: the lexical leg also searches the text and the payload of all events of the journal, whether or not a
+    `journal`: the lexical search also searches the text and the payload of all events of the journal, whether or not a
     memory was formed from them.
 
     `late_interaction`: how many of the best candidates are scored by late interaction, at least as many as hits are

@@ -86,8 +86,8 @@ class RelevanceThreshold:
     def passes(
         self, similarity: FloatColumn, coverage: FloatColumn, shares: FloatColumn | None, least: float = 0.0
     ) -> NDArray[np.bool_]:
-        """Which candidates are relevant, shape (n,). `shares`: the evidence; None: only the threshold counts. `least`:
-        the required share, `evidence` or `evidence_first_stage`.
+        """The candidates that are relevant, shape (n,). `shares`: the evidence; None: only the threshold counts.
+        `least`: the required share, `evidence` or `evidence_first_stage`.
 
         An absent similarity (no embedder, or no vector yet) counts as half of `similarity`, and such a candidate needs
         no share if it meets the threshold: a missing vector should not exclude a text with the question's words. An
@@ -122,7 +122,7 @@ class Acceptance:
     min_score: float = 0.0
 
     def relevant(self, expression: Expression, table: Mapping[str, FloatColumn]) -> NDArray[np.bool_]:
-        """Which candidates are relevant, shape (n,)."""
+        """The candidates that are relevant, shape (n,)."""
         if self.threshold is None:
             return np.ones(len(table["similarity"]), dtype=np.bool_)
         shares = evidence(expression, table, self.no_evidence)

@@ -98,7 +98,7 @@ class Block:
 
 
 def _heading(hit: Hit) -> tuple[str, ...]:
-    """Who spoke, and when: the heading of a turn that was found, else the memory's speaker and time.
+    """The speaker and time: the heading of a turn that was found, else the memory's speaker and time.
 
     A memory with a title is not told by one of its turns.
     """

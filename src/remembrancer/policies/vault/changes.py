@@ -41,7 +41,7 @@ _OF_A_PLACE: Final = frozenset({VAULT, ENTRY, *VaultOwner(job="", task="").metad
 
 
 class Trust(StrEnum):
-    """Which side wins a conflict: the file if both changed, or the file in any case, as if the store were empty."""
+    """The side that wins a conflict: the file if both changed, or the file in any case, as if the store were empty."""
 
     BOTH = "both"
     FILES = "files"

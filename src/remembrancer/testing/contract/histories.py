@@ -40,7 +40,7 @@ READERS: Final = (
 WORDS: Final = ("kestrel", "owl", "heron", "barn")
 MODELS: Final = ("model-a", "model-b")
 QUESTION: Final = a_vector(127, 96, 64, 32)
-"""Its similarity to each axis is different, also after quantisation to 8 bits."""
+"""The vector of a question. Its similarity to each axis is different, also after quantisation to 8 bits."""
 AXES: Final = tuple(a_vector(*(float(axis == n) for n in range(4))) for axis in range(4))
 WHERES: Final = (
     Filter(current_at=NOW + timedelta(days=9)),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIM: Final = 12
-"""Not a multiple of eight, so the last byte of a token embedding has unused bits."""
+"""The dimension. It is not a multiple of eight, so the last byte of a token embedding has unused bits."""
 A_VECTOR: Final = a_vector(*range(1, DIM + 1))
 
 

@@ -65,7 +65,7 @@ _PROBE_VECTORS: Final[Mapping[Precision, str]] = {
         "qiHYChfl6djs"
     ),
 }
-"""Its vector as 8-bit levels, in base64."""
+"""The probe's vector as 8-bit levels, in base64."""
 _LEAST_COSINE: Final = 0.9995
 """Rounding leaves 0.9999 on any processor."""
 

@@ -43,8 +43,8 @@ def back_up(source: SqliteConnection, path: Path, on_pages: OnPages | None) -> B
 def restore(backup: Path, path: Path, *, replace: bool, on_pages: OnPages | None) -> RestoreReport:
     """Copy a backup to where a store is opened. `replace`: set aside what lies there, with its log.
 
-    Raises InvalidInput if something lies there, or the backup is none or lies beside a log; StoreUnavailable if the
-    backup is damaged, or another process has the store open.
+    Raises InvalidInput if something lies there, or the backup is not a database or has a write-ahead log;
+    StoreUnavailable if the backup is damaged, or another process has the store open.
     """
     _require_alone(backup)
     if not replace:

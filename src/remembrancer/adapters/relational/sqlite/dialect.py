@@ -133,6 +133,8 @@ def connect(path: str, *, create: bool = True) -> SqliteConnection:
 
 
 def connect_immutable(path: Path) -> SqliteConnection:
-    """A connection for reading a file that nobody changes: no log beside it is read or made. Raises apsw.Error."""
+    """A connection for reading a file that does not change: its write-ahead log is neither read nor created. Raises
+    apsw.Error.
+    """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return cast("SqliteConnection", _Connection(f"{path.absolute().as_uri()}?immutable=1", flags, checksums.vfs()))

@@ -54,7 +54,7 @@ async def memories(
     """Current memories by when they happened, a page at a time.
 
     `next` is the cursor of the next page. Memories kept or forgotten in the meantime do not shift the pages. Episodes
-    are listed beside their turns only if `kinds` names them.
+    are listed in addition to their turns only if `kinds` names them.
     """
     return wire.MemoryPageOut.of(await memory.memories(after=after, limit=limit, oldest_first=oldest_first, **filters))
 
