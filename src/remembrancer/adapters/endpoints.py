@@ -69,7 +69,7 @@ _UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
-    """The seconds that a service asks to wait; None where it does not say. Header names are in lower case, or `headers`
+    """The seconds that a service asks to wait; None if it does not say. Header names are in lower case, or `headers`
     ignores case.
 
     Read, in this order: `retry-after-ms`; `retry-after` (seconds, or a date, compared with the answer's own `date`);

@@ -127,7 +127,7 @@ class HttpService:
         return ModelUnavailable(text)
 
     def overdue(self, seconds: float, setting: str, hint: str = "") -> TryLater:
-        """The error where no answer came in time."""
+        """The error if no answer came in time."""
         return TryLater(self._told(f"did not answer within {seconds:g} s, which {setting} sets{hint}"))
 
     def unavailable(self, message: str) -> ModelUnavailable:

@@ -81,7 +81,7 @@ class Candidates:
     visible: int
     """The number of memories that the filter kept."""
     without_vector: int
-    """The number of those with a cue that has no vector yet."""
+    """The number of visible memories with a cue that has no vector yet."""
     context_features: ContextFeatures | None = None
     """None if not requested, the question has no term, or there are no cues."""
     idf: NDArray[np.float64] | None = None

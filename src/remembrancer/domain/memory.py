@@ -120,7 +120,7 @@ class Memory:
 
     @property
     def speaker(self) -> str:
-        """The name of who spoke, else the role; "" where neither is known."""
+        """The name of who spoke, else the role; "" if neither is known."""
         return self.actor or self.role or ""
 
     @property
@@ -169,7 +169,7 @@ def is_over(memory: Memory, at: datetime) -> bool:
 class Revision:
     """An earlier text of a memory, replaced at `replaced_at`. `number`: the revision with this text.
 
-    `kind` and the fields after it: as the memory had them. `kind` is None where they were not recorded, as in files of
+    `kind` and the fields after it: as the memory had them. `kind` is None if they were not recorded, as in files of
     versions before 17.
     """
 

@@ -63,10 +63,9 @@ def same_state(one: Memory, other: Memory) -> bool:
 
 
 def as_it_was(memory: Memory, at: datetime, revision: Revision | None, state: PastState | None) -> Memory:
-    """The memory as it was at a time, given its revision and state of then (None: those that it has now).
-
-    Its visibility is the narrower of then and now: a question about the past shows a reader only what they may see now
-    and might see then.
+    """The memory as it was at a time, given its revision and state at that time (None: the present ones). Its
+    visibility is the narrower of those of that time and now: a question about the past shows a reader only what they
+    may see now and might see then.
     """
     consolidated = None if memory.consolidated_at is None or memory.consolidated_at > at else memory.consolidated_at
     return replace(
@@ -89,6 +88,8 @@ def _said(memory: Memory, revision: Revision) -> Mapping[str, Any]:
 
 
 def _scope(memory: Memory, revision: Revision) -> Scope:
-    """The scope of then; but what is kept to a session now, and was not then, stays in that session."""
+    """The scope at that time; but a memory that is limited to a session now, and was not then, stays in
+    that session.
+    """
     within = memory.visibility is Visibility.SESSION and revision.visibility is not Visibility.SESSION
     return memory.scope if within else memory.scope.narrowed(session=revision.session)

@@ -47,7 +47,7 @@ class Filters(TypedDict, total=False):
 
     `kinds`, `tiers`, `visibilities`: the memory has one of them. `tags`: it has all of them. `metadata`: it has each
     key with exactly this value. `source`, `session`: exactly this one. `since`, `until`: it happened in [since, until).
-    `as_of`: as believed at that time, by what each memory said and was then; None: now.
+    `as_of`: as known at that time, by each memory's text and state at that time; None: now.
     """
 
     kinds: Iterable[str] | None

@@ -169,9 +169,7 @@ def _since(ctx: Context, start: float) -> timedelta:
 
 
 def _happened_at(ctx: Context, view: ReadView, reader: Reader, event: str, where: Filter) -> datetime | None:
-    """When an event happened that another time is relative to: the time of the memory with most of the
-    event's words.
-    """
+    """The time of an event that another time is relative to: the time of the memory with most of the event's words."""
     terms = lexical_query(event)
     if terms.is_empty:
         return None

@@ -174,9 +174,9 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     """The caller as a reader. `reach`: the requested reach; None: that of the caller's role under the preset's access
     policy.
 
-    A role whose reach needs a scope part that the caller lacks sees the workspace, or what it is bound to. But for a
-    requested reach, and for a question (`asking`) under a strict preset, that raises InvalidInput. Raises
-    PermissionDenied where a bound caller requests more than it would see otherwise.
+    A role whose reach needs a scope part that the caller lacks sees the workspace, or the scope that it is bound to.
+    But for a requested reach, and for a question (`asking`) under a strict preset, that raises InvalidInput. Raises
+    PermissionDenied if a bound caller requests more than it would see otherwise.
     """
     access_policy = ctx.preset.access_policy
     usual = access_policy.reach_of(caller.role)

@@ -79,8 +79,9 @@ async def import_file(
     """Write the rows of an export into the workspace, in one transaction.
 
     Importing twice adds nothing. Existing rows do not change, except that a memory which the file has at a later
-    revision, or written later, is brought there; what it said and was before is its past then. Raises InvalidInput or
-    Conflict naming the line that is invalid or cannot be imported, and InvalidInput for a truncated file.
+    revision, or written later, is brought there; its previous text and state become part of its past. Raises
+    InvalidInput or Conflict naming the line that is invalid or cannot be imported, and InvalidInput for a truncated
+    file.
     """
     rows = _Rows(path, on_rows)
     try:

@@ -45,7 +45,9 @@ async def nudge(ctx: Context, scope: Scope) -> str | None:
 
 
 async def _last_update(ctx: Context, reader: Reader) -> datetime | None:
-    """When the agent's last `memory.updated` was recorded. Later recorded ones may have happened earlier."""
+    """The time at which the agent's last `memory.updated` was recorded. Later recorded ones may have
+    happened earlier.
+    """
     last: datetime | None = None
     while True:
         where = EventFilter(agent=reader.scope.agent, types=frozenset({UPDATED}), recorded_after=last)

@@ -147,7 +147,7 @@ class _Recalling:
         return self.where.current_at
 
     def planned(self, view: ReadView) -> Reading:
-        """Read the question: what to search for."""
+        """Parse the question into a plan of the search."""
         self.timer.last = self.ctx.stopwatch()  # without the time spent waiting for a thread
         planned = planned_for(
             self.ctx, view, self.reader, self.question.text, self.where, self.ranking, self.keyed.terms

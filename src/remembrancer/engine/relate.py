@@ -96,7 +96,7 @@ async def link(
 async def supersede(ctx: Context, reader: Reader, old: UUID, new: UUID) -> Memory:
     """Supersede `old` by `new`: `old` is kept and no longer recalled. Returns `old`.
 
-    Raises NotFound for an unknown id, Conflict where `old` has another successor or `new` was superseded by `old`.
+    Raises NotFound for an unknown id, Conflict if `old` has another successor or `new` was superseded by `old`.
     """
     if old == new:
         raise InvalidInput("new", str(new), "another memory than the old one")

@@ -23,7 +23,7 @@ def machine_line(embedder: Embedder | None = None) -> str:
 
 
 def _cpu() -> str:
-    """The processor's name, from /proc/cpuinfo where that exists."""
+    """The processor's name, from /proc/cpuinfo if that exists."""
     try:
         named = re.search(r"^model name\s*:\s*(.+)$", _CPU_NAMES.read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:  # not Linux

@@ -155,7 +155,7 @@ def _gold(record: Mapping[str, object], conversation: str, of_turn: Mapping[str,
 
 
 def _asked_at(record: Mapping[str, object], transcript: Transcript) -> datetime:
-    """When the question is asked: not before the last turn, because a system is given all turns first."""
+    """The time at which the question is asked: not before the last turn, because a system is given all turns first."""
     moment = fields.optional_time(record, "asked_at")
     if moment is None:
         return transcript.ends + ASKED_AFTER

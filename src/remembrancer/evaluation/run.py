@@ -19,7 +19,7 @@ from remembrancer.evaluation.system import Ranker, System, SystemAnswer
 from remembrancer.values import dataclass
 
 MAX_DEPTH: Final = 200
-"""Most turns that a recall returns."""
+"""The maximum number of turns that a recall returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -609,7 +609,7 @@ class AsyncRemembrancer(View):
         """Write one state of the whole store, with all its workspaces, to a new file, and check that it is equal.
 
         Others may read and write meanwhile. `remembrancer.restore_backup` is the way back. Raises InvalidInput if the
-        file exists, StoreUnavailable, and Unsupported where the store has no backups of its own.
+        file exists, StoreUnavailable, and Unsupported if the store has no backups of its own.
         """
         return await self._ctx.store.backup(path_of("path", path), on_pages=on_pages)
 

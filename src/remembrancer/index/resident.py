@@ -48,7 +48,7 @@ class ResidentIndex:
     larger ones, only those with similar signs.
 
     For questions as of earlier times, the workspaces of at most `PAST_TIMES` times are held besides, under a budget of
-    their own. Each is loaded when first asked for, which takes as long as loading the workspace of now.
+    their own. Each is loaded when first asked for, which takes as long as loading the present workspace.
     """
 
     def __init__(self, budget_bytes: int = BUDGET_BYTES, *, scanned: int = SCANNED) -> None:

@@ -32,7 +32,7 @@ class _Conversation:
 
 
 def events(place: RecordLocation, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
-    """The messages of one conversation. Raises InvalidInput where the record is not a conversation."""
+    """The messages of one conversation. Raises InvalidInput if the record is not a conversation."""
     if record.get("is_do_not_remember") is True:
         yield place.problem("the conversation is marked not to be remembered; it is left out")
         return
@@ -76,7 +76,7 @@ def _leaf(current: object, nodes: Mapping[str, object], parents: Mapping[str, st
 
 
 def _turn(node: str, record: Mapping[str, object], conversation: _Conversation) -> Turn | None:
-    """The message of a node, or None where the person did not see it."""
+    """The message of a node, or None if the person did not see it."""
     message = fields.optional_object(record, "message")
     metadata = fields.optional_object(message, "metadata")
     content = fields.optional_object(message, "content")

@@ -28,7 +28,7 @@ class _Conversation:
 
 
 def events(place: RecordLocation, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
-    """The messages of one conversation. Raises InvalidInput where the record is not a conversation."""
+    """The messages of one conversation. Raises InvalidInput if the record is not a conversation."""
     messages = fields.as_list("chat_messages", record.get("chat_messages"))
     name = fields.optional_text(record, "name")
     identifier = fields.optional_text(record, "uuid")

@@ -24,7 +24,7 @@ _CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")
 def documents(path: Path) -> Iterator[tuple[str, object]]:
     """Each document of the file with its name: "" for the only one, else the zip member's name.
 
-    Raises InvalidInput where the file is not readable, not UTF-8, not JSON, or above the limit.
+    Raises InvalidInput if the file is not readable, not UTF-8, not JSON, or above the limit.
     """
     if not zipfile.is_zipfile(path):
         yield "", _parsed(path, "", _file(path))

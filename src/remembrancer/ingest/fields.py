@@ -59,19 +59,19 @@ def as_text(argument: str, value: object) -> str:
 
 
 def optional_object(record: Mapping[str, object], key: str) -> dict[str, object]:
-    """The object under `key`; empty where it is missing or null."""
+    """The object under `key`; empty if it is missing or null."""
     value = record.get(key)
     return {} if value is None else as_object(key, value)
 
 
 def optional_list(record: Mapping[str, object], key: str) -> list[object]:
-    """The list under `key`; empty where it is missing or null."""
+    """The list under `key`; empty if it is missing or null."""
     value = record.get(key)
     return [] if value is None else as_list(key, value)
 
 
 def optional_text(record: Mapping[str, object], key: str) -> str | None:
-    """The string under `key`; None where it is missing, null or empty."""
+    """The string under `key`; None if it is missing, null or empty."""
     value = record.get(key)
     return None if value is None else as_text(key, value) or None
 

@@ -39,7 +39,7 @@ class Format(StrEnum):
 def detect(path: Path) -> Format:
     """The format of the file, from its first megabyte. The file's name only distinguishes text formats from each other.
 
-    Raises InvalidInput where the file is missing, not a file, empty, or in none of the formats.
+    Raises InvalidInput if the file is missing, not a file, empty, or in none of the formats.
     """
     check_file(path)
     head = _head(path)

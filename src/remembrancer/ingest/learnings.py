@@ -26,7 +26,7 @@ _PINNED: Final = {"institutional.md": "institutional"}
 def learnings(path: Path) -> Iterator[Learning | Problem]:
     """The learnings of a file, in order, and a Problem with its line for each that cannot be read.
 
-    Raises InvalidInput where the file is not UTF-8 text of at most 16 MiB.
+    Raises InvalidInput if the file is not UTF-8 text of at most 16 MiB.
     """
     text = _text(path)
     found = blocks(text)
@@ -84,7 +84,7 @@ def _learning(path: Path, text: str, block: HeaderBlock) -> Learning | Problem:
 
 
 def _line_of(header: str, field: str) -> int:
-    """The line of the header on which the field is, from 1; 0 where the field is missing."""
+    """The line of the header on which the field is, from 1; 0 if the field is missing."""
     for number, line in enumerate(header.splitlines(), start=1):
         if re.match(rf"{re.escape(field)}\s*:", line):
             return number

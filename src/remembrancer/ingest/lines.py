@@ -22,8 +22,7 @@ def lines(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[int, str] | Pr
     """Each line's number, from 1, and its text without the line end. A line that is not UTF-8 or is too long is a
     Problem.
 
-    `on_bytes` is called with the number of bytes read, after each line. Raises InvalidInput where the file cannot be
-    read.
+    `on_bytes` is called with the number of bytes read, after each line. Raises InvalidInput if the file cannot be read.
     """
     done = 0
     number = 0

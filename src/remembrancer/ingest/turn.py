@@ -56,7 +56,7 @@ def events(turn: Turn, place: RecordLocation) -> Iterator[EventDraft | Problem]:
 
 
 def drafts(turn: Turn) -> list[EventDraft]:
-    """`turn` as one draft, or several where its text is longer than an event may be.
+    """`turn` as one draft, or several if its text is longer than an event may be.
 
     The first piece has the key and the payload; piece n has the key "<key>#n" and refers to the first as `continues`.
     Raises InvalidInput.
@@ -122,7 +122,7 @@ def bounded(name: str, limit: int = MAX_NAME_CHARS) -> str:
 
 
 def label(name: str | None) -> str | None:
-    """`name` as an actor: one line, shortened to the limit; None where nothing is left."""
+    """`name` as an actor: one line, shortened to the limit; None if nothing is left."""
     if name is None:
         return None
     flat = _one_line(name)

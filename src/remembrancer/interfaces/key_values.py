@@ -10,7 +10,8 @@ from remembrancer.errors import InvalidInput
 
 
 def key_values(argument: str, pairs: Iterable[str] | None) -> dict[str, Any] | None:
-    """The pairs as a mapping; None stays None. A value is read as JSON where it is JSON (3, true, "3"), else as text.
+    """The pairs as a mapping; None stays None. A value is read as JSON if it is valid JSON (3, true, "3"), else as
+    text.
 
     Raises InvalidInput for a pair without a key or without `=`.
 

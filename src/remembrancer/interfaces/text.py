@@ -41,7 +41,7 @@ def one_line(text: str) -> str:
 
 
 def speaker(memory: MemoryOut) -> str:
-    """The name of who spoke, else the role; "" where neither is known."""
+    """The speaker's name, or else the role; "" if neither is known."""
     return memory.actor or memory.role or ""
 
 

@@ -320,7 +320,7 @@ def _forms(folded: str) -> tuple[str, ...]:
 def _attached(folded: str) -> tuple[str, ...]:
     """The stems of an Arabic word that may begin with an attached conjunction or preposition.
 
-    The stemmer removes such a letter where it belongs to the word, unless the article precedes it, so فريق would not
+    The stemmer removes such a letter even if it belongs to the word, unless the article precedes it, so فريق would not
     match الفريق. It also leaves a conjunction before the article: والفريق.
     """
     conjoined = folded.startswith(_ARTICLE, 1) and len(folded) >= _CONJOINED_LETTERS

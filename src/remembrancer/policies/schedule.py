@@ -1,4 +1,4 @@
-"""When a background job is due."""
+"""The times at which background jobs are due."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Schedule:
         return timedelta(hours=self.hours[job]) if job in self.hours else USUAL[job]
 
     def next_run(self, job: Job, last: Run | None) -> datetime | None:
-        """When the job is due after its last run; None: now, because it has never run.
+        """The time when the job is due after its last run; None: now, because it has never run.
 
-        One run makes up for all missed ones, because work lists are derived from the stored state.
+        One run replaces all missed ones, because work lists are derived from the stored state.
         """
         if last is None:
             return None

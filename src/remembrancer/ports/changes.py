@@ -157,8 +157,8 @@ class ChangeFeed(Protocol):
     def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
         """Memories of the workspace that have cues and a change number above `after`, ordered by that number.
 
-        As of a time: without those recorded later, each with its revision and state of then, and with the vectors of
-        that revision's cues, whenever these were made. Its visibility is the narrower of then and now.
+        As of a time: without those recorded later, each with its revision and state at that time, and with the vectors
+        of that revision's cues, whenever these were made. Its visibility is the narrower of then and now.
         """
         ...
 
@@ -177,8 +177,8 @@ class ReadView(ChangeFeed, Protocol):
     """One snapshot of the records, for functions that make several reads. Each method is as in the store."""
 
     def as_of(self, at: datetime) -> ReadView:
-        """The same snapshot, read as the records were at a time: every method answers with the revisions and states of
-        then, and without what was recorded later. Weights of relations are those of now. What was erased is gone.
+        """The same snapshot, read as the records were at a time: every method answers with the revisions and states at
+        that time, and without what was recorded later. Weights of relations are those of now. What was erased is gone.
         """
         ...
 

@@ -159,7 +159,7 @@ def cue_of(revision: Revision) -> Cue:
 
 @dataclass(frozen=True, slots=True)
 class OtherForm:
-    """A memory of an export that the importing store has in another form, with what it said and was."""
+    """A memory of an export that the importing store has in another form, with its earlier texts and states."""
 
     record: MemoryRecord
     texts: list[TextRecord] = field(default_factory=list[TextRecord])
@@ -175,7 +175,7 @@ class OtherForm:
         return common in mine and said.get(common) == mine[common]
 
     def is_later(self, revision: int, changed_at: datetime) -> bool:
-        """Whether it is the newer form. The arguments: the store's."""
+        """Whether this record is newer than the store's row with these values."""
         return (self.record.memory.revision, self.record.written_at) > (revision, changed_at)
 
     def last_of(self, ordinal: int, revision: int, last: int) -> int | None:

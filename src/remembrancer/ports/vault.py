@@ -18,7 +18,7 @@ MAX_FILES: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """When a file was last modified, in nanoseconds since 1970, and its size in bytes."""
+    """The time of a file's last modification, in nanoseconds since 1970, and its size in bytes."""
 
     modified: int
     size: int

@@ -27,7 +27,9 @@ IMPORTANCE_NOW: Final = Greatest(
         Clamp(Product((Signal("importance"), Signal("retention"), Signal("reinforcement")))),
     )
 )
-"""base x max(0.1, 1 - days / 180) x (1 + log2(references + 1) / 8), at least the importance floor."""
+"""The importance at a time: base x max(0.1, 1 - days / 180) x (1 + log2(references + 1) / 8), at least the importance
+floor.
+"""
 
 CREWSHIP: Final = Preset(
     name="crewship",

@@ -94,8 +94,8 @@ class AccessPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """When memories count as faded. `strength`: an expression in [0, 1] over state signals only. `below`: a memory with
-    less strength is faded; it is not deleted.
+    """The condition for a memory to count as faded. `strength`: an expression in [0, 1] over state signals only.
+    `below`: a memory with less strength is faded; it is not deleted.
     """
 
     strength: Expression

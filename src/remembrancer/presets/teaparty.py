@@ -23,7 +23,7 @@ from remembrancer.policies.rendering.sections import Sections
 from remembrancer.presets.spec import Fading, Limits, Preset
 
 PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforcement"))
-"""importance x max(0.1, 0.5^(days / 90)) x (1 + reinforcement count)."""
+"""The prominence of a learning: importance x max(0.1, 0.5^(days / 90)) x (1 + reinforcement count)."""
 
 WORDS: Final = MinMax(Signal("bm25"), least=0)
 """The lexical score, scaled proportionally: the best match is 1, no match is 0."""

@@ -66,7 +66,7 @@ class RotatingEmbedder:
         """`embedders`: one for each key, of one model. `round_robin`: each call begins with the next key; otherwise
         with the first, and the others are asked only while it rests. `clock`: seconds. `close` closes the embedders.
 
-        Raises InvalidInput where there is none, or they are of different models.
+        Raises InvalidInput if there is none, or they are of different models.
         """
         models = {embedder.model_id for embedder in embedders}
         if len(models) != 1:
@@ -90,11 +90,11 @@ class RotatingEmbedder:
         return self._keys[0].embedder.reads(text)
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        """Raises ModelUnavailable where no key gives an answer in time."""
+        """Raises ModelUnavailable if no key gives an answer in time."""
         return await self._ask(lambda embedder: embedder.embed_documents(texts), DOCUMENTS_WAIT)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Raises ModelUnavailable where no key gives an answer in time."""
+        """Raises ModelUnavailable if no key gives an answer in time."""
         return await self._ask(lambda embedder: embedder.embed_query(text), QUESTION_WAIT)
 
     async def close(self) -> None:
@@ -141,7 +141,7 @@ class RotatingEmbedder:
         key.ready_at, key.failures, key.error = self._clock() + wait, key.failures + 1, error
 
     def _failure(self, key: _Key) -> ModelUnavailable:
-        """The error of a key that rests."""
+        """The error of a key that is not asked for a while."""
         several = f"; none of {len(self._keys)} API keys gave an answer" if len(self._keys) > 1 else ""
         later = f"; not asked again for {max(0.0, key.ready_at - self._clock()):.0f} s"
         return ModelUnavailable(f"{key.error}{several}{later}")

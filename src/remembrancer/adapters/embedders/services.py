@@ -76,7 +76,7 @@ class EmbeddingService(Protocol):
         ...
 
     def rows(self, answer: Mapping[str, object]) -> RawVectors | None:
-        """The vectors in an answer, in the order of the texts and not yet checked; None where there are none."""
+        """The vectors in an answer, in the order of the texts and not yet checked; None if there are none."""
         ...
 
     def is_too_long(self, message: str) -> bool:
@@ -141,7 +141,7 @@ class OpenAiModel:
         return asked if self.asked_dim is None else {**asked, "dimensions": self.asked_dim}
 
     def rows(self, answer: Mapping[str, object]) -> RawVectors | None:
-        """Ordered by `index`; None where an index is missing or there twice."""
+        """Ordered by `index`; None if an index is missing or occurs twice."""
         given = answer.get("data")
         data = cast("list[object]", given) if isinstance(given, list) else []
         found: dict[int, object] = {}

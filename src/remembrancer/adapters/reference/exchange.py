@@ -76,7 +76,9 @@ def take_in(rows: Rows, records: Iterable[exchange.Record]) -> int:
 
 
 class _Import:
-    """One import. What a memory that is here in another form said and was is held back until all of it is read."""
+    """One import. Earlier texts and states of a memory that the store has in another form are collected until all of
+    them are read.
+    """
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

@@ -105,7 +105,7 @@ class Rows:
     past_states: dict[tuple[UUID, datetime], PastState] = field(default_factory=dict[tuple[UUID, datetime], PastState])
     """The past states by memory and end."""
     changed_at: dict[UUID, datetime] = field(default_factory=dict[UUID, datetime])
-    """When each memory was last written, by the time of that write."""
+    """The time of each memory's last write."""
     relations: dict[tuple[UUID, UUID, RelationKind], Relation] = field(
         default_factory=dict[tuple[UUID, UUID, RelationKind], Relation]
     )

@@ -197,7 +197,7 @@ def one_of(kind: Callable[[Any], object]) -> Codec:
 
 
 UNREADABLE: Final = (ValueError, TypeError, ArithmeticError)
-"""Errors of the constructors of domain values for such a row."""
+"""Errors of the constructors of domain values for a row with invalid values."""
 
 
 @contextmanager

@@ -75,8 +75,8 @@ def import_rows(
 
 
 class _Import:
-    """One import. Of a memory that is here in another form, what it said and was is held back until all of it is read:
-    only then is known whether the two forms have a past in common.
+    """One import. Earlier texts and states of a memory that the store has in another form are collected until all of
+    them are read: only then is known whether the two forms have a past in common.
     """
 
     def __init__(self, connection: Connection, scope: Scope, analyse: Analyse) -> None:

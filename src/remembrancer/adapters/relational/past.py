@@ -1,7 +1,7 @@
 """The memories and cues of one time: now, or as they were.
 
-As of a time, a memory is its row with the first revision and the first past state that ended later in the place of what
-it says and is now. `domain.past.as_it_was` is the same in Python; a test compares the two.
+As of a time, a memory is its row with the first revision and the first past state that ended later instead of its
+present text and state. `domain.past.as_it_was` is the same in Python; a test compares the two.
 """
 
 from __future__ import annotations

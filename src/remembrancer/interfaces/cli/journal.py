@@ -77,8 +77,8 @@ def list_(
 def get(call: Invocation, *, event_id: EventIdArgument) -> None:
     """Show an entry of the journal.
 
-    Its text and payload, who said it, its scope, and the changes of its priority. Of an archived entry, the kept
-    part.
+    Prints its text and payload, its speaker, its scope and the changes of its priority; for an archived entry, only the
+    text that was kept.
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """

@@ -209,7 +209,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._known = (Phase.HEADERS, 0)
         self._refused: HTTPStatus | None = None
         self.since = self.loop.time()
-        """When the connection entered its phase; in BODY, when data arrived last."""
+        """The time at which the connection entered its phase; in BODY, when data arrived last."""
 
     @property
     def phase(self) -> Phase:

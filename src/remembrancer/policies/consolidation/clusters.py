@@ -15,8 +15,9 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """When memories of these tiers form a cluster: each pair has a Jaccard similarity of at least `threshold` and makes
-    the same claim (`near_duplicates`). A cluster has at least `least` and at most `most` memories.
+    """The condition for memories of these tiers to form a cluster: each pair has a Jaccard similarity of at least
+    `threshold` and makes the same claim (`near_duplicates`). A cluster has at least `least` and at most `most`
+    memories.
 
     `summary_chars`: the limit for a model's summary.
     """

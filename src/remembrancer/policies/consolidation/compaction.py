@@ -9,12 +9,12 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """When memories of these tiers are merged: the Jaccard similarity of their words is above `above`, they make the
-    same claim (`near_duplicates`), and their shared words are in the same order.
+    """The condition for merging memories of these tiers: the Jaccard similarity of their words is above `above`, they
+    make the same claim (`near_duplicates`), and their shared words are in the same order.
 
     `reworded`: merge also if each has words that the other lacks; otherwise one must have all words of the other.
-    `across_sessions`: merge also across sessions. `after_learning`: merge also when learnings have been
-    extracted from a session, not only on schedule.
+    `across_sessions`: merge also across sessions. `after_learning`: merge also when learnings have been extracted from
+    a session, not only on schedule.
     """
 
     above: float = 0.8

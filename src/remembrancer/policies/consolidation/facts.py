@@ -55,7 +55,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """When and how a model is asked for facts.
+    """Options of asking a model for facts.
 
     The episodes with the same `SharedAttributes` are processed when at least `threshold` of them are unconsolidated, or
     one has a surprise of at least `flashbulb`. `duplicate`: a finding whose cosine to a known fact is higher, with the

@@ -22,7 +22,7 @@ SUMMARY_OF: Final = "summary_of"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sleep:
-    """When working memories are consolidated: once they are older than half of `ttl_hours`.
+    """The condition for consolidating working memories: once they are older than half of `ttl_hours`.
 
     Memories with equal traits (`by`) form groups of at most `most` memories and `chars` characters, without a gap of
     more than the TTL. `summary_chars`: the limit for a model's summary of a group.

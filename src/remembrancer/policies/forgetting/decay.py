@@ -77,7 +77,7 @@ class Exponential(_WithDays):
 
 @dataclass(frozen=True, slots=True)
 class Ebbinghaus(_Curve):
-    """exp(-rate * age / (1 + spacing * exposures)): each exposure slows forgetting down.
+    """Ebbinghaus decay: exp(-rate * age / (1 + spacing * exposures)): each exposure slows forgetting down.
 
     `rate` per day, `spacing` per exposure. After Ebbinghaus 1885, in the exponential form.
     """
@@ -98,7 +98,7 @@ class Ebbinghaus(_Curve):
 
 @dataclass(frozen=True, slots=True)
 class PowerLaw(_Curve):
-    """Retrievability in FSRS-6: (1 + factor * age / stability)^-exponent; 0.9 where the age equals the stability.
+    """Retrievability in FSRS-6: (1 + factor * age / stability)^-exponent; 0.9 if the age equals the stability.
 
     factor = 0.9^(-1 / exponent) - 1. Elapsed time is not rounded to whole days. The exponent is parameter w[20].
     Source: open-spaced-repetition, FSRS-6 default parameters.

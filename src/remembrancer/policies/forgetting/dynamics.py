@@ -32,7 +32,9 @@ DAY: Final = timedelta(days=1) // MICROSECOND
 
 
 class Since(StrEnum):
-    """When a memory's age starts: when it happened or, if later, at its last counted exposure or review."""
+    """The time at which a memory's age starts: when it happened or, if later, at its last counted
+    exposure or review.
+    """
 
     OCCURRED = "occurred"
     EXPOSED = "exposed"

@@ -56,7 +56,8 @@ def strength(states: States, law: Forgetting, at: datetime) -> FloatColumn:
 
 
 def falls_below(states: States, law: Forgetting, now: datetime, *, horizon: timedelta = HORIZON) -> Moments:
-    """When each memory becomes faded without further use, shape (n,); NEVER if that is later than `now` + `horizon`.
+    """The time at which each memory becomes faded without further use, shape (n,); NEVER if that is later than `now` +
+    `horizon`.
 
     For a faded memory the time is in the past, and not before its last known change.
     """

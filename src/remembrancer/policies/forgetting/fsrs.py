@@ -57,7 +57,7 @@ CURVE: Final = PowerLaw(exponent=WEIGHTS[20])
 
 
 def first_difficulty(rating: Rating) -> float:
-    """w_4 - e^(w_5 (rating - 1)) + 1: the difficulty after a first review with this rating, before clamping."""
+    """The difficulty after a first review with this rating, before clamping: w_4 - e^(w_5 (rating - 1)) + 1."""
     return WEIGHTS[4] - float(np.exp(WEIGHTS[5] * (rating - 1))) + 1.0
 
 
@@ -79,14 +79,14 @@ def after_review(
 
 
 def _recalled(stability: FloatColumn, difficulty: FloatColumn, left: FloatColumn, ratings: RatingArray) -> FloatColumn:
-    """S (1 + e^w_8 (11 - D) S^-w_9 (e^(w_10 (1 - R)) - 1) [Hard: w_15] [Easy: w_16])."""
+    """The stability after a success: S (1 + e^w_8 (11 - D) S^-w_9 (e^(w_10 (1 - R)) - 1) [Hard: w_15] [Easy: w_16])."""
     bonus = np.where(ratings == Rating.HARD, WEIGHTS[15], np.where(ratings == Rating.EASY, WEIGHTS[16], 1.0))
     saving = np.exp(WEIGHTS[8]) * (11.0 - difficulty) * stability ** -WEIGHTS[9] * np.expm1(WEIGHTS[10] * (1.0 - left))
     return stability * (1.0 + saving * bonus)
 
 
 def _forgotten(stability: FloatColumn, difficulty: FloatColumn, left: FloatColumn) -> FloatColumn:
-    """w_11 D^-w_12 ((S + 1)^w_13 - 1) e^(w_14 (1 - R)), at most S / e^(w_17 w_18)."""
+    """The stability after a failure: w_11 D^-w_12 ((S + 1)^w_13 - 1) e^(w_14 (1 - R)), at most S / e^(w_17 w_18)."""
     kept = (
         WEIGHTS[11]
         * difficulty ** -WEIGHTS[12]

@@ -1,4 +1,4 @@
-"""When telemetry is moved from the journal to the archive."""
+"""The age at which telemetry is moved from the journal to the archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the use of a memory is reviewed, and the result of a review."""
+"""The time at which the use of a memory is reviewed, and the result of a review."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewing:
-    """When a model rates how useful exposures of the kind `counted` were.
+    """Options of reviews, in which a model rates how useful exposures of the kind `counted` were.
 
     `min_days`: the least time between two reviews of a memory, and between its occurrence and its first review.
     `silent_hours`: how long to wait for the conversation to continue, because a memory is rated by what is said
@@ -86,6 +86,6 @@ class Reviewing:
 
 
 def _since(memory: Memory) -> datetime:
-    """When the memory's age starts: its last review, or when it happened."""
+    """The time at which the memory's age starts: its last review, or when it happened."""
     reviewed = memory.strength.last_reviewed_at
     return memory.occurred_to if reviewed is None else max(memory.occurred_to, reviewed)

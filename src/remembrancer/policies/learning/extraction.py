@@ -39,7 +39,9 @@ class ExtractionScope(StrEnum):
 
 
 class SessionPhase(StrEnum):
-    """When in a session learnings are extracted: before the work, at a milestone, after a failure, or at the end."""
+    """The phase of a session in which learnings are extracted: before the work, at a milestone, after a failure, or at
+    the end.
+    """
 
     PROSPECTIVE = "prospective"
     IN_FLIGHT = "in-flight"

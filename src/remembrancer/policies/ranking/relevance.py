@@ -59,7 +59,7 @@ def evidence(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevanceThreshold:
-    """When a question is answered, and with which candidates.
+    """The condition for answering a question, and for the candidates in the answer.
 
     It is answered if some candidate has similarity / `similarity` + coverage / `coverage` >= 1 (the threshold), and
     some candidate has at least the share `evidence` of the greatest possible evidence. `evidence_first_stage`: that

@@ -26,11 +26,11 @@ def opened(folder: Path, name: str, build: Callable[[], bytes], load: Callable[[
     cached.
 
     A cache file is the SHA-256 of the content followed by the content. A file is not used, but replaced, with a warning
-    that says why, where the two do not match, where others may write to it, or where `load` raises ModelUnavailable:
-    whoever can compute the SHA-256 of another graph cannot make it pass for this one. Concurrent processes are safe:
-    each writes its own file and renames it into place. An unwritable folder is not an error.
+    that says why, if the two do not match, if others may write to it, or if `load` raises ModelUnavailable: whoever can
+    compute the SHA-256 of another graph cannot make it pass for this one. Concurrent processes are safe: each writes
+    its own file and renames it into place. An unwritable folder is not an error.
 
-    Raises ModelUnavailable where a graph cannot be built, or cannot be loaded right after it was built.
+    Raises ModelUnavailable if a graph cannot be built, or cannot be loaded right after it was built.
     """
     path = folder / name
     problem = ""

@@ -257,7 +257,7 @@ class LocalEmbedder:
             await asyncio.to_thread(threads.shutdown)
 
     def _probe(self, precision: Precision) -> None:
-        """Embed a text whose vector is known. Takes 2 to 12 ms. Raises ModelUnavailable where the vector is another."""
+        """Embed a text whose vector is known. Takes 2 to 12 ms. Raises ModelUnavailable if the vector is another."""
         levels = np.frombuffer(b64decode(_PROBE_VECTORS[precision]), np.int8).astype(np.float64)
         try:
             cosine = float(self.query_now(_PROBE) @ levels) / float(np.linalg.norm(levels))

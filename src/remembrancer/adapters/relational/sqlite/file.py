@@ -123,7 +123,8 @@ class SqliteFile:
     def _lacks_checksums(self, connection: SqliteConnection) -> bool:
         """Whether the file has no checksums and should have them.
 
-        Raises Unsupported for one that has them where apsw cannot compute them: what it wrote would be seen as damage.
+        Raises Unsupported for one that has them if apsw cannot compute them, because pages written without them would
+        be reported as damaged.
         """
         if self.is_private:
             return False

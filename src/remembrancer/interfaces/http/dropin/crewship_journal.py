@@ -26,7 +26,7 @@ from remembrancer.interfaces.wire import crewship
 
 MAX_QUERY_CHARS: Final = 200
 SEED: Final = 50
-"""Entries at the beginning of a stream."""
+"""The number of past entries at the beginning of a stream."""
 PRIORITY_CHANGED: Final = "memory.priority_changed"
 _THEIR_WORDS: Final = {
     "query": "q",

@@ -94,7 +94,7 @@ async def _received(request: Request) -> AsyncGenerator[Path]:
 
 
 def _vault_of(memory: AsyncRemembrancer, request: Request) -> Path:
-    """The folder of the caller's vault. Raises Unsupported without the setting, InvalidInput where the workspace's name
+    """The folder of the caller's vault. Raises Unsupported without the setting, InvalidInput if the workspace's name
     cannot name a folder.
     """
     vaults: Path | None = request.app.state.vaults
