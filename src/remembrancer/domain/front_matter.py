@@ -26,7 +26,7 @@ _BACKSLASHES: Final = re.compile(r"\\+---[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters [start, end) of a file's text."""
+    """The characters [start, end) of a file's text."""
 
     start: int
     end: int

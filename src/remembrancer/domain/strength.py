@@ -10,7 +10,9 @@ from uuid import UUID
 from remembrancer.values import dataclass
 
 INITIAL_STABILITY: Final = 2.3065
-"""Days until retrievability is 0.9. FSRS-6 default parameters, w[2]: after a first review rated Good."""
+"""The initial stability: days until retrievability is 0.9. FSRS-6 default parameters, w[2]: after a first review rated
+Good.
+"""
 
 INITIAL_DIFFICULTY: Final = 2.118103970459015
 """The difficulty of a new memory, from 1 (easy) to 10. FSRS-6: w[4] - exp(2 w[5]) + 1, after a first

@@ -11,8 +11,8 @@ from remembrancer.evaluation.system import MeasuredBlock
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS, CharBudget, Item, place
 
 CHARS_PER_TOKEN: Final = 4
-"""Characters counted as one token. This is about right for English prose under the usual vocabularies; text with many
-symbols, or in another script, has fewer characters per token.
+"""The number of characters counted as one token. This is about right for English prose under the usual vocabularies;
+text with many symbols, or in another script, has fewer characters per token.
 """
 
 BUDGETS: Final = {"1k": 1_000, "2k": 2_000, "4k": 4_000}

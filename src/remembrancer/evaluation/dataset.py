@@ -19,7 +19,7 @@ ASKED_AFTER: Final = timedelta(days=1)
 """A question without a time is asked this long after the last turn."""
 
 MAX_AT_ONCE: Final = 10_000
-"""Most turns of one conversation with the same time: the most rows that a listing of the memory returns."""
+"""The most turns of one conversation with the same time: the most rows that a listing of the memory returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, DatasetQuestion, Transcript
 
 MAX_FOREIGN: Final = 10_000
-"""Most foreign questions per conversation."""
+"""The most foreign questions per conversation."""
 
 
 def with_foreign(chosen: Dataset, whole: Dataset, count: int, *, seed: int) -> Dataset:

@@ -22,7 +22,8 @@ MAX_K: Final = 1_000_000
 
 
 def any_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 if the first k hold at least one of `gold`, else 0. Source: "success@k", TREC; also called "hit rate".
+    """Success at k: 1 if the first k hold at least one of `gold`, else 0. Source: "success@k", TREC; also called "hit
+    rate".
 
     >>> any_at(["a", "b", "c"], {"c", "x"}, 3)
     1.0
@@ -31,7 +32,7 @@ def any_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 if the first k hold all of `gold`, else 0; always 0 when `gold` has more than k items.
+    """Complete recall at k: 1 if the first k hold all of `gold`, else 0; always 0 when `gold` has more than k items.
 
     Source: LongMemEval (Wu et al., ICLR 2025), "recall_all@k".
 
@@ -42,7 +43,8 @@ def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """|gold ∩ first k| / |gold|. Source: Manning, Raghavan, Schütze: Introduction to Information Retrieval, §8.4.
+    """Recall at k: |gold ∩ first k| / |gold|. Source: Manning, Raghavan, Schütze: Introduction to Information
+    Retrieval, §8.4.
 
     >>> recall_at(["a", "b", "c"], {"c", "x"}, 3)
     0.5
@@ -63,7 +65,8 @@ def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
-    """1 / rank of the first gold item in the whole list, 0 if there is none; its mean over questions is MRR.
+    """The reciprocal rank: 1 / rank of the first gold item in the whole list, 0 if there is none; its mean over
+    questions is MRR.
 
     Source: Voorhees, TREC-8 question answering track, 1999.
 

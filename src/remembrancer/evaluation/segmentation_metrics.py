@@ -70,7 +70,7 @@ def found(gold: Sequence[int], predicted: Sequence[int]) -> BoundaryCounts:
 
 
 def f1(right: float, predicted: float, gold: float) -> float:
-    """2 right / (predicted + gold): the harmonic mean of precision and recall; 0 without any boundary."""
+    """F1: 2 right / (predicted + gold): the harmonic mean of precision and recall; 0 without any boundary."""
     return 2 * right / (predicted + gold) if predicted + gold else 0.0
 
 

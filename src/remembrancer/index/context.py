@@ -104,8 +104,8 @@ class CueContext:
         )
 
     def _speaker_match(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
-        """1 for a cue of a requested speaker or role, else 0. If a role is requested, also 1 for cues
-        without an event.
+        """The speaker signal: 1 for a cue of a requested speaker or role, else 0. If a role is requested, also 1 for
+        cues without an event.
         """
         speaker_match = np.zeros(len(cues), dtype=np.bool_)
         for name in request.speakers:

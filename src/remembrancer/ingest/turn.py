@@ -135,7 +135,7 @@ def _one_line(text: str) -> str:
 
 
 def digest(*parts: str | None) -> str:
-    """32 hexadecimal digits of a hash over the parts, which also depends on the boundaries between them."""
+    """A hash over the parts, 32 hexadecimal digits, which also depends on the boundaries between them."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 

@@ -61,7 +61,8 @@ WEIGHTS: Final[Mapping[Metric, float]] = MappingProxyType(
 
 
 def freshness(ages: Iterable[timedelta]) -> float | None:
-    """100 if everything is new, 50 at a median age of 30 days, 25 at 60. A negative age counts as 0.
+    """The freshness in percent: 100 if everything is new, 50 at a median age of 30 days, 25 at 60. A negative age
+    counts as 0.
 
     >>> freshness([timedelta(days=30)])
     50.0

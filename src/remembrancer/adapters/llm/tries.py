@@ -44,7 +44,9 @@ RETRY_WAITS: Final = (1.0, 2.0, 4.0)
 """Seconds before each retry, unless the provider names a time. This also limits the number of retries per task."""
 
 LONGEST_WAIT: Final = 60.0
-"""Seconds. If a provider asks for a longer wait, the task fails instead and can be run later."""
+"""The longest accepted wait, in seconds. If a provider asks for a longer wait, the task fails instead and can be run
+later.
+"""
 
 
 @dataclass

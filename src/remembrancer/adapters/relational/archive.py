@@ -24,7 +24,7 @@ _TYPES: Final = (
 """The types of the workspace's events, by one index step per type; DISTINCT would read every event."""
 
 Due = tuple[int, int, bytes, int]
-"""occurred_at, seq, id and row number of an event. Events are archived in this order."""
+"""The occurred_at, seq, id and row number of an event to archive. Events are archived in this order."""
 
 
 def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limit: int, analyse: Analyse) -> int:

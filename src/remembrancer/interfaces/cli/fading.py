@@ -39,8 +39,8 @@ def fading(
 ) -> None:
     """List the memories that will fade soon.
 
-    Memories that are above the threshold for faded memories and fall below it within that time by the preset's curve,
-    soonest first. Using a memory postpones it: `show ID --curve` draws the curve.
+    Lists memories that are above the threshold for faded memories and fall below it within that time by the preset's
+    curve, soonest first. Using a memory postpones it: `show ID --curve` draws the curve.
 
     Example: remembrancer fading --within 30d
     """

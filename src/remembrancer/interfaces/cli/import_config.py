@@ -26,7 +26,7 @@ _KEPT: Final[Mapping[str, str]] = {
     "serve.host": "host",
     "serve.port": "port",
 }
-"""Engram's keys with a setting of the same meaning."""
+"""The keys of Engram with a setting of the same meaning."""
 _LEFT_OUT: Final = {
     "episodic": "the preset engram decides it",
     "embedding": "API keys are read from GEMINI_API_KEY and GEMINI_API_KEY_FALLBACK",

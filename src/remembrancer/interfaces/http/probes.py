@@ -84,7 +84,7 @@ router = APIRouter(tags=["probes"], generate_unique_id_function=lambda route: ro
     responses={503: {"model": AliveOut, "description": "The store does not answer."}},
 )
 async def healthz(request: Request, response: Response) -> AliveOut:
-    """200 while the server runs and its store can be read, even if recall is degraded; otherwise 503.
+    """Responds 200 while the server runs and its store can be read, even if recall is degraded; otherwise 503.
 
     The embedder is asked at most every 30 s, and the answer is shared by all probes.
     """
@@ -112,7 +112,9 @@ async def healthz(request: Request, response: Response) -> AliveOut:
     responses={503: {"model": ReadyOut, "description": "The server should not be sent requests; `reasons` says why."}},
 )
 async def readyz(request: Request, response: Response) -> ReadyOut:
-    """200 if the store can be read and written and the server is not stopping; otherwise 503 with the reasons."""
+    """Responds 200 if the store can be read and written and the server is not stopping; otherwise 503
+    with the reasons.
+    """
     stop: Stop = request.app.state.stop
     reasons = ["the server is stopping"] if stop.is_set() else []
     trouble = await _trouble(request, writing=True)

@@ -30,7 +30,7 @@ from remembrancer.jobs.worker import Stop
 GRACE_SECONDS: Final = 30
 """The time that running requests may take after the server is asked to stop."""
 _SWEEP_TICKS: Final = 5
-"""uvicorn's ticks, of 0.1 s each, between two looks at the connections' times."""
+"""The number of uvicorn's ticks, of 0.1 s each, between two checks of the connections' time limits."""
 
 
 async def serve(

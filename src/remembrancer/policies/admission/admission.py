@@ -14,7 +14,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.values import dataclass
 
 _SEVERITIES = tuple(Severity)
-"""Least severe first."""
+"""All severities, the least severe first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

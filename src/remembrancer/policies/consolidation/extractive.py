@@ -197,7 +197,7 @@ def _of_text(text: str) -> list[str]:
 
 
 def _weights(terms: Counter[str], frequency: Mapping[str, int], sentences: int) -> Mapping[str, float]:
-    """tf-idf as a unit vector. Every term has a positive weight, even if it occurs in all sentences."""
+    """The tf-idf weights as a unit vector. Every term has a positive weight, even if it occurs in all sentences."""
     raw = {term: count * math.log(1 + sentences / frequency[term]) for term, count in terms.items()}
     length = math.sqrt(sum(weight * weight for weight in raw.values()))
     return {term: weight / length for term, weight in raw.items()} if length else {}

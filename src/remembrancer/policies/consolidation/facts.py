@@ -97,7 +97,9 @@ class Facts:
         return shared_attributes(memory, sessions_apart=self.sessions_apart)
 
     def reinforced(self, confidence: float, times: int) -> float:
-        """1 - (1 - confidence) (1 - step)^times: never less than before, and never 1 unless it was."""
+        """The confidence after further episodes state the fact, 1 - (1 - confidence) (1 - step)^times: never less than
+        before, and never 1 unless it was.
+        """
         return 1.0 - (1.0 - confidence) * (1.0 - self.step) ** times
 
 
@@ -337,8 +339,8 @@ class _Drawing:
             fact.since = since if fact.since is None else min(fact.since, since)
 
     def _since(self, finding: FactFinding, fact: Memory | None) -> datetime:
-        """The start of validity: the end of the first episode that states the fact and, if it ends another one, may end
-        it. At most now.
+        """The start of validity: the end of the first episode that states the fact. If the fact ends another one, only
+        episodes that may end that one count. At most now.
         """
         episodes = [self.basis.episodes[source] for source in finding.sources]
         ends = [episode.occurred_to for episode in episodes if fact is None or _may_end(episode, fact)]

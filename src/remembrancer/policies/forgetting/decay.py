@@ -69,7 +69,7 @@ class HalfLife(_WithFloor):
 
 @dataclass(frozen=True, slots=True)
 class Exponential(_WithDays):
-    """exp(-age / days): 1/e (37 %) is left after `days`, the time constant."""
+    """Exponential decay: exp(-age / days): 1/e (37 %) is left after `days`, the time constant."""
 
     def retention(self, age: FloatColumn, exposures: FloatColumn, stability: FloatColumn) -> FloatColumn:
         return np.exp(-np.maximum(age, 0.0) / self.days)

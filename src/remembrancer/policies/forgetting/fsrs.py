@@ -45,7 +45,7 @@ WEIGHTS: Final = (
     0.0658,
     0.1542,
 )
-"""w_0 to w_20."""
+"""The parameters w_0 to w_20."""
 MIN_STABILITY: Final = 0.001
 MAX_STABILITY: Final = 36_500.0
 """FSRS clamps stability, in days, to [MIN_STABILITY, MAX_STABILITY]."""

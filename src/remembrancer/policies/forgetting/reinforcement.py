@@ -26,7 +26,7 @@ class NoGain:
 
 @dataclass(frozen=True, slots=True)
 class LogarithmicGain:
-    """1 + log2(exposures + 1) / divisor: each doubling of exposures adds the same amount."""
+    """Logarithmic gain: 1 + log2(exposures + 1) / divisor: each doubling of exposures adds the same amount."""
 
     divisor: float
 
@@ -39,7 +39,7 @@ class LogarithmicGain:
 
 @dataclass(frozen=True, slots=True)
 class LinearGain:
-    """1 + exposures."""
+    """Linear gain: 1 + exposures."""
 
     def factor(self, exposures: FloatColumn) -> FloatColumn:
         return 1.0 + exposures

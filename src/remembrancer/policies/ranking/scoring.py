@@ -110,7 +110,7 @@ class Clamp:
 
 @dataclass(frozen=True, slots=True)
 class Saturating:
-    """x / (1 + x): maps [0, ∞) to [0, 1) in the same order; negative values become 0."""
+    """The function x / (1 + x): maps [0, ∞) to [0, 1) in the same order; negative values become 0."""
 
     inner: Expression
 

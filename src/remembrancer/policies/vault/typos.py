@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 SHORTEST: Final = 4
-"""Characters of the shortest word that is compared: one letter less or more makes another word of a shorter one."""
+"""The length of the shortest word that is compared: one letter less or more makes another word of a shorter one."""
 
 
 def is_typo(word: str, known: str) -> bool:
