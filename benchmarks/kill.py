@@ -103,7 +103,7 @@ class Rows:
         tied = {end for ends in self.links for end in ends} | {bird.successor for bird in self.memories.values()}
         alone = [one for one in current if one not in tied]
         plain = [one for one, priority in self.events.items() if priority == "normal"]
-        choices: list[Write] = [("observe", f"kestrel{name}"), ("remember", f"wren{name}")] * 2
+        choices: list[Write] = [("observe", f"kestrel{name}"), ("remember", f"wren{name}")]
         choices.append(("observe_many", f"kestrel{name}"))
         if current:
             choices += [(kind, chance.choice(current)) for kind in ("update", "helpful", "used", "retire")]
@@ -114,7 +114,7 @@ class Rows:
             choices.append(("restore", chance.choice(retired)))
         if plain:
             choices.append(("priority", chance.choice(plain)))
-        if alone and chance.random() < 0.2:  # each rewrites the file
+        if alone and chance.random() < 0.5:  # each rewrites the file
             choices.append(("erase", chance.choice(alone)))
         return chance.choice(choices)
 
