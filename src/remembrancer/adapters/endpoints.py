@@ -23,7 +23,7 @@ class TryLater(ModelUnavailable):
 
 
 class KeyRefused(ModelUnavailable):
-    """The service refuses the key; another one may do."""
+    """The service refuses the key; another one may work."""
 
 
 class ParsedUrl(Protocol):

@@ -82,7 +82,9 @@ class RecordedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityChange:
-    """Who changed an event's priority, when and why. `by`: a role and, if known, the agent's name."""
+    """A change of an event's priority, with its author, time and reason. `by`: a role and, if known, the
+    agent's name.
+    """
 
     event_id: UUID
     previous: Priority

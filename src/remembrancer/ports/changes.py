@@ -45,7 +45,7 @@ class UnreadableRow(Exception):
 
 
 class WorkspaceState(NamedTuple):
-    """The numbers of a workspace's last change and last erasure. Neither ever falls."""
+    """The numbers of a workspace's last change and last erasure. They never decrease."""
 
     change: int
     erasures: int
@@ -145,7 +145,7 @@ class ChangeFeed(Protocol):
     def at(self) -> datetime | None:
         """The time as of which the records are read; None: as they are now.
 
-        Feeds of different times are different records for an index: the same cue may stand in other memories. Later
+        Feeds of different times are different records for an index: the same cue may belong to other memories. Later
         writes change what a feed of the past reports only where `state` has changed too.
         """
         ...
@@ -178,7 +178,8 @@ class ReadView(ChangeFeed, Protocol):
 
     def as_of(self, at: datetime) -> ReadView:
         """The same snapshot, read as the records were at a time: every method answers with the revisions and states at
-        that time, and without what was recorded later. Weights of relations are those of now. What was erased is gone.
+        that time, and without what was recorded later. Weights of relations are the present ones. Erased records are
+        not included.
         """
         ...
 

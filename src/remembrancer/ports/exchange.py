@@ -152,7 +152,7 @@ def record_owner(record: TextRecord) -> UUID:
 
 
 def cue_of(revision: Revision) -> Cue:
-    """The cue of a revision of which only the text is known."""
+    """A cue made from a revision's text, for exports that have no cues of it."""
     text = revision.text if revision.title is None else f"{revision.title}\n{revision.text}"
     return Cue(memory_id=revision.memory_id, ordinal=0, text=text)
 
@@ -165,8 +165,8 @@ class OtherForm:
     texts: list[TextRecord] = field(default_factory=list[TextRecord])
 
     def shares_past(self, said: Mapping[int, tuple[str | None, str]]) -> bool:
-        """Whether the older of the two forms is a past of the newer one. `said`: title and text of each revision of the
-        store's form.
+        """Whether the older of the two forms is an earlier state of the newer one. `said`: title and text of each
+        revision of the store's form.
         """
         memory = self.record.memory
         mine = {one.number: (one.title, one.text) for one in self.texts if isinstance(one, Revision)}

@@ -32,7 +32,7 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """The restored store. `set_aside`: the new path of the store that lay there; None if there was none."""
+    """The restored store. `set_aside`: the new path of the store that was there before; None if there was none."""
 
     path: str
     rows: int
@@ -51,7 +51,7 @@ class Transfer(Protocol):
         """Write exported rows into this workspace, in one transaction; returns how many were new.
 
         Existing rows are not changed, except a memory that the rows have in a later form: at a later revision, or
-        written later (`MemoryRecord`). If the older form is a past of the newer one, as in two exports of one
+        written later (`MemoryRecord`). If the older form is an earlier state of the newer one, as in two exports of one
         workspace, the memory and its past are the same afterwards whichever is imported first; else the form that is
         here stays. Rows of one kind may come in any order.
 

@@ -74,8 +74,8 @@ class HttpEmbedder:
         return True
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        """Raises ModelUnavailable, without partial results, when a request fails or its answer is invalid; TryLater or
-        KeyRefused, its subclasses, if another try or key may succeed.
+        """Vectors of documents, in their order. Raises ModelUnavailable, without partial results, when a request fails
+        or its answer is invalid; TryLater or KeyRefused, its subclasses, if another try or key may succeed.
         """
         vectors: list[NDArray[np.float32]] = []
         truncated: list[bool] = []
@@ -88,7 +88,7 @@ class HttpEmbedder:
         return Embedded(np.concatenate(vectors), np.array(truncated, np.bool_))
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Raises as `embed_documents` does."""
+        """The vector of a question. Raises as `embed_documents` does."""
         return (await self._embed([encodable(text)], query=True)).vectors[0]
 
     async def close(self) -> None:

@@ -29,14 +29,18 @@ ROUNDS: Final = 4
 """The maximum number of tries of each key for one call."""
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
-"""A key rests for `FIRST_WAIT` seconds after a failure, twice as long after each further one, up to `LONGEST_WAIT`."""
+"""The longest wait in seconds after failures of a key. The first wait is `FIRST_WAIT`; each further
+failure doubles it.
+"""
 REFUSED_WAIT: Final = 300.0
-"""A key that was refused rests for so many seconds."""
+"""The wait in seconds after a key was refused."""
 
 
 @dataclass
 class _Key:
-    """One key's embedder. `ready_at`: when it may be asked again, by the clock; `failures`: in a row."""
+    """One key's embedder. `ready_at`: when it may be asked again, by the clock; `failures`: the number of failures in a
+    row.
+    """
 
     embedder: Embedder
     ready_at: float = 0.0
@@ -47,11 +51,11 @@ class _Key:
 class RotatingEmbedder:
     """The same model by several keys; with one key, it retries.
 
-    A key that meets a rate limit, an outage or a refusal rests: as long as the service asks for (`TryLater.wait`), else
-    1, 2, 4 … seconds, half of it at random, so that many processes do not come back at once. Meanwhile the others are
-    asked. If all rest, the call waits for the first that is ready, within `DOCUMENTS_WAIT` or `QUESTION_WAIT`; if that
-    is too short, it fails at once and no key is asked. Other failures, which another key would have as well, are raised
-    as they are.
+    After a rate limit, an outage or a refusal a key is not asked for a while: as long as the service asks for
+    (`TryLater.wait`), else 1, 2, 4 … seconds, half of it at random, so that many processes do not come back at once.
+    Meanwhile the others are asked. If no key is ready, the call waits for the first that is ready, within
+    `DOCUMENTS_WAIT` or `QUESTION_WAIT`; if that is too short, it fails at once and no key is asked. Other failures,
+    which another key would have as well, are raised as they are.
     """
 
     def __init__(
@@ -64,7 +68,8 @@ class RotatingEmbedder:
         uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
         """`embedders`: one for each key, of one model. `round_robin`: each call begins with the next key; otherwise
-        with the first, and the others are asked only while it rests. `clock`: seconds. `close` closes the embedders.
+        with the first, and the others are asked only while it is not ready. `clock`: seconds. `close` closes the
+        embedders.
 
         Raises InvalidInput if there is none, or they are of different models.
         """
@@ -90,11 +95,11 @@ class RotatingEmbedder:
         return self._keys[0].embedder.reads(text)
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        """Raises ModelUnavailable if no key gives an answer in time."""
+        """Vectors of documents, in their order. Raises ModelUnavailable if no key gives an answer in time."""
         return await self._ask(lambda embedder: embedder.embed_documents(texts), DOCUMENTS_WAIT)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Raises ModelUnavailable if no key gives an answer in time."""
+        """The vector of a question. Raises ModelUnavailable if no key gives an answer in time."""
         return await self._ask(lambda embedder: embedder.embed_query(text), QUESTION_WAIT)
 
     async def close(self) -> None:

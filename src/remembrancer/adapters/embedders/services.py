@@ -62,12 +62,12 @@ class EmbeddingService(Protocol):
     def texts_a_call(self) -> int: ...
     @property
     def characters_a_call(self) -> int:
-        """A longer text is sent alone."""
+        """The most characters of one request. A longer text is sent alone."""
         ...
 
     @property
     def cuts(self) -> bool:
-        """Whether the service itself cuts a text that is too long, if `cut` asks for it."""
+        """Whether the service truncates a text that is too long, if the request has `cut`."""
         ...
 
     def headers(self, key: str) -> dict[str, str]: ...
@@ -88,7 +88,7 @@ class EmbeddingService(Protocol):
         ...
 
     def is_cut(self, text: str) -> bool:
-        """Whether the service cuts this text without saying so."""
+        """Whether the service truncates this text without reporting it."""
         ...
 
 
@@ -141,7 +141,7 @@ class OpenAiModel:
         return asked if self.asked_dim is None else {**asked, "dimensions": self.asked_dim}
 
     def rows(self, answer: Mapping[str, object]) -> RawVectors | None:
-        """Ordered by `index`; None if an index is missing or occurs twice."""
+        """The vectors, ordered by `index`; None if an index is missing or occurs twice."""
         given = answer.get("data")
         data = cast("list[object]", given) if isinstance(given, list) else []
         found: dict[int, object] = {}
@@ -226,7 +226,9 @@ class GeminiModel:
         return ""
 
     def is_cut(self, text: str) -> bool:
-        """Gemini reads 2,048 tokens and does not say what it left out: estimated at four characters a token."""
+        """Whether Gemini truncates this text. It reads 2,048 tokens and does not report truncation, so this is
+        estimated at four characters per token.
+        """
         return len(text) > 4 * 2_048
 
 

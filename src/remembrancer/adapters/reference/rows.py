@@ -49,7 +49,7 @@ class StoredVector:
 
 @dataclass(frozen=True, slots=True)
 class CueSpan:
-    """The first and last revision of a memory that has a cue. `last` None: its present one has it too."""
+    """The first and last revision of a memory that has a cue. `last` None: the present revision has the cue too."""
 
     first: int
     last: int | None = None
@@ -97,7 +97,7 @@ class Rows:
     cues: dict[int, IndexedCue] = field(default_factory=dict[int, IndexedCue])
     """The cues by number (`ref`), also those of earlier revisions."""
     spans: dict[int, CueSpan] = field(default_factory=dict[int, CueSpan])
-    """The revisions by cue number: that a cue belongs to."""
+    """The revisions that a cue belongs to, by cue number."""
     vectors: dict[tuple[int, str], StoredVector] = field(default_factory=dict[tuple[int, str], StoredVector])
     """The vectors by cue number and model; failures likewise."""
     failures: dict[tuple[int, str], Failure] = field(default_factory=dict[tuple[int, str], Failure])

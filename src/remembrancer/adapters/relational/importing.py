@@ -76,7 +76,7 @@ def import_rows(
 
 class _Import:
     """One import. Earlier texts and states of a memory that the store has in another form are collected until all of
-    them are read: only then is known whether the two forms have a past in common.
+    them are read: only then it is known whether the two forms share a past.
     """
 
     def __init__(self, connection: Connection, scope: Scope, analyse: Analyse) -> None:
@@ -86,7 +86,7 @@ class _Import:
         self._held: dict[UUID, OtherForm] = {}
 
     def add(self, record: exchange.Record) -> bool:
-        """Write a record, or hold it back. Returns whether a row was written."""
+        """Write a record, or collect it for `merge`. Returns whether a row was written."""
         match record:
             case MemoryRecord():
                 return self._memory(record)
@@ -101,7 +101,7 @@ class _Import:
                 return _import_line(self._connection, self._scope.workspace, record)
 
     def merge(self) -> int:
-        """Write what was held back, as far as it belongs here. Returns the number of rows."""
+        """Write the collected records that the store lacks. Returns the number of rows."""
         return sum(self._merge(*each) for each in self._held.items())
 
     def _memory(self, record: MemoryRecord) -> bool:
@@ -150,8 +150,8 @@ class _Import:
             connection.execute("UPDATE cues SET last = ? WHERE n = ?", (last, cue))
 
     def _text(self, record: TextRecord) -> bool:
-        """Write something that a memory said or was, unless it is here, or of a revision that the memory has not
-        reached: its own next revision takes that number.
+        """Write an earlier text or state of a memory. Left out: existing ones, and those of a revision that the stored
+        memory has not reached, because its own next revision will have that number.
         """
         connection = self._connection
         argument = f"{_TEXTS[type(record)]}.memory_id"

@@ -1,7 +1,7 @@
 """The memories and cues of one time: now, or as they were.
 
-As of a time, a memory is its row with the first revision and the first past state that ended later instead of its
-present text and state. `domain.past.as_it_was` is the same in Python; a test compares the two.
+As of a time, a memory has the text of the first revision that ended later, and the first past state that ended later;
+without one, its present text or state. `domain.past.as_it_was` is the same in Python; a test compares the two.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from remembrancer.domain.scope import Scope
 
 STAMPED: Final = "changed_at = CASE WHEN changed_at > ? THEN changed_at ELSE ? END"
-"""The assignment of the time of a write, bound twice. It never falls, whatever the clocks say."""
+"""The assignment of the time of a write, bound twice. It never decreases, even if the clock is set back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """`at`: in microseconds since 1970 UTC; None: now."""
+    """The time as of which rows are read. `at`: in microseconds since 1970 UTC; None: now."""
 
     at: int | None = None
 

@@ -74,8 +74,8 @@ def questions(
 ) -> None:
     """Measure retrieval on questions of your own.
 
-    Two files with one JSON object per line: what was said, and questions with the ids of the turns that answer them,
-    none if no turn does. Measured and reported as for LoCoMo.
+    Reads two files with one JSON object per line: turns, and questions with the ids of the turns that answer them, none
+    if no turn does. Measures and reports as for LoCoMo.
 
     Example: remembrancer eval questions corpus.jsonl questions.jsonl --against mnemosyne
     """

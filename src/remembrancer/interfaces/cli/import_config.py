@@ -72,7 +72,7 @@ def import_config(
 
 
 def _printable(toml: str) -> str:
-    """The TOML text with escapes for characters that a terminal does not show; they stand inside of strings only."""
+    """The TOML text with escapes for characters that a terminal does not show; they occur in strings only."""
     return "".join(one if one.isprintable() or one == "\n" else f"\\U{ord(one):08X}" for one in toml)
 
 

@@ -1,4 +1,4 @@
-"""The commands of `remembrancer` as a program of typer's, which parses their options and prints their help."""
+"""The commands of `remembrancer` as a typer program, which parses their options and prints their help."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ POINTS: Final = 721
 BLOCK_CHARS: Final = 4000
 
 OF_EACH: Final = 50
-"""`show` prints at most so many cues, events, revisions, and so on: a long text has thousands of cues."""
+"""The most cues, events, revisions and so on that `show` prints: a long text has thousands of cues."""
 
 QueryArgument = Annotated[str, "QUERY", "The question."]
 

@@ -129,7 +129,7 @@ class TimeLimit(HttpMiddleware):
 MAX_BODY_BYTES: Final = 8 << 20
 """The largest body that holds no long text."""
 _OF_TEXTS: Final = frozenset({"/v1/events", "/api/v0/add_message", "/api/v0/import_batch_messages"})
-"""The paths whose bodies hold texts of any length."""
+"""The paths whose bodies contain texts of any length."""
 NDJSON: Final = "application/x-ndjson"
 MAX_IMPORT_BYTES: Final = 1 << 30
 _IMPORT: Final = "/v1/import"

@@ -30,7 +30,7 @@ from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled,
 MAX_BUCKETS: Final = 10_000
 """Buckets kept, those used last. A forgotten bucket is full again."""
 BURST: Final = timedelta(seconds=2)
-"""A bucket holds the tokens of this time, and at least `MIN_BURST`."""
+"""The capacity of a bucket: the tokens that are added in this time, and at least `MIN_BURST`."""
 MIN_BURST: Final = 10.0
 FAILURES: Final = TokenRate(per_second=0.5, burst=20)
 """The rate of invalid keys from one address."""

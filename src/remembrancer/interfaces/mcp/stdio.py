@@ -1,4 +1,6 @@
-"""MCP over stdin and stdout, with an answer to every line. The SDK's own transport drops a line that is no message."""
+"""MCP over stdin and stdout, with an answer to every line. The SDK's own transport ignores a line that is not a
+message.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ async def run_over_stdio(server: MCPServer[Any]) -> None:
 
 
 class AnsweredInput:
-    """A stream of the messages in another one. What is no message is answered with an error and left out."""
+    """A stream of the messages in another stream. Anything else is answered with an error and left out."""
 
     def __init__(self, incoming: ReadStream[SessionMessage | Exception], outgoing: WriteStream[SessionMessage]) -> None:
         self._incoming = incoming
@@ -72,8 +74,8 @@ class AnsweredInput:
 
 
 def error_of(refused: Exception) -> JSONRPCError | None:
-    """The answer to a line that is no message, with its id if it has one (JSON-RPC 2.0, section 5.1). None for a blank
-    line, and for a notification, which is never answered.
+    """The answer to a line that is not a message, with its id if it has one (JSON-RPC 2.0, section 5.1). None for a
+    blank line, and for a notification, which is never answered.
     """
     value = _value(refused)
     if isinstance(value, str) and not value.strip():

@@ -42,7 +42,7 @@ class ConfigOut(Wire):
 
 
 class BackupOut(Wire, Of["BackupReport"]):
-    """`rows`: of all workspaces. `bytes`: the size of the file."""
+    """A backup. `rows`: of all workspaces. `bytes`: the size of the file."""
 
     path: str
     rows: int
@@ -50,7 +50,7 @@ class BackupOut(Wire, Of["BackupReport"]):
 
 
 class RestoredOut(Wire, Of["RestoreReport"]):
-    """`set_aside`: the new path of the store that lay there; null if there was none."""
+    """A restored store. `set_aside`: the new path of the store that was there before; null if there was none."""
 
     path: str
     rows: int

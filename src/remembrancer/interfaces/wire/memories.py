@@ -90,7 +90,9 @@ class MemoriesOut(Wire, Many["Memory"]):
 
 
 class CueOut(Wire, Of["Cue"]):
-    """`start`, `end`: of a passage of a long event, the characters [start, end) of the event's text; else null."""
+    """A cue. `start`, `end`: of a passage of a long event, the characters [start, end) of the event's
+    text; else null.
+    """
 
     ordinal: int
     heading: str

@@ -12,7 +12,7 @@ PASSAGE_CHARS: Final = 1600
 OVERLAP_CHARS: Final = 320
 """The characters at the end of a passage that the next one repeats at most."""
 WHOLE_CHARS: Final = 2 * PASSAGE_CHARS
-"""A turn of at most so many characters is one passage."""
+"""The most characters of a turn that is one passage."""
 
 
 _SOLID: Final = pattern(r"\S")

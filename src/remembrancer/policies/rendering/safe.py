@@ -21,7 +21,7 @@ _SLASHES: Final = "/\u1735\u2044\u2215\u2571\u29f8\u3033\uff0f"
 _NAME: Final = "recalled|" + "".join(chr(ord(letter) + 0xFEE0) for letter in "recalled")
 """The beginning of the block's tag, also in full-width letters."""
 _LOOK_ALIKE: Final = re.compile(rf"[{_BRACKETS}](?=\s*(?:[{_SLASHES}]|{_NAME}))", re.IGNORECASE)
-"""A character that looks like `<`, if it begins a tag. Elsewhere it is a quotation mark."""
+"""A character that looks like `<`, if it begins a tag. Elsewhere it may be a quotation mark."""
 
 
 def safe(text: str) -> str:

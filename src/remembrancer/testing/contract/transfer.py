@@ -444,7 +444,7 @@ class ImportContract(WorldSuite):
 
 
 async def _tell(store: Store) -> None:
-    """Two memories, one of them revised and used."""
+    """Store two memories, one of them revised and used."""
     await remember(store, a_memory("kestrel"), indexed(a_memory("owl"), "an owl", "in a barn"))
     await give_vectors(store, {"an owl": a_vector(1, 0), "kestrel": a_vector(0, 1)})
     await store.revise(SCOPE, indexed(replace(a_memory("kestrel"), text="heron")), expected_revision=1, at=LATER)
@@ -452,7 +452,7 @@ async def _tell(store: Store) -> None:
 
 
 async def _tell_on(store: Store) -> None:
-    """Both are revised and used again, and one is retired."""
+    """Revise and use both memories again, and retire one."""
     later = LATER + timedelta(hours=1)
     await store.revise(SCOPE, indexed(replace(a_memory("kestrel"), text="stork")), expected_revision=2, at=later)
     await store.revise(SCOPE, indexed(a_memory("owl"), "an owl", "in a tree"), expected_revision=1, at=later)

@@ -51,7 +51,7 @@ def opened(folder: Path, name: str, build: Callable[[], bytes], load: Callable[[
 
 
 def _read(path: Path) -> bytes:
-    """The graph in a cache file. Raises OSError, and ModelUnavailable for a file that is not to be used."""
+    """The graph in a cache file. Raises OSError, and ModelUnavailable for a file that must not be used."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         content = file.read()

@@ -46,7 +46,7 @@ def local_model_id(precision: Precision) -> str:
 
 
 _PROBE: Final = "Ana deployed the payment service on Monday, and it ran out of memory."
-"""A text that is embedded when a graph is loaded. Another graph gives it another vector."""
+"""A text that is embedded when a graph is loaded. A different graph computes a different vector."""
 _PROBE_VECTORS: Final[Mapping[Precision, str]] = {
     "fp32": (
         "LwvRCQ/16wflRAcgBfgkFeeq7yncF95OIDbsrsrREB8HG1cw5xAAwBkf4xAXICjfJysL//cx5wL7HNMa9BvqHtcGOdzw7P/lAQUX"
@@ -67,7 +67,7 @@ _PROBE_VECTORS: Final[Mapping[Precision, str]] = {
 }
 """The probe's vector as 8-bit levels, in base64."""
 _LEAST_COSINE: Final = 0.9995
-"""Rounding leaves 0.9999 on any processor."""
+"""The least cosine of the computed and the known vector. Rounding leaves 0.9999 on any processor."""
 
 EXACT: Final = "8-bit products: exact"
 PRECISE: Final = "8-bit products: precise kernels, because the fast ones saturate on this processor"
@@ -257,7 +257,9 @@ class LocalEmbedder:
             await asyncio.to_thread(threads.shutdown)
 
     def _probe(self, precision: Precision) -> None:
-        """Embed a text whose vector is known. Takes 2 to 12 ms. Raises ModelUnavailable if the vector is another."""
+        """Embed a text whose vector is known. Takes 2 to 12 ms. Raises ModelUnavailable if the result is a different
+        vector.
+        """
         levels = np.frombuffer(b64decode(_PROBE_VECTORS[precision]), np.int8).astype(np.float64)
         try:
             cosine = float(self.query_now(_PROBE) @ levels) / float(np.linalg.norm(levels))

@@ -131,7 +131,7 @@ def _require_alone(backup: Path) -> None:
 
 
 def _set_aside(path: Path) -> Path | None:
-    """Move the files of a store, so that no part of it is taken for a part of another. Returns its new name."""
+    """Rename all files of a store together, so that none is used as a part of another store. Returns its new name."""
     lying = [suffix for suffix in ("", *BESIDE) if Path(f"{path}{suffix}").exists()]
     if not lying:
         return None

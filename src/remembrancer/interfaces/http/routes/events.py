@@ -125,7 +125,7 @@ async def event(memory: ReadableMemory, event_id: EventId) -> wire.JournalEntryO
 async def set_priority(memory: WritableMemory, event_id: EventId, body: PriorityIn) -> wire.PriorityChangeOut:
     """Change the priority of an entry. The memories formed from it fade no further than the priority allows.
 
-    Only for an operator's role (`role=LEAD`), which needs a key with the right to administer. Who changed it and why is
-    kept. The priority of an entry in the archive cannot be changed (409).
+    Only for an operator's role (`role=LEAD`), which needs a key with the right to administer. The change is stored with
+    its author and reason. The priority of an entry in the archive cannot be changed (409).
     """
     return wire.PriorityChangeOut.of(await memory.journal.set_priority(event_id, body.priority, body.reason))
