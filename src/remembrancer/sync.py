@@ -19,6 +19,7 @@ from remembrancer.facade.journal import AsyncJournalApi
 from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
+from remembrancer.facade.recalls import AsyncRecallsApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.presets.spec import Preset
 
@@ -91,6 +92,13 @@ class PresetsApi(Blocking[AsyncPresetsApi]):
     compare = blocking(AsyncPresetsApi.compare)
 
 
+class RecallsApi(Blocking[AsyncRecallsApi]):
+    """Gives kept answers again, and drops them."""
+
+    replay = blocking(AsyncRecallsApi.replay)
+    drop = blocking(AsyncRecallsApi.drop)
+
+
 class VaultApi(Blocking[AsyncVaultApi]):
     """Synchronises a folder with the memory. If the scope has a project, the folder is that project's."""
 
@@ -145,6 +153,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     keys = noun(AsyncRemembrancer.keys, KeysApi)
     learnings = noun(AsyncRemembrancer.learnings, LearningsApi)
     presets = noun(AsyncRemembrancer.presets, PresetsApi)
+    recalls = noun(AsyncRemembrancer.recalls, RecallsApi)
     vault = noun(AsyncRemembrancer.vault, VaultApi)
 
     observe = blocking(AsyncRemembrancer.observe)

@@ -33,6 +33,7 @@ from remembrancer.facade.journal import AsyncJournalApi
 from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
+from remembrancer.facade.recalls import AsyncRecallsApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.ports.embedder import Embedded
@@ -56,6 +57,7 @@ PAIRS: dict[type, type] = {
     AsyncKeysApi: sync.KeysApi,
     AsyncLearningsApi: sync.LearningsApi,
     AsyncPresetsApi: sync.PresetsApi,
+    AsyncRecallsApi: sync.RecallsApi,
     AsyncVaultApi: sync.VaultApi,
 }
 ASYNC_ALONE = ["context"]

@@ -6,14 +6,15 @@ what was believed as of a time is the revision and the state that had not ended 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from remembrancer.domain.memory import Memory, Revision, Status
-from remembrancer.domain.scope import Scope, Visibility, narrowest
+from remembrancer.domain.memory import Cue, Memory, Revision, Status
+from remembrancer.domain.scope import Reader, Scope, Visibility, narrowest
+from remembrancer.domain.selection import can_see
 from remembrancer.domain.strength import Strength
 from remembrancer.values import copied, dataclass
 
@@ -62,6 +63,31 @@ def same_state(one: Memory, other: Memory) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in KEPT)
 
 
+def at_revisions(
+    reader: Reader,
+    wanted: Mapping[UUID, int],
+    memories: Mapping[UUID, Memory],
+    revisions: Iterable[Revision],
+    cues: Iterable[tuple[Cue, int, int | None]],
+) -> dict[UUID, tuple[Memory, tuple[Cue, ...]]]:
+    """See `ReadView.at_revisions`. `cues`: each with the first and the last revision that it belongs to."""
+    before = {(one.memory_id, one.number): one for one in revisions}
+    had: dict[UUID, list[Cue]] = {}
+    for cue, first, last in cues:
+        number = wanted.get(cue.memory_id, 0)
+        if first <= number and (last is None or number <= last):
+            had.setdefault(cue.memory_id, []).append(cue)
+    found: dict[UUID, tuple[Memory, tuple[Cue, ...]]] = {}
+    for identifier, memory in memories.items():
+        revision = before.get((identifier, wanted[identifier]))
+        if revision is None and memory.revision != wanted[identifier]:
+            continue
+        then = memory if memory.revision == wanted[identifier] else replace(memory, **_said(memory, revision))
+        if can_see(reader, then.scope, then.visibility, then.strength.importance):
+            found[identifier] = then, tuple(sorted(had.get(identifier, ()), key=lambda cue: cue.ordinal))
+    return found
+
+
 def as_it_was(memory: Memory, at: datetime, revision: Revision | None, state: PastState | None) -> Memory:
     """The memory as it was at a time, given its revision and state at that time (None: the present ones). Its
     visibility is the narrower of those of that time and now: a question about the past shows a reader only what they
@@ -71,12 +97,14 @@ def as_it_was(memory: Memory, at: datetime, revision: Revision | None, state: Pa
     return replace(
         memory,
         consolidated_at=consolidated,
-        **({} if revision is None else _said(memory, revision)),
+        **_said(memory, revision),
         **({} if state is None else {name: getattr(state, name) for name in KEPT}),
     )
 
 
-def _said(memory: Memory, revision: Revision) -> Mapping[str, Any]:
+def _said(memory: Memory, revision: Revision | None) -> Mapping[str, Any]:
+    if revision is None:
+        return {}
     if revision.kind is None or revision.visibility is None:  # only its text was recorded
         return {"revision": revision.number, "title": revision.title, "text": revision.text}
     return {

@@ -146,7 +146,7 @@ class Recall(Sequence[Hit]):
 
     `degraded`: parts of the pipeline that were unavailable, and why ("dense": "no embedder"). `timings`: the duration
     of each stage; `search` excludes the time that passed while `embed` ran concurrently. `pinned`: memories that the
-    preset adds to every answer, newest first; they are not among the hits.
+    preset adds to every answer, newest first; they are not among the hits. `recall_id`: if the answer was kept.
     """
 
     query: str
@@ -157,6 +157,7 @@ class Recall(Sequence[Hit]):
     trace: Trace
     renderer: Renderer = field(repr=False, compare=False)
     pinned: tuple[Memory, ...] = ()
+    recall_id: UUID | None = None
 
     def render(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> str:
         """A prompt block of the hits, marked as untrusted, of at most `max_chars` characters with its wrapper.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         record,
         reinforce,
         relate,
+        replay,
         rerank,
         search_state,
         sleep,

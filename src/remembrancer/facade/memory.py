@@ -36,6 +36,7 @@ from remembrancer.facade.journal import AsyncJournalApi
 from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
+from remembrancer.facade.recalls import AsyncRecallsApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.facade.view import Identifier, Opened, View, from_arguments, identifiers, listed, path_of
 from remembrancer.policies.admission.formation import STAYS
@@ -206,6 +207,7 @@ class AsyncRemembrancer(View):
     keys = View.noun(AsyncKeysApi)
     learnings = View.noun(AsyncLearningsApi)
     presets = View.noun(AsyncPresetsApi)
+    recalls = View.noun(AsyncRecallsApi)
     vault = View.noun(AsyncVaultApi)
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -406,6 +408,7 @@ class AsyncRemembrancer(View):
         min_score: float = 0.0,
         explain: bool = False,
         mark: bool | None = None,
+        keep: bool = False,
         **filters: Unpack[Filters],
     ) -> Recall:
         """The memories that answer a question, best first; empty if none does.
@@ -422,11 +425,15 @@ class AsyncRemembrancer(View):
         Every hit has an explanation of its score, computed when it is first read.
 
         The recall itself writes nothing. `mark`: afterwards, count its hits as retrieved; None: if the preset's
-        `marks_recalled` is set. A hit that was erased in between leaves them all uncounted.
+        `marks_recalled` is set. A hit that was erased in between leaves them all uncounted. `keep`: store the answer,
+        so that `recalls.replay` gives it again by its `recall_id`.
         """
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
         marks = self._ctx.preset.marks_recalled if mark is None else validation.truth("mark", mark)
+        keeps = validation.truth("keep", keep)
         found = await engine.recall.recall(self._ctx, self._reader(reach, asking=True), question)
+        if keeps:
+            found = await engine.replay.keep(self._ctx, self.scope, found)
         if marks and found.hits:
             with suppress(NotFound):
                 await self.mark(found, Exposure.RETRIEVED)

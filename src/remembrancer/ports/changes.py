@@ -185,6 +185,16 @@ class ReadView(ChangeFeed, Protocol):
 
     def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]: ...
 
+    def at_revisions(
+        self, reader: Reader, revisions: Mapping[UUID, int]
+    ) -> Mapping[UUID, tuple[Memory, tuple[Cue, ...]]]:
+        """Each memory with what it said at that revision, its state of now, and the cues of that revision, by ordinal.
+
+        Left out: memories that the reader may not see now or might not see then, erased ones, and revisions that are
+        not kept.
+        """
+        ...
+
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]: ...
 
     def memories(

@@ -38,6 +38,7 @@ from remembrancer.testing.contract import (
     past,
     priorities,
     reading,
+    recalls,
     relations,
     reviews,
     strength,
@@ -103,6 +104,10 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
     """The role `ports.erasure.Erasures`."""
 
 
+class RecallsSuite(recalls.RecallsContract):
+    """The role `ports.recalls.Recalls`."""
+
+
 class TransferSuite(
     transfer.BackupContract,
     transfer.ExportContract,
@@ -129,6 +134,7 @@ class StoreContract(
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    RecallsSuite,
     TransferSuite,
     InspectionSuite,
     ChangesSuite,

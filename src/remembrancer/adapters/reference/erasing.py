@@ -86,10 +86,31 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
         if held.answered is not None:
             counts["replies"] += isinstance(held.answered, Reply)
             rows.claims[key] = Held(held.claim, ReplyNotStored(held.answered.status, erased=True))
+    choice = receipt.asked
+    _drop(
+        rows.recalls,
+        lambda one: (
+            bool(choice.parts)
+            and erasure.owner_matches(choice, one.scope)
+            and (choice.before is None or one.at < choice.before)
+        ),
+        counts,
+        "kept_recalls",
+    )
     words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
     counts["quotations"] += _redact(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
-    kinds += ("past_states", "reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
+    kinds += (
+        "past_states",
+        "kept_recalls",
+        "reviews",
+        "audit",
+        "priority_changes",
+        "streams",
+        "deferrals",
+        "replies",
+        "quotations",
+    )
     found = _repeated(rows, told, analyse)
     return erasure.Removed({kind: counts[kind] for kind in kinds}, found, requests=len(rows.claims))
 
@@ -272,7 +293,10 @@ def _redact(rows: Rows, quotes: Callable[[str], bool]) -> int:
         for job, run in rows.runs.items()
     }
     rows.calls = [replace(call, error=redacted_text(call.error)) for call in rows.calls]
-    return redacted
+    quoting = [one for one, kept in rows.recalls.items() if quotes(kept.query)]
+    for one in quoting:
+        del rows.recalls[one]
+    return redacted + len(quoting)
 
 
 def _repeated(rows: Rows, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:

@@ -17,6 +17,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
+from remembrancer.domain.kept import KeptRecall
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revision, Status, holds, topic_order
 from remembrancer.domain.past import PastState, as_it_was, same_state, state_of
 from remembrancer.domain.relation import Relation, RelationKind
@@ -120,6 +121,8 @@ class Rows:
     """The streams that have a cursor."""
     ends: dict[Scope, int] = field(default_factory=dict[Scope, int])
     """The last position of each stream that lost events by erasure, which is not reused."""
+    recalls: dict[UUID, KeptRecall] = field(default_factory=dict[UUID, KeptRecall])
+    """By id, in the order in which they were kept."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
     archive: dict[UUID, ArchivedRecord] = field(default_factory=dict[UUID, ArchivedRecord])
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])

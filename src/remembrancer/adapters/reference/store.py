@@ -24,12 +24,13 @@ from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.event import SPEAKERS, Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Run
+from remembrancer.domain.kept import MAX_KEPT, KeptRecall
 from remembrancer.domain.memory import Analyse, Cue, Memory, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Level, Reader, Scope
-from remembrancer.domain.selection import excluded_by
+from remembrancer.domain.scope import Level, Reader, Scope, Visibility
+from remembrancer.domain.selection import can_see, excluded_by
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
@@ -370,6 +371,27 @@ class ReferenceStore:
     async def crews(self, scope: Scope) -> tuple[str, ...]:
         crews = {memory.scope.crew for memory in self.rows_of(scope).memories.values()}
         return tuple(sorted(crew for crew in crews if crew is not None))
+
+    async def keep_recall(self, scope: Scope, kept: KeptRecall) -> None:
+        if kept.scope.workspace != scope.workspace:
+            raise InvalidInput("kept.scope.workspace", kept.scope.workspace, repr(scope.workspace))
+        with self._writing(scope) as rows:
+            if kept.id in rows.recalls:
+                raise Conflict(f"recall {kept.id} is kept already")
+            rows.recalls[kept.id] = kept
+            while len(rows.recalls) > MAX_KEPT:
+                del rows.recalls[next(iter(rows.recalls))]
+
+    async def kept_recall(self, reader: Reader, recall_id: UUID) -> KeptRecall | None:
+        kept = self.rows_of(reader.scope).recalls.get(recall_id)
+        return kept if kept is not None and can_see(reader, kept.scope, Visibility.WORKSPACE) else None
+
+    async def drop_recall(self, reader: Reader, recall_id: UUID) -> bool:
+        if await self.kept_recall(reader, recall_id) is None:
+            return False
+        with self._writing(reader.scope) as rows:
+            del rows.recalls[recall_id]
+        return True
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
         rows = self.rows_of(scope).copy()

@@ -15,6 +15,7 @@ from remembrancer.domain.instants import micros, microseconds
 from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Status
+from remembrancer.domain.past import at_revisions
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
@@ -72,6 +73,11 @@ class ReferenceView:
         rows = self.rows(reader.scope)
         seen = {memory_id: rows.visible(reader, memory_id) for memory_id in ids}
         return {memory_id: memory for memory_id, memory in seen.items() if memory is not None}
+
+    def at_revisions(self, reader: Reader, revisions: Mapping[UUID, int]) -> dict[UUID, tuple[Memory, tuple[Cue, ...]]]:
+        rows = self.rows(reader.scope)
+        spans = ((indexed.cue, rows.spans[ref].first, rows.spans[ref].last) for ref, indexed in rows.cues.items())
+        return at_revisions(reader, revisions, self.get(reader, list(revisions)), rows.revisions.values(), spans)
 
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
         rows = self.rows(reader.scope)

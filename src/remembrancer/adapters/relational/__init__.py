@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         journal,
         lookup,
         memories,
+        recalls,
         removing,
         reviews,
         rows,

@@ -112,6 +112,9 @@ class RelationalView:
     def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
         return relational.lookup.get(self._connection, reader, ids, then=self._then)
 
+    def at_revisions(self, reader: Reader, revisions: Mapping[UUID, int]) -> dict[UUID, tuple[Memory, tuple[Cue, ...]]]:
+        return relational.lookup.at_revisions(self._connection, reader, revisions)
+
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
         return relational.lookup.cues(self._connection, reader, ids, then=self._then)
 

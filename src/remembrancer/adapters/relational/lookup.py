@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen
 from remembrancer.adapters.relational.columns import Columns, Row, as_written
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
+from remembrancer.domain import past
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import topic_order
 from remembrancer.domain.scope import Level, Visibility
@@ -34,6 +35,22 @@ _CHUNK: Final = 500
 def get(connection: Connection, reader: Reader, ids: Sequence[UUID], *, then: Then = NOW) -> dict[UUID, Memory]:
     rows = by_ids(connection, reader, ids, MEMORIES.select, then=then)
     return {memory.id: memory for memory in map(MEMORIES.value_of, rows)}
+
+
+def at_revisions(
+    connection: Connection, reader: Reader, wanted: Mapping[UUID, int]
+) -> dict[UUID, tuple[Memory, tuple[Cue, ...]]]:
+    ids = list(wanted)
+    revisions = by_ids(connection, reader, ids, REVISIONS.select, "JOIN revisions r ON r.memory = m.n")
+    joins = "JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
+    cues = by_ids(connection, reader, ids, f"{CUES.select}, c.revision, c.last", joins)
+    return past.at_revisions(
+        reader,
+        wanted,
+        get(connection, reader, ids),
+        map(REVISIONS.value_of, revisions),
+        ((CUES.value_of(row), row[-2], row[-1]) for row in cues),
+    )
 
 
 def there(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 from uuid import UUID
 
+from remembrancer.adapters import relational
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import INDEXED, TABLES
 from remembrancer.domain.erasure import ERASED, LEAST_QUOTED_CHARS, plain, quoter
@@ -78,7 +79,7 @@ def redact(connection: Connection, scope: Scope, texts: Iterable[str], analyse: 
                 redacted += connection.count(
                     f"UPDATE {table} SET {column} = ? WHERE {rows}", (ERASED, scope.workspace, line)
                 )
-    return redacted
+    return redacted + relational.recalls.erase_quoting(connection, scope, quotes)
 
 
 def repeated(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:

@@ -13,6 +13,7 @@ from remembrancer.adapters.relational.connection import Connection, DatabaseCurs
 from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change, set_columns
 from remembrancer.adapters.relational.quotations import redact, repeated
+from remembrancer.adapters.relational.recalls import erase_asked_in
 from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.event import Event
@@ -55,7 +56,7 @@ def erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasu
     # The later purge may fail (no disk space, or a reader): deleted rows are overwritten at least here.
     with connection.dialect.overwriting(connection):
         connection.execute("SAVEPOINT erasure")
-        removed = _erase(connection, scope, removal, receipt.at, analyse)
+        removed = _erase(connection, scope, removal, receipt, analyse)
         if receipt.dry_run:
             connection.execute("ROLLBACK TO SAVEPOINT erasure")
         else:
@@ -67,7 +68,7 @@ def erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasu
     return removed
 
 
-def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime, analyse: Analyse) -> Removed:
+def _erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasure, analyse: Analyse) -> Removed:
     numbers = _numbers(connection, scope, removal)
     _require_whole(connection, removal, numbers)
     main_texts = _main_texts(connection, numbers)
@@ -75,7 +76,7 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
     sessions = _sessions(connection, numbers)
     counts: Counter[str] = Counter()
     _count_rows(connection, numbers, counts)
-    _end_superseded(connection, scope, removal, at)
+    _end_superseded(connection, scope, removal, receipt.at)
     for write in removal.rebuilt:
         _replace_text(connection, scope, write)
     for identifier in sorted(removal.restored):
@@ -103,6 +104,7 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
         "UPDATE claims SET body = NULL, media_type = NULL WHERE workspace = ? AND status IS NOT NULL",
         (scope.workspace,),
     )
+    counts["kept_recalls"] = erase_asked_in(connection, scope, receipt.asked)
     counts["quotations"] = redact(connection, scope, texts, analyse)
     requests = connection.execute("SELECT count(*) FROM claims WHERE workspace = ?", (scope.workspace,)).get
     found = repeated(connection, scope, main_texts, analyse)

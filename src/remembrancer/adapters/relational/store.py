@@ -131,6 +131,10 @@ class RelationalStore:
     crews = _reads(lambda: relational.health.crews)
     stats = _reads(lambda: relational.inspection.stats)
 
+    keep_recall = _writes(lambda: relational.recalls.keep_recall)
+    kept_recall = _reads(lambda: relational.recalls.kept_recall)
+    drop_recall = _writes(lambda: relational.recalls.drop_recall)
+
     lying_in = _reads(lambda: relational.tracing.lying_in)
     traces = _reads(lambda: relational.tracing.traces)
     erasures = _reads(lambda: relational.tracing.erasures)

@@ -60,6 +60,7 @@ COMMANDS: Final = {
         "recent": ("read.recent", "List the newest memories."),
         "timeline": ("read.timeline", "List what happened in a period."),
         "show": ("read.show", "Show everything about a memory."),
+        "replay": ("read.replay", "Print a kept answer again."),
         "why-not": ("read.why_not", "Explain why a memory is not returned."),
         "decay": ("fading.decay", "List the weakest memories."),
         "fading": ("fading.fading", "List the memories that will fade soon."),

@@ -1,4 +1,4 @@
-"""Commands that read the memory: recall, recent, timeline, show, why-not."""
+"""Commands that read the memory: recall, replay, recent, timeline, show, why-not."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -34,6 +34,9 @@ from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, Question
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, told
 from remembrancer.interfaces.wire.memories import CurveOut, MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
 from remembrancer.interfaces.wire.recall import HitOut, RecallOut, WhyNotOut
+
+if TYPE_CHECKING:
+    from remembrancer.domain.recall import Recall, Rendered
 
 POINTS: Final = 721
 """Points of a curve: two a day for the default range of half a year back and ahead."""
@@ -60,6 +63,7 @@ def recall(
         "--mark/--no-mark",
         "Count hits as retrieved, and printed ones as shown. Default: as the preset says.",
     ] = None,
+    keep: Annotated[bool, "Keep the answer, and print the id that `replay` takes."] = False,
 ) -> None:
     """Find the memories that answer a question.
 
@@ -74,10 +78,41 @@ def recall(
         raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
     asked = arguments(question)
     with call.opened(create=False) as memory:
-        answer = memory.recall(query, explain=True, mark=mark, **asked)
+        answer = memory.recall(query, explain=True, mark=mark, keep=keep, **asked)
         block = answer.block(max_chars=max_chars, detail=detail) if render else None
         if memory.presets.in_use.marks_recalled if mark is None else mark:
             memory.mark(answer if block is None else block.hits, "shown", query=query)
+    _answer(call, answer, block, max_chars=max_chars, explain=explain)
+    if keep and not call.as_json:
+        call.note(f"kept: remembrancer replay {answer.recall_id}")
+
+
+def replay(
+    call: Invocation,
+    *,
+    recall_id: Annotated[str, "ID", "The id of an answer kept by `recall --keep`."],
+    explain: Annotated[bool, "Show the parts of each score."] = False,
+    render: Annotated[bool, "Print the block for a prompt instead."] = False,
+    max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
+    detail: Annotated[str, "How much of the transcripts it includes: auto, low, none or high."] = "auto",
+) -> None:
+    """Print a kept answer again.
+
+    The same hits with the same scores, and under the same preset the same block, whatever was written since. What was
+    erased since is left out, and a warning says how much.
+
+    Example: remembrancer replay 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --render
+    """
+    if not render and (detail != "auto" or max_chars != BLOCK_CHARS):
+        raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
+    with call.opened(create=False) as memory:
+        answer = memory.recalls.replay(recall_id)
+    block = answer.block(max_chars=max_chars, detail=detail) if render else None
+    _answer(call, answer, block, max_chars=max_chars, explain=explain)
+
+
+def _answer(call: Invocation, answer: Recall, block: Rendered | None, *, max_chars: int, explain: bool) -> None:
+    """Print an answer as a list, or as blocks."""
     call.degraded(answer.degraded)
     if block is None:
         call.answer(RecallOut.of(answer), partial(_recalled, explain=explain))
@@ -87,9 +122,9 @@ def recall(
         shape = RecallOut.of(answer, rendered=rendered, rendered_pinned=pinned)
         call.answer(shape, partial(_recalled, explain=explain))
         return
-    for block in (pinned, rendered):
-        if block:
-            call.write(block)
+    for text in (pinned, rendered):
+        if text:
+            call.write(text)
 
 
 def recent(

@@ -81,7 +81,7 @@ class RecallOut(Wire):
 
     `pinned`: memories pinned to every answer. `degraded`: what could not be used, and why. `legs`: the number of
     candidates from each search. `rendered`, `rendered_pinned`: the prompt blocks of the hits and of the pinned
-    memories, null if not requested, empty if there are none.
+    memories, null if not requested, empty if there are none. `recall_id`: null if the answer was not kept.
     """
 
     query: str
@@ -96,6 +96,7 @@ class RecallOut(Wire):
     legs: dict[str, int]
     rendered: str | None
     rendered_pinned: str | None
+    recall_id: UUID | None = None
 
     @classmethod
     def of(cls, recall: Recall, *, rendered: str | None = None, rendered_pinned: str | None = None) -> Self:

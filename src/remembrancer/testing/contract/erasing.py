@@ -181,6 +181,7 @@ class ErasingContract(WorldSuite):
             "word_vectors": 0,
             "revisions": 0,
             "past_states": 2,
+            "kept_recalls": 0,
             "relations": 3,
             "exposures": 1,
             "reviews": 1,

@@ -64,6 +64,7 @@ from remembrancer.testing.contract.world import (
     a_call,
     a_claim,
     a_key,
+    a_recall,
     a_review,
     a_snapshot,
     populate,
@@ -213,6 +214,8 @@ READS: Final[dict[str, Observe]] = {
     "spending": lambda store: store.spending(SCOPE),
     "keys": lambda store: store.keys(SCOPE),
     "key_of": lambda store: store.key_of(a_key().digest),
+    "kept_recall": lambda store: store.kept_recall(READER, a_recall().id),
+    "at_revisions": lambda store: store.read(lambda view: view.at_revisions(READER, {OOM: 1, DEPLOY: 1})),
     "get": lambda store: store.get(READER, ALL_IDS),
     "cues": lambda store: store.cues(READER, ALL_IDS),
     "revisions": lambda store: store.revisions(READER, OOM),
@@ -296,6 +299,11 @@ OBSERVED: Final[dict[str, Observe]] = {
         lambda store: store.settle(SCOPE, "segment", ["the stream of monday", "another"]), READS["deferrals"]
     ),
     "log_call": _with(lambda store: store.log_call(SCOPE, a_call()), READS["spending"]),
+    "keep_recall": _with(
+        lambda store: store.keep_recall(SCOPE, replace(a_recall(), id=TURNS[0])),
+        lambda store: store.kept_recall(READER, TURNS[0]),
+    ),
+    "drop_recall": _with(lambda store: store.drop_recall(READER, a_recall().id), READS["kept_recall"]),
     "put_key": _with(lambda store: store.put_key(SCOPE, a_key(TURNS[0])), READS["keys"]),
     "revoke_key": _with(lambda store: store.revoke_key(SCOPE, DOOR, at=LATER), READS["keys"]),
     "claim": _claimed,

@@ -15,6 +15,7 @@ from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Priority
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.job import Run
+from remembrancer.domain.kept import KeptRecall
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply
@@ -175,6 +176,12 @@ async def _access(store: Store, scope: Scope, prefix: str) -> None:
     for key in ("request-1", "request-2"):
         await store.claim(scope, a_claim(key), forget_before=NOW)
     await store.answer(scope, a_claim("request-2"), Reply(200, f"{prefix}done".encode(), "text/plain"))
+    await store.keep_recall(scope, replace(a_recall(), scope=scope, query=f"{prefix}any news?"))
+
+
+def a_recall() -> KeptRecall:
+    """An answer that names no memory."""
+    return KeptRecall(id=UUID(int=900), scope=SCOPE, at=NOW, query="any news?", answer={"hits": [], "n": 0.1})
 
 
 def a_key(key_id: UUID = DOOR, *, workspace: str = "acme", right: Right = Right.WRITE) -> ApiKey:
