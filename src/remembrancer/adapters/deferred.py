@@ -61,7 +61,9 @@ class DeferredLanguageModel(Deferred[LanguageModel]):
     """A language model that loads at its first task."""
 
     async def answer(self, task: Task) -> Answer:
-        """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
+        """The model's answer. Loads the model first if necessary. Raises ModelUnavailable when the model cannot be
+        loaded or does not answer.
+        """
         return await (await self._get()).answer(task)
 
 
@@ -69,7 +71,9 @@ class DeferredReranker(Deferred[Reranker]):
     """A reranker that loads when it first scores texts."""
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
+        """The model's scores. Loads the model first if necessary. Raises ModelUnavailable when the model cannot be
+        loaded or does not answer.
+        """
         return await (await self._get()).scores(question, texts)
 
 

@@ -42,7 +42,7 @@ class PastState:
 
 
 def revision_of(memory: Memory, replaced_at: datetime) -> Revision:
-    """The memory's revision, once another one replaces it."""
+    """The memory's present text and fields as a revision, to be kept when another one replaces it."""
     return copied(
         memory,
         Revision,

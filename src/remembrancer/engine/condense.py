@@ -68,7 +68,9 @@ async def not_undone(ctx: Context, groups: Iterable[MemoryGroup], purpose: str) 
 
 
 async def found_by(ctx: Context, sources: Sequence[Memory]) -> OrderedMemories:
-    """The cues and events of memories that have one attributes, so that a reader of the first of them may see all."""
+    """The cues and events of memories that have the same `SharedAttributes`, so that a reader of the first of them may
+    see all.
+    """
     reader = Reader(sources[0].scope)
     cues = await ctx.store.cues(reader, [source.id for source in sources])
     events = {source.id: await ctx.store.provenance(reader, source.id) for source in sources}

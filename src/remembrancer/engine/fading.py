@@ -68,7 +68,9 @@ async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[DecayForec
 
 
 async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta) -> tuple[DecayForecast, ...]:
-    """Current memories that will fade within that time, soonest first, ties by id. Reads as `decay`."""
+    """Current memories that will fade within that time, soonest first, ties by id. The caller's reach and the filters
+    apply as for `decay`.
+    """
     now, law = ctx.clock(), _law(ctx)
 
     def soonest(view: ReadView) -> tuple[DecayForecast, ...]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TOP, HEIGHT = 12.0, 190.0
 SMALL_HEIGHT: Final = 44.0
 LEAST: Final = timedelta(days=7)
-"""The shortest time axis: a single snapshot is a dot in a week."""
+"""The shortest time axis: a single snapshot is drawn as a dot on an axis of a week."""
 _BANDS: Final = ((Band.GREEN, GREEN_FROM, 100.0), (Band.YELLOW, YELLOW_FROM, GREEN_FROM), (Band.RED, 0.0, YELLOW_FROM))
 _WEEK: Final = timedelta(days=7)
 _GAUGE: Final = (220.0, 128.0)

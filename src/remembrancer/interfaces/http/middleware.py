@@ -127,7 +127,7 @@ class TimeLimit(HttpMiddleware):
 
 
 MAX_BODY_BYTES: Final = 8 << 20
-"""The largest body that holds no long text."""
+"""The largest body of a request without long texts."""
 _OF_TEXTS: Final = frozenset({"/v1/events", "/api/v0/add_message", "/api/v0/import_batch_messages"})
 """The paths whose bodies contain texts of any length."""
 NDJSON: Final = "application/x-ndjson"

@@ -51,7 +51,7 @@ def memory_line(memory: Memory, when: str) -> Item[Memory]:
 
 
 def minute(at: datetime) -> str:
-    """>>> from datetime import UTC
+    """The time in UTC, to the minute. import UTC
     >>> minute(datetime(2026, 3, 4, 9, 5, 30, tzinfo=UTC))
     '2026-03-04 09:05 UTC'
     """

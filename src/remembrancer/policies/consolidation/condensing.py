@@ -84,7 +84,7 @@ def one_of(
     metadata: Mapping[str, JsonValue],
     now: datetime,
 ) -> Memory:
-    """The memory that replaces its sources (at least one), which all have this attributes.
+    """The memory that replaces its sources (at least one), which all have these attributes.
 
     Its span covers theirs. Its importance is the greatest of theirs, its origin the least trusted; their usage is added
     up. It has the kind, source and metadata that all sources share, and all their tags.

@@ -88,7 +88,7 @@ class Facts:
         validation.whole("facts.known", self.known, 0, 100)
 
     def is_due(self, episodes: Sequence[Memory]) -> bool:
-        """Whether to ask for facts now. `episodes`: the unconsolidated episodes of one attributes."""
+        """Whether to ask for facts now. `episodes`: unconsolidated episodes with the same `SharedAttributes`."""
         if len(episodes) >= self.threshold:
             return True
         return any(episode.strength.surprise >= self.flashbulb for episode in episodes)

@@ -100,7 +100,7 @@ class Block:
 def _heading(hit: Hit) -> tuple[str, ...]:
     """The speaker and time: the heading of a turn that was found, else the memory's speaker and time.
 
-    A memory with a title is not told by one of its turns.
+    A memory with a title is never shown by one of its turns.
     """
     if hit.cue.event_id is None:
         return hit.memory.speaker, hit.cue.heading
