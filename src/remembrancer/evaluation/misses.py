@@ -12,7 +12,7 @@ from remembrancer.evaluation.system import TurnOutcome
 from remembrancer.values import dataclass
 
 FIRST: Final = 10
-"""Turns that a reader of the answer itself reads."""
+"""The number of turns that are read of an answer without a block."""
 READERS: Final = (f"first {FIRST}", *BUDGETS)
 """The parts of an answer that are read: its first FIRST turns, or a block of one of BUDGETS."""
 

@@ -87,7 +87,7 @@ class Causes(_Named):
 
     @property
     def turns(self) -> int:
-        """Number of evidence turns."""
+        """The number of evidence turns."""
         return sum(self.missed[READERS[0]].values())
 
 

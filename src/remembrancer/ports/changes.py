@@ -38,7 +38,7 @@ ALWAYS: Final = -(2**63)
 
 
 class UnreadableRow(Exception):
-    """A row holds a value that this package never writes. The store adds the file's name."""
+    """A row holds a value that this package never writes. The store adds the file's name to the message."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(f"a row has an invalid value: {error}")

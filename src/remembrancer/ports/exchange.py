@@ -179,8 +179,8 @@ class OtherForm:
         return (self.record.memory.revision, self.record.written_at) > (revision, changed_at)
 
     def last_of(self, ordinal: int, revision: int, last: int) -> int | None:
-        """The last revision that has the store's cue at this place since `revision`. `last`: of the store's form, if
-        the cue is in use.
+        """The last revision that has the store's cue at this place since `revision`. `last`: the store's present
+        revision, if the cue is in use.
         """
         for one in self.texts:
             if isinstance(one, CueRecord) and (one.cue.ordinal, one.revision) == (ordinal, revision):

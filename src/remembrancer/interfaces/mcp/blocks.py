@@ -51,7 +51,9 @@ def memory_line(memory: Memory, when: str) -> Item[Memory]:
 
 
 def minute(at: datetime) -> str:
-    """The time in UTC, to the minute. import UTC
+    """The time in UTC, to the minute.
+
+    >>> from datetime import UTC
     >>> minute(datetime(2026, 3, 4, 9, 5, 30, tzinfo=UTC))
     '2026-03-04 09:05 UTC'
     """

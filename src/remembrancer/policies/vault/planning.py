@@ -166,7 +166,7 @@ def belongs(memory: Memory, terms: Terms) -> bool:
 
 
 def _stands(memory: Memory, origin: FileOrigin) -> bool:
-    """Whether the memory's source is its file."""
+    """Whether the memory comes from an entry of its file."""
     told = origin.metadata_of(memory.id)
     metadata = all(memory.metadata.get(name) == told[name] for name in told)
     return memory.source == origin.source and metadata and set(origin.tags) <= set(memory.tags)
