@@ -126,8 +126,8 @@ class Journal(Protocol):
         """Events in the order they were recorded, behind the position `after`; if that is None, the last `limit`.
 
         Positions rise within a workspace in commit order, for all writing processes, and are never reused: nothing is
-        added before a position that was read. Fewer than `limit` events mean that there are no more; the stretch then
-        ends at the last position of the workspace. Archived events are left out.
+        added before a position that was read. Fewer than `limit` events mean that there are no more; the page then ends
+        at the last position of the workspace. Archived events are left out.
 
         Raises InvalidInput for a position that this store never assigned.
         """

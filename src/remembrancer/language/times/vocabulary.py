@@ -103,7 +103,7 @@ THIRDS: Final = MappingProxyType(
 """The third of a period that a word means."""
 
 HABITUAL: Final = frozenset("every each most any".split())
-"""After these words follows a repetition, not a time."""
+"""Words that are followed by a repetition, not by a time."""
 
 CUES: Final = frozenset(
     "in on at of by during since until till before after through throughout over around between from to for and or"

@@ -25,7 +25,7 @@ PAGES: Final = 1024
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """The suffixes of the files that SQLite writes next to a database."""
 SET_ASIDE: Final = ".replaced-"
-"""Before the number in the names of files that a restoration has set aside."""
+"""The text before the number in the names of files that a restoration has set aside."""
 
 
 def back_up(source: SqliteConnection, path: Path, on_pages: OnPages | None) -> BackupReport:
