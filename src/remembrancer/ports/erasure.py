@@ -40,6 +40,9 @@ class Erasures(Protocol):
         and the receipt says so. Positions of a stream are not reused while any of its rows is left. A memory that an
         erased one superseded stays ended and releases its topic key.
 
+        Where a session is erased, a memory that stays and said something there before loses all earlier revisions, with
+        their cues and vectors.
+
         The receipt is stored `completed` by the returned value, and without `purged_at`. Raises
         Conflict, and writes nothing, if a row no longer exists or has another revision, or if a memory that stays was
         formed or derived from an erased row. A receipt that is a dry run writes nothing.

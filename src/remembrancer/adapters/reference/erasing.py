@@ -14,7 +14,7 @@ from remembrancer.domain import erasure
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.journal import searchable_text
-from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Status
+from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, ReplyNotStored
@@ -66,6 +66,7 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
         for one in (*_going_events(rows, removal), *(rows.memories[memory] for memory in removal.memories))
         if one.scope.session is not None
     }
+    texts += _drop_past(rows, removal, receipt.asked, counts)
     for memory in rows.memories.values():
         if memory.superseded_by in removal.memories and memory.id not in removal.memories:
             _let_go_of_successor(rows, memory, receipt.at)
@@ -168,6 +169,37 @@ def _texts(rows: Rows, removal: erasure.Removal) -> list[str]:
     for event in _going_events(rows, removal):
         texts += [event.text, searchable_text(event)]
     return [text for text in dict.fromkeys(texts) if text]
+
+
+def _drop_past(
+    rows: Rows, removal: erasure.Removal, choice: erasure.ErasureSelection, counts: Counter[str]
+) -> list[str]:
+    """Drop all earlier revisions of memories that stay, and said something before in the session that is erased.
+    Returns their texts.
+    """
+    if choice.session is None:
+        return []
+    gone = removal.memories.union(write.memory.id for write in removal.rebuilt)
+
+    def was_there(one: Revision) -> bool:
+        scope = rows.memories[one.memory_id].scope.narrowed(session=one.session)
+        early = choice.before is None or (one.occurred_to is not None and one.occurred_to < choice.before)
+        return erasure.owner_matches(choice, scope) and early
+
+    staying = {one.memory_id for one in rows.revisions.values() if was_there(one)} - gone
+    said = [one for one in rows.revisions.values() if one.memory_id in staying]
+    _drop(rows.revisions, lambda one: one.memory_id in staying, counts, "revisions")
+    refs = {
+        ref
+        for ref, indexed in rows.cues.items()
+        if indexed.cue.memory_id in staying and rows.spans[ref].last is not None
+    }
+    vectors = [stored for at, stored in rows.vectors.items() if at[0] in refs]
+    counts["cues"] += len(refs)
+    counts["vectors"] += len(vectors)
+    counts["word_vectors"] += sum(stored.token_embeddings is not None for stored in vectors)
+    rows.drop_cues(refs)
+    return [text for one in said for text in (one.title, one.text) if text]
 
 
 def _let_go_of_successor(rows: Rows, memory: Memory, at: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import field, fields, replace
 from datetime import date, datetime
@@ -339,7 +339,10 @@ class Rows:
 
     def remove_cues(self, memory_id: UUID) -> None:
         """Remove a memory's cues of all revisions, their vectors and their failures."""
-        gone = {ref for ref, indexed in self.cues.items() if indexed.cue.memory_id == memory_id}
+        self.drop_cues({ref for ref, indexed in self.cues.items() if indexed.cue.memory_id == memory_id})
+
+    def drop_cues(self, gone: Collection[int]) -> None:
+        """Remove cues with their vectors and failures."""
         self.cues = {ref: cue for ref, cue in self.cues.items() if ref not in gone}
         self.spans = {ref: span for ref, span in self.spans.items() if ref not in gone}
         self.vectors = {at: vector for at, vector in self.vectors.items() if at[0] not in gone}

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.columns import Row, encoded
 from remembrancer.adapters.relational.connection import Connection, DatabaseCursor
 from remembrancer.adapters.relational.lookup import by_topic, there
@@ -15,7 +16,7 @@ from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next
 from remembrancer.adapters.relational.quotations import redact, repeated
 from remembrancer.adapters.relational.recalls import erase_asked_in
 from remembrancer.adapters.relational.rows import EVENTS
-from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
+from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed, completed
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import searchable_text
@@ -76,6 +77,7 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, receipt: Eras
     sessions = _sessions(connection, numbers)
     counts: Counter[str] = Counter()
     _count_rows(connection, numbers, counts)
+    texts += _drop_past(connection, scope, receipt.asked, numbers, counts)
     _end_superseded(connection, scope, removal, receipt.at)
     for write in removal.rebuilt:
         _replace_text(connection, scope, write)
@@ -209,6 +211,44 @@ def _sessions(connection: Connection, numbers: _Numbers) -> set[str]:
             session for (session,) in _where_in(connection, f"SELECT DISTINCT session FROM {table}", "n", rows)
         )
     return found - {""}
+
+
+def _drop_past(
+    connection: Connection, scope: Scope, choice: ErasureSelection, numbers: _Numbers, counts: Counter[str]
+) -> list[str]:
+    """Drop all earlier revisions of memories that stay, and said something before in the session that is erased.
+    Returns their texts.
+    """
+    if choice.session is None:
+        return []
+    where = Where()
+    where.add("m.workspace = ?", scope.workspace)
+    where.add("r.session = ?", choice.session)
+    for part, value in choice.parts.items():
+        if part != "session":
+            where.add(f"m.{part} = ?", value)
+    if choice.before is not None:
+        where.add("r.occurred_to < ?", micros(choice.before))
+    rows = connection.execute(
+        f"SELECT DISTINCT m.n FROM revisions r JOIN memories m ON m.n = r.memory WHERE {where.sql}", where.bindings
+    )
+    gone = {*numbers.memories, *numbers.rebuilt}
+    staying = [number for (number,) in rows if number not in gone]
+    said = list(_where_in(connection, "SELECT coalesce(title, ''), text FROM revisions", "memory", staying))
+    in_list, listed = connection.dialect.in_list("c.memory"), connection.dialect.listed(staying)
+    for kind in _OF_TEXTS:
+        past = "" if kind == "revisions" else " AND c.last IS NOT NULL"
+        counts[kind] += connection.execute(
+            f"SELECT count(*) FROM {_OF_MEMORIES[kind]} WHERE {in_list}{past}", (listed,)
+        ).get
+    _where_in(connection, "DELETE FROM revisions", "memory", staying)
+    in_cues = connection.dialect.in_list("memory")
+    connection.execute(f"DELETE FROM cues WHERE {in_cues} AND last IS NOT NULL", (listed,))
+    for number in staying:  # so that indexes read them again
+        connection.execute(
+            "UPDATE memories SET change = ? WHERE n = ?", (next_change(connection, scope.workspace), number)
+        )
+    return [text for row in said for text in row if text]
 
 
 def _count_rows(connection: Connection, numbers: _Numbers, counts: Counter[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from remembrancer.domain.erasure import Removal
+from remembrancer.domain.erasure import ErasureSelection, Removal
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.past import as_it_was, revision_of
 from remembrancer.domain.relation import Relation, RelationKind
@@ -170,6 +170,22 @@ class PastContract(StoreSuite):
         removed = await store.erase(SCOPE, Removal(memories=frozenset({BIRD.id})), a_receipt())
         assert (removed.counts["revisions"], removed.counts["cues"], removed.counts["past_states"]) == (1, 2, 1)
         assert (await then(store, NOW), await said(store, NOW)) == (None, [])
+
+    @pytest.mark.parametrize("before", [None, NOW + HOUR])
+    async def test_what_was_said_in_an_erased_session_does_not_return(
+        self, store: Store, before: datetime | None
+    ) -> None:
+        await stored(store, indexed(BIRD, "one", "two"))
+        await give_vectors(store, {"one": a_vector(1, 0), "two": a_vector(0, 1)})
+        later = replace(BIRD, text="owl", scope=SCOPE.narrowed(session="later"))
+        await revised(store, later, "two", "three", at=NOW + HOUR)
+        choice = ErasureSelection(session=SCOPE.session, before=before)
+        removed = await store.erase(SCOPE, Removal(), a_receipt(choice=choice))
+        assert [removed.counts[kind] for kind in ("memories", "revisions", "cues", "vectors")] == [0, 1, 2, 2]
+        found = await then(store, NOW)
+        assert found is not None
+        assert (found.text, await said(store, NOW)) == ("owl", ["two", "three"])
+        assert await store.revisions(READER, BIRD.id) == ()
 
     async def test_a_memory_whose_successor_was_erased_ended_when_it_was_superseded(self, store: Store) -> None:
         await remember(store, BIRD, a_memory("owl"))
