@@ -29,6 +29,7 @@ _KINDS: Final = {
     "vectors": "vectors",
     "word_vectors": "token vectors",
     "revisions": "earlier texts",
+    "past_states": "earlier states",
     "relations": "relations",
     "exposures": "records of use",
     "reviews": "reviews",
@@ -37,6 +38,7 @@ _KINDS: Final = {
     "streams": "streams that are empty now",
     "deferrals": "postponed work items",
     "replies": "stored replies to requests",
+    "kept_recalls": "kept answers",
     "quotations": "log lines that quoted it",
 }
 """The names of the receipt's counts."""
