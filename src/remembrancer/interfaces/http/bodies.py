@@ -214,6 +214,10 @@ class RecallIn(Body):
         default=None,
         description="Count the hits as retrieved; null: where the preset says so and the key may write.",
     )
+    keep: Flag = Field(
+        default=False,
+        description="Store the answer, so that `/v1/recalls/{recall_id}` gives it again. Needs a write key.",
+    )
     render: Flag = False
     max_chars: Annotated[int, Field(strict=True, ge=1, le=MAX_BLOCK_CHARS)] = BLOCK_CHARS
     detail: Detail = Field(default=Detail.AUTO, description="How much of the transcripts the block includes.")

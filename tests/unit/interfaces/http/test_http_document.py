@@ -99,7 +99,7 @@ def test_operations_that_write_document_conflicts_and_size_limits() -> None:
 
 
 def test_operations_with_an_id_in_the_path_document_not_found() -> None:
-    ids = ("{memory_id}", "{event_id}", "{key_id}")
+    ids = ("{memory_id}", "{event_id}", "{key_id}", "{recall_id}")
     unsaid = [path for path, _, each in ours() if any(part in path for part in ids) and "404" not in each["responses"]]
     assert unsaid == []
 

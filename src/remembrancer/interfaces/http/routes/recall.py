@@ -1,16 +1,19 @@
-"""Recall, comparison of presets, and exposures."""
+"""Recall, kept answers, comparison of presets, and exposures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from http import HTTPStatus
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Query, Request
 
 from remembrancer.domain.api_key import Right
-from remembrancer.errors import InvalidInput, PermissionDenied
+from remembrancer.domain.recall import Detail, Recall
+from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
 from remembrancer.interfaces.http.access import Authenticated, ReadableMemory, WritableMemory
-from remembrancer.interfaces.http.bodies import CompareIn, ExposuresIn, RecallIn
+from remembrancer.interfaces.http.bodies import BLOCK_CHARS, MAX_BLOCK_CHARS, CompareIn, ExposuresIn, RecallIn
+from remembrancer.interfaces.http.given import RecallId
 from remembrancer.interfaces.http.telemetry import observe_recall
 from remembrancer.interfaces.http.v1 import MISSING, router_of
 from remembrancer.interfaces.wire.comparison import ComparisonOut
@@ -39,20 +42,59 @@ async def recall(request: Request, memory: ReadableMemory, principal: Authentica
     the parts of its score.
 
     With `render` the response also has a prompt block of the hits, marked as untrusted, and one of the pinned memories.
-    Unless `mark` or the preset says that the hits count as retrieved, this only reads: report what was shown or used to
-    `/v1/exposures`.
+    Unless `keep` stores the answer, or `mark` or the preset says that the hits count as retrieved, this only reads:
+    report what was shown or used to `/v1/exposures`.
     """
     writes = principal.right.allows(Right.WRITE)
     if body.mark and not writes:
         raise PermissionDenied(f"mark: only a key that may {Right.WRITE.value} can count a recall")
+    if body.keep and not writes:
+        raise PermissionDenied(f"keep: only a key that may {Right.WRITE.value} can keep an answer")
     answer = await memory.recall(body.query, mark=body.mark if writes else False, **body.arguments())
     observe_recall(request.app, answer)
-    if not body.render:
+    return _answered(answer, render=body.render, max_chars=body.max_chars, detail=body.detail)
+
+
+@router.get("/v1/recalls/{recall_id}", summary="Get a kept answer again", responses=MISSING)
+async def replay(
+    memory: ReadableMemory,
+    recall_id: RecallId,
+    *,
+    render: Annotated[bool, Query(description="Also as prompt blocks.")] = False,
+    max_chars: Annotated[
+        int, Query(ge=1, le=MAX_BLOCK_CHARS, description="The maximum length of each block.")
+    ] = BLOCK_CHARS,
+    detail: Annotated[Detail, Query(description="How much of the transcripts the block includes.")] = Detail.AUTO,
+) -> RecallOut:
+    """An answer that `/v1/recall` kept: the same hits with the same scores and, under the same preset, the same blocks,
+    whatever was written since. The memories are as they were then.
+
+    What was erased since, or may not be seen by this caller, is left out; `degraded.replay` says how much.
+    `timings_ms`, `terms`, `legs` and `embedded` are empty.
+    """
+    answer = await memory.recalls.replay(recall_id)
+    return _answered(answer, render=render, max_chars=max_chars, detail=detail)
+
+
+@router.delete(
+    "/v1/recalls/{recall_id}",
+    status_code=HTTPStatus.NO_CONTENT,
+    summary="Delete a kept answer",
+    responses=MISSING,
+)
+async def drop_recall(memory: WritableMemory, recall_id: RecallId) -> None:
+    """Remove a kept answer. The memories in it stay."""
+    if not await memory.recalls.drop(recall_id):
+        raise NotFound("recall", recall_id)
+
+
+def _answered(answer: Recall, *, render: bool, max_chars: int, detail: Detail) -> RecallOut:
+    if not render:
         return RecallOut.of(answer)
     return RecallOut.of(
         answer,
-        rendered=answer.render(max_chars=body.max_chars, detail=body.detail),
-        rendered_pinned=answer.render_pinned(max_chars=body.max_chars),
+        rendered=answer.render(max_chars=max_chars, detail=detail),
+        rendered_pinned=answer.render_pinned(max_chars=max_chars),
     )
 
 
