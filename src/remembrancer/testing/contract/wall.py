@@ -324,6 +324,7 @@ OBSERVED: Final[dict[str, Observe]] = {
         READS["get"],
     ),
     "put_vectors": _put_vectors,
+    "drop_vectors": _with(lambda store: store.drop_vectors(SCOPE, MODEL), READS["vectors"]),
     "put_vectors with edges": lambda store: store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[SIMILAR]),
     "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),
     "erase": _with(lambda store: store.erase(SCOPE, OF_DEPLOY, a_receipt()), READS["erasures"], READS["get"]),
@@ -365,8 +366,8 @@ ACROSS: Final[dict[str, Observe]] = {
 
 TRIED_ACROSS: Final = {"defer_vectors"}
 """Writes without a result to compare. `test_no_write_reaches_a_sibling` tries them."""
-OF_ALL: Final = {"has_keys"}
-"""Methods that answer for all workspaces: a server must know whether any key exists at all."""
+OF_ALL: Final = {"has_keys", "backup"}
+"""Methods for all workspaces: a server must know whether any key exists at all, and a backup holds the whole store."""
 WITHOUT_ROWS: Final = {"close", "read"}
 
 
