@@ -31,7 +31,6 @@ def test_a_draft_needs_only_its_text() -> None:
     ("argument", "value"),
     [
         ("text", " "),
-        ("text", "x" * 65_537),
         ("role", "robot"),
         ("type", "Tool Call"),
         ("severity", "loud"),

@@ -16,6 +16,7 @@ from starlette.background import BackgroundTask
 
 from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import Administering
 from remembrancer.interfaces.http.middleware import NDJSON
 from remembrancer.interfaces.http.v1 import ParametersRoute, router_of
@@ -26,6 +27,7 @@ exchange = router_of("files", route_class=ParametersRoute)
 """Routes whose bodies are files. They take no Idempotency-Key: repeating them has no further effect."""
 
 _ROWS: Final = {"schema": {"type": "string", "format": "binary"}}
+_WITHOUT_VAULTS: Final = problems.described({501: "The server has no vaults"})
 
 
 @exchange.get(
@@ -69,13 +71,13 @@ async def import_rows(
         return ImportedOut.of(await memory.import_(file, dry_run=dry_run))
 
 
-@router.post("/v1/vault/check", summary="Check the vault")
+@router.post("/v1/vault/check", summary="Check the vault", responses=_WITHOUT_VAULTS)
 async def check_vault(memory: Administering, request: Request) -> VaultOut:
     """Problems in the files of the workspace's vault, and what a sync would do. Nothing is written."""
     return VaultOut.of(await memory.vault.check(_vault_of(memory, request)), None)
 
 
-@router.post("/v1/vault/sync", summary="Synchronise the vault")
+@router.post("/v1/vault/sync", summary="Synchronise the vault", responses=_WITHOUT_VAULTS)
 async def sync_vault(memory: Administering, request: Request) -> VaultOut:
     """Copy changes of the vault's markdown files into the memory, and new learnings, counts of use and retirements into
     the files. The vault of a workspace is the folder with its name below the server's setting `vaults`.
