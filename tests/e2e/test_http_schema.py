@@ -53,7 +53,7 @@ CONFIG: Final[Any] = BUILDER.HypothesisTestConfig(
     ),
 )
 ANSWER_5XX: Final = frozenset({"/healthz", "/readyz", "/v1/vault/check", "/v1/vault/sync"})
-"""The probes answer 503 while the server stops, as this one does from the start; a server without vaults answers 501."""
+"""Probes answer 503 while the server stops, as this one does from the start; a server without vaults answers 501."""
 NAMED: Final = {"memory_id": "memory", "source": "memory", "target": "memory", "by": "memory", "event_id": "event"}
 """What a field or a part of an address is the id of."""
 NUMBERS: Final = itertools.count()
