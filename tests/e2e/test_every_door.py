@@ -401,7 +401,7 @@ IN_TWO_WAYS: Final = {"journal tail", "promote", "show"}
 """Commands that answer otherwise with an option or an id, which their row says after a semicolon, or another row."""
 
 
-@pytest.mark.parametrize("command", sorted(set(DOCUMENTED) - IN_TWO_WAYS - {"demo"}))
+@pytest.mark.parametrize("command", sorted(set(DOCUMENTED) - IN_TWO_WAYS - {"demo", "import-config"}))
 def test_a_command_s_document_has_the_keys_that_its_page_names(play: Play, command: str) -> None:
     lines = {verb.name: verb.cli(play.told) for verb in (*WRITES, *READS) if verb.cli}
     said = [name for name, line in lines.items() if command == (CURVE if "--curve" in line.arguments else line.command)]
@@ -646,6 +646,7 @@ def test_an_imported_configuration_stays_text(play: Play) -> None:
         json.dumps({"episodic": {"namespace": name}, hostile_name("section"): 1}, ensure_ascii=False), encoding="utf-8"
     )
     answer, ran = measured(play, "import-config", str(file))
+    assert set(answer) == DOCUMENTED["import-config"]
     assert answer["settings"]["workspace"] == name
     assert not [one for one in ran.out + ran.err if not one.isprintable() and one not in "\n\u200c\u200d"]
 
