@@ -223,9 +223,10 @@ async def _import(store: Store) -> object:
     memory = a_memory("to be copied")
     await source.append(SCOPE, [Entry(an_event("said"), indexed(memory, event_ids=[an_event("said").id]))])
     await source.revise(SCOPE, indexed(replace(memory, text="copied")), expected_revision=1, at=NOW)
-    (cue,) = await source.pending(SCOPE, MODEL, limit=2, now=NOW)
+    cues = await source.pending(SCOPE, MODEL, limit=9, now=NOW)
     words = np.array([[128]], dtype=np.uint8)
-    await source.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 0), False, words)], at=NOW)
+    vectors = [CueVector(cue.ref, a_vector(1, 0), False, words) for cue in cues]
+    await source.put_vectors(SCOPE, MODEL, vectors, at=NOW)
     await source.relate(READER, [Relation(memory.id, memory.id, RelationKind.SIMILAR, 1.0, NOW)])
     exposed = [Exposed(memory.id, Exposure.SHOWN, NOW, 0.5)]
     await source.adjust(READER, [memory.id], lambda was: Adjustment(was, "harmed"), at=NOW, exposed=exposed)

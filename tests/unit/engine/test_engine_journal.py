@@ -202,7 +202,7 @@ class TestAMark:
             ctx = a_context(store, CREWSHIP)
             (one,) = await observe(ctx, SCOPE, said("all is well"))
             before = await exported(store)
-            with pytest.raises(PermissionDenied, match="changed by LEAD: AGENT may not"):
+            with pytest.raises(PermissionDenied, match="only LEAD may change a priority, not AGENT"):
                 await set_priority(
                     ctx, Caller(scope=SCOPE, role="AGENT"), READER, one.event.id, Priority.PIN, reason=""
                 )

@@ -80,7 +80,7 @@ def test_nothing_is_marked_where_one_is_out_of_reach(rem: Remembrancer) -> None:
 
 
 def test_unknown_feedback_is_refused_with_the_allowed_values(rem: Remembrancer, memory: Memory) -> None:
-    with pytest.raises(InvalidInput, match=r"^feedback: 'meh' .*helpful, unhelpful, harmful"):
+    with pytest.raises(InvalidInput, match=r"^verdict: 'meh' .*helpful, unhelpful, harmful"):
         rem.feedback(memory.id, "meh")
 
 

@@ -197,7 +197,7 @@ def test_a_snapshot_is_reported_with_its_bands_and_advice() -> None:
         "efficiency": None,
         "reachability": "red",
     }
-    assert told["advice"].startswith("few memories are joined")
+    assert told["advice"].startswith("few memories have relations")
 
 
 def test_a_snapshot_without_data_has_no_band() -> None:

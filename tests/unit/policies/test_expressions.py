@@ -154,12 +154,12 @@ def test_an_invalid_expression_is_refused_with_the_position_and_the_allowed_toke
     said = caught.value
     assert (said.argument, said.value) == ("ranking.score", text)
     assert said.allowed.startswith(allowed)
-    assert said.allowed.endswith(f"at character {place} stands {found}")
+    assert said.allowed.endswith(f"; found {found} at character {place}")
 
 
 @pytest.mark.parametrize("text", ["(", "a *", "rrf(a", "0.5*a +"])
 def test_a_truncated_text_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^score: .*at character \d+ stands "):
+    with pytest.raises(InvalidInput, match=r"^score: .*; found .* at character \d+$"):
         parse("score", text)
 
 

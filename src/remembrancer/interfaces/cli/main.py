@@ -87,7 +87,7 @@ COMMANDS: Final = {
         "export": ("administration.export", "Write the whole workspace to a file."),
         "import": ("administration.import_", "Import an exported file."),
         "import-config": ("import_config.import_config", "Turn Engram's config.yaml into settings."),
-        "reindex": ("administration.reindex", "Make all vectors anew."),
+        "reindex": ("administration.reindex", "Compute all vectors again."),
         "backup": ("administration.backup", "Copy the whole store to a file, while it is in use."),
         "restore": ("administration.restore", "Put a backup in the place of a store."),
         "erase": ("erase.erase", "Erase memories for good."),

@@ -158,9 +158,9 @@ WRONG: dict[str, tuple[EmbeddingService, Fault, str]] = {
         answers(200, {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [2.0]}]}),
         "2 vectors for 1 texts",
     ),
-    "no vector": (SMALL, answers(200, {"data": [{"index": 0, "embedding": "AACAPw=="}]}), "no vector"),
+    "no vector": (SMALL, answers(200, {"data": [{"index": 0, "embedding": "AACAPw=="}]}), "not a vector"),
     "gemini without embeddings": (GEMINI, answers(200, {"embeddings": [1]}), "without embeddings"),
-    "gemini without values": (GEMINI, answers(200, {"embeddings": [{}]}), "no vector"),
+    "gemini without values": (GEMINI, answers(200, {"embeddings": [{}]}), "not a vector"),
     "a refused key": (
         SMALL,
         answers(403, {"error": {"message": "no access"}}),

@@ -62,9 +62,9 @@ def test_the_newest_score_is_at_the_end() -> None:
 
 
 def test_a_metric_without_data_has_the_reason() -> None:
-    assert "Efficiency no data nothing found by meaning was shown" in words(
+    assert "Efficiency no data no memory found by its vector was shown" in words(
         health_chart([a_day(0, 80.0)], now=AT)
-    ).replace("Efficiencyno datanothing", "Efficiency no data nothing")
+    ).replace("Efficiencyno datano memory", "Efficiency no data no memory")
 
 
 def test_without_any_snapshot_there_are_words_and_no_picture() -> None:
@@ -98,7 +98,7 @@ def test_the_gauge_points_at_the_score(score: float, needle: tuple[float, float]
 def test_the_gauge_has_advice() -> None:
     told = words(health_gauge(a_day(0, 40.0)))
     assert "Health 40, red" in told
-    assert "Most of what is kept is old" in told
+    assert "Most memories are old" in told
 
 
 def test_a_gauge_without_data_reports_it() -> None:
