@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,18 @@ from prepared import Prepare, Prepared
 from remembrancer.config import ALIASES, PREFIX
 
 T = TypeVar("T")
+
+
+@pytest.fixture(autouse=True)
+def without_log_handlers_of_programs() -> Iterator[None]:
+    """Removes the handlers that a program added to the root logger: their stream is closed when the test ends, and
+    each later message would print a traceback.
+    """
+    before = [*logging.root.handlers]
+    yield
+    for handler in [*logging.root.handlers]:
+        if type(handler) is logging.StreamHandler and handler not in before:
+            logging.root.removeHandler(handler)
 
 
 @pytest.fixture

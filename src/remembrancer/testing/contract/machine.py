@@ -434,7 +434,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class MachineContract(IndexSuite):
-    runs: ClassVar[int] = 8
+    runs: ClassVar[int] = 5
     """Runs of twenty random steps, with a comparison after each step: some seconds per run."""
 
     def test_any_sequence_of_steps_matches_the_reference(self) -> None:

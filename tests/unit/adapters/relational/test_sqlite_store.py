@@ -444,7 +444,7 @@ class Sweeping(RuleBasedStateMachine):
 
 def test_the_sweep_never_walks_past_a_cue_that_waits() -> None:
     run_state_machine_as_test(
-        Sweeping, settings=settings(max_examples=40, stateful_step_count=20, deadline=None, database=None)
+        Sweeping, settings=settings(max_examples=15, stateful_step_count=20, deadline=None, database=None)
     )
 
 
