@@ -23,7 +23,7 @@ def without_log_handlers_of_programs() -> Iterator[None]:
     before = [*logging.root.handlers]
     yield
     for handler in [*logging.root.handlers]:
-        if type(handler) is logging.StreamHandler and handler not in before:
+        if handler not in before and type(handler).__module__ == logging.__name__:
             logging.root.removeHandler(handler)
 
 
