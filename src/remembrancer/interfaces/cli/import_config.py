@@ -10,14 +10,13 @@ import tomli_w
 import yaml
 from rich.text import Text
 
-from remembrancer.config import load
+from remembrancer.config import load, read_file
 from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import counted
 from remembrancer.interfaces.wire.files import ConfigOut, LeftOutSetting
 
-MAX_BYTES: Final = 1 << 20
 _PROVIDERS: Final = ("gemini", "openai", "anthropic", "ollama")
 _KEPT: Final[Mapping[str, str]] = {
     "episodic.namespace": "workspace",
@@ -80,14 +79,11 @@ def read(file: Path) -> dict[str, Any]:
     """The sections of a config.yaml of at most 1 MiB. Raises InvalidInput."""
     allowed = "a config.yaml of Engram"
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MAX_BYTES + 1)
+        document = yaml.safe_load(read_file("FILE", file))
     except OSError as error:
         raise InvalidInput("FILE", str(file), f"{allowed} ({error.strerror})") from error
-    if len(content) > MAX_BYTES:
-        raise InvalidInput("FILE", str(file), f"{allowed} of at most {MAX_BYTES:,} bytes")
-    try:
-        document = yaml.safe_load(content)
+    except InvalidInput:
+        raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InvalidInput("FILE", str(file), f"{allowed} (not YAML: {error})") from error
     if not isinstance(document, dict):
