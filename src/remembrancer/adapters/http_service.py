@@ -92,9 +92,10 @@ class HttpService:
         return cls(client, given.copy_with(userinfo=b""), who=who, model=model, secret=secret)
 
     async def post(self, path: str, body: Mapping[str, Any], *, hint: str = "is it running there?") -> HttpAnswer:
-        """The answer to a JSON body, whatever its status. `path`: below the address; "" for the address itself.
+        """Send a JSON body, and return the answer, whatever its status. `path`: below the base URL; "" for that URL.
 
-        `hint`: a hint for errors if no server listens. Raises TryLater if it cannot be reached or breaks off.
+        `hint`: a hint for the error if no server listens. Raises TryLater if the server cannot be reached, or breaks
+        off its answer.
         """
         if self._client.is_closed:
             raise ModelUnavailable(f"{self._where}: the connection is closed")
@@ -113,7 +114,7 @@ class HttpService:
         return HttpAnswer(response.status_code, response.headers, bytes(received))
 
     def refusal(self, answer: HttpAnswer, setting: str) -> ModelUnavailable:
-        """The error for an answer whose status is not 200. `setting`: the one that holds the address."""
+        """The error for an answer whose status is not 200. `setting`: the name of the setting with the address."""
         if httpx.codes.is_redirect(answer.status):
             told = f"redirects ({answer.status}), which is not followed: {setting} must name where it is"
             return self.unavailable(told)

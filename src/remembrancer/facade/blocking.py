@@ -161,7 +161,7 @@ class Blocking(Generic[A]):
 
     @staticmethod
     def viewing(method: Callable[Concatenate[B, P], B]) -> Callable[Concatenate[V, P], V]:
-        """A method with the same signature for a `Blocking` object; it returns another view on the same loop."""
+        """The blocking method for one that returns another view: same signature, and the view runs on the same loop."""
 
         def call(self: V, *args: P.args, **kwargs: P.kwargs) -> V:
             return type(self)(method(self._inner, *args, **kwargs), self._loop)

@@ -90,7 +90,7 @@ class AsyncJournalApi(View):
     async def recorded(
         self, after: int | None = None, *, limit: int = 100, **filters: Unpack[EventFilters]
     ) -> RecordedPage:
-        """Events in the order they were recorded: those after a position, or the last ones without one.
+        """Events in the order they were recorded, after a position; without a position, the last events.
 
         `limit`: 0 to 10,000. Filters as in `list`. Pass the result's `position` as the next call's `after`: nothing is
         ever recorded at or before a position that was read. Raises InvalidInput for a position that this store never

@@ -176,7 +176,7 @@ class LocalEmbedder:
             embedder._probe(precision)
             return embedder
 
-        # The name contains the hash of the weights: other weights are another file.
+        # The name contains the hash of the weights, so other weights have another file.
         version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
         return load(f"{_MODEL}-{version}.onnx", build, probed)
 
