@@ -5,9 +5,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_type
 from uuid import uuid4
 
 import pytest
@@ -52,6 +53,43 @@ def opened(look: Callable[[AsyncRemembrancer], Awaitable[object]], **given: Any)
             return await look(rem)
 
     return asyncio.run(steps())
+
+
+# ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_async_with_opens_a_memory_and_closes_it_at_the_end(failing: bool) -> None:
+    async def steps() -> None:
+        opened: list[AsyncRemembrancer] = []
+        with suppress(KeyError):
+            async with AsyncRemembrancer.open(settings=QUIET) as rem:
+                opened.append(assert_type(rem, AsyncRemembrancer))
+                if failing:
+                    raise KeyError
+        with pytest.raises(StoreUnavailable):
+            await opened[0].recent()
+
+    asyncio.run(steps())
+
+
+def test_awaiting_open_gives_a_memory_that_stays_open() -> None:
+    async def steps() -> int:
+        rem = assert_type(await AsyncRemembrancer.open(settings=QUIET), AsyncRemembrancer)
+        found = len(await rem.recent())
+        await rem.close()
+        return found
+
+    assert asyncio.run(steps()) == 0
+
+
+def test_async_with_raises_what_opening_raises() -> None:
+    async def steps() -> None:
+        async with AsyncRemembrancer.open(settings=QUIET, preset="missing"):
+            pass
+
+    with pytest.raises(InvalidInput, match="preset"):
+        asyncio.run(steps())
 
 
 # ── the package ──────────────────────────────────────────────────────────────────────────────────────────────────────

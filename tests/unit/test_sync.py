@@ -147,14 +147,14 @@ def test_a_type_checker_infers_the_return_type_of_a_method(rem: Remembrancer) ->
 
 
 NOUNS = {name for name, member in vars(AsyncRemembrancer).items() if noun(member)}
-NEVER_AWAITED = {"scoped", "bound_to", "scope", "of_workspace", "now", "in_use", "tail", *NOUNS}
+NOT_COROUTINES = {"open", "scoped", "bound_to", "scope", "of_workspace", "now", "in_use", "tail", *NOUNS}
 
 
 @pytest.mark.parametrize(("awaited", "name"), MEMBERS)
 def test_a_method_is_awaited_in_one_facade_alone_and_in_that_one_unless_it_waits_for_nothing(
     awaited: type, name: str
 ) -> None:
-    assert inspect.iscoroutinefunction(function(awaited, name)) == (name not in NEVER_AWAITED)
+    assert inspect.iscoroutinefunction(function(awaited, name)) == (name not in NOT_COROUTINES)
     assert not inspect.iscoroutinefunction(function(PAIRS[awaited], name))
 
 

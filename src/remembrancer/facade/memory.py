@@ -35,6 +35,7 @@ from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
 from remembrancer.facade.journal import AsyncJournalApi
 from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
+from remembrancer.facade.opening import opens
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
 from remembrancer.facade.vault import AsyncVaultApi
@@ -82,11 +83,21 @@ _log = logging.getLogger("remembrancer")
 
 
 class AsyncRemembrancer(View):
-    """A memory, open for one caller. Make one with `open`; `scoped` gives cheap views for other callers in its
-    workspace.
+    """A memory, open for one caller. Make one with `open`: `async with` closes it at the end; after `await` it is open
+    until `close`. `scoped` gives cheap views for other callers in its workspace.
+
+    >>> import asyncio
+    >>> from remembrancer import AsyncRemembrancer
+    >>> async def main():
+    ...     async with AsyncRemembrancer.open(":memory:", embedder="none") as rem:
+    ...         await rem.remember("Checkout needs 2 GiB in production")
+    ...         return await rem.recall("how much memory does checkout need?")
+    >>> asyncio.run(main())[0].memory.text
+    'Checkout needs 2 GiB in production'
     """
 
     @classmethod
+    @opens
     async def open(
         cls,
         url: str | None = None,

@@ -99,7 +99,7 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
     from remembrancer.jobs.worker import Stop
 
     with write_to(sys.stderr, readable=call.err.is_terminal):
-        async with await AsyncRemembrancer.open(settings=settings) as memory:
+        async with AsyncRemembrancer.open(settings=settings) as memory:
             keyed = await memory.keys.exist()
             if not keyed and not is_loopback(settings.host):
                 allowed = "127.0.0.1 while there is no key that can be used: make one with `remembrancer keys create`"

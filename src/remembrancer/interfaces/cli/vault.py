@@ -107,7 +107,7 @@ def _once(
 
 async def _watch(call: Invocation, folder: Path, name: str | None, every: timedelta, *, index: bool) -> None:
     root = FolderVault(folder, name=name).root
-    async with await AsyncRemembrancer.open(settings=call.settings) as memory:
+    async with AsyncRemembrancer.open(settings=call.settings) as memory:
 
         async def synced() -> VaultOut:
             report = await memory.vault.sync(folder, name=name)

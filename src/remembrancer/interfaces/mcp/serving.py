@@ -85,7 +85,7 @@ async def serve(
 
     `works`: also run the preset's jobs. What was acknowledged is kept, however serving ends.
     """
-    async with await AsyncRemembrancer.open(settings=settings) as memory:
+    async with AsyncRemembrancer.open(settings=settings) as memory:
 
         async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
             return memory
