@@ -1,4 +1,4 @@
-"""What `AsyncRemembrancer.open` returns: a coroutine that is also an asynchronous context manager."""
+"""The result of `AsyncRemembrancer.open`: a coroutine that is also an asynchronous context manager."""
 
 from __future__ import annotations
 
