@@ -33,6 +33,8 @@ class JournalApi(Blocking[AsyncJournalApi]):
     list = blocking(AsyncJournalApi.list)
     page = blocking(AsyncJournalApi.page)
     get = blocking(AsyncJournalApi.get)
+    conversations = blocking(AsyncJournalApi.conversations)
+    conversation = blocking(AsyncJournalApi.conversation)
     count = blocking(AsyncJournalApi.count)
     count_by_day = blocking(AsyncJournalApi.count_by_day)
     recorded = blocking(AsyncJournalApi.recorded)

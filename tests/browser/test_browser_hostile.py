@@ -11,7 +11,16 @@ from surveyed import LOADED
 
 
 @pytest.fixture(
-    params=["/", "/timeline?kind=all", "/search?q=hostile", "/graph", "/journal", "/compare?q=hostile", "{id}"]
+    params=[
+        "/",
+        "/timeline?kind=all",
+        "/search?q=hostile",
+        "/graph",
+        "/conversations",
+        "/journal",
+        "/compare?q=hostile",
+        "{id}",
+    ]
 )
 def looked(request: pytest.FixtureRequest, page: Page, memory: Browsed) -> Page:
     return page.open(str(request.param).replace("{id}", f"/memories/{memory.hostile}")).until(LOADED)

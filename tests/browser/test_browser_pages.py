@@ -27,6 +27,8 @@ PAGES: Final[dict[str, Address]] = {
     "memory-forgotten": lambda known: f"/memories/{known.forgotten}",
     "memory-superseded": lambda known: f"/memories/{known.superseded}",
     "memory-hostile": lambda known: f"/memories/{known.hostile}",
+    "conversations": lambda _: "/conversations",
+    "conversation": lambda known: f"/memories/{known.episode}/conversation",
     "graph": lambda _: "/graph",
     "graph-around": lambda known: f"/graph?memory={known.hostile}",
     "journal": lambda _: "/journal",

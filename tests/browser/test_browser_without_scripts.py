@@ -37,6 +37,14 @@ def test_a_question_is_asked_by_its_form(plain: Page) -> None:
     assert "Checkout needs 2 GiB in production" in texts(plain, ".hit h2 a")
 
 
+def test_a_hit_is_followed_into_its_conversation_and_back(plain: Page) -> None:
+    plain.open("/search?q=who+is+vegetarian").follow(".hit a[href^='/conversations/']")
+    assert "I am vegetarian" in plain.one(".transcript .is-told").text
+    assert plain.one(".transcript .is-told").rect["y"] > 0
+    plain.follow("a[href^='/search?q=who+is+vegetarian']")
+    assert plain.all(".hit") != []
+
+
 def test_a_memory_is_forgotten_and_restored(plain: Page, memory: Browsed) -> None:
     plain.open(f"/memories/{memory.episode}").follow("button.is-danger")
     assert "forgotten" in texts(plain, ".badge")

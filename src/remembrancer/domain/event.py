@@ -132,6 +132,11 @@ class Event:
         return self.text.encode()[: validation.MAX_TEXT_BYTES].decode(errors="ignore")
 
 
+def speaker_of(event: Event) -> str:
+    """Who said it: the actor, or the role if no actor is named."""
+    return event.actor or event.role.value
+
+
 ARCHIVED_CHARS: Final = 400
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
+from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.values import dataclass
@@ -46,6 +47,26 @@ class Cursor:
     expected: int
     to: int
     note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationSummary:
+    """A conversation: the events of one stream that are in the journal, archived ones excluded.
+
+    `turns`: how many there are. `first`, `last`: the positions of the first and the last one, in the order of
+    recording. `speakers`: for each speaker (`domain.event.speaker_of`), how many of the last MAX_COUNTED_TURNS turns
+    are theirs, most first, ties by name.
+    """
+
+    stream: Scope
+    turns: int
+    first: ListingPosition
+    last: ListingPosition
+    speakers: Mapping[str, int]
+
+
+MAX_COUNTED_TURNS: Final = 1_000
+"""The last turns of a conversation from which its speakers are counted."""
 
 
 def digest_of(events: Iterable[UUID]) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         compare,
         consolidate,
         context,
+        conversations,
         end_session,
         erase,
         exchange,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 from remembrancer import engine
 from remembrancer.domain import validation
@@ -15,7 +15,11 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.facade.view import MAX_LISTED, Identifier, View, from_arguments, listed
 
 if TYPE_CHECKING:
+    from remembrancer.engine.conversations import ConversationExcerpt, ConversationPage
     from remembrancer.engine.journal import EventFilters
+
+MOST_AROUND: Final = 1_000
+"""The most events that `conversation` gives before and after one."""
 
 
 class AsyncJournalApi(View):
@@ -78,6 +82,27 @@ class AsyncJournalApi(View):
     async def get(self, event_id: Identifier) -> Event:
         """One event, archived or not. Raises NotFound."""
         return await engine.journal.event(self._ctx, self._reader(), validation.identifier("event_id", event_id))
+
+    async def conversations(self, *, after: str | None = None, limit: int = 30) -> ConversationPage:
+        """Conversations, newest first: for each its scope with the session, its title, who took part, its first and
+        last turn, and the number of turns.
+
+        A conversation is all that was recorded in one session of one scope. Its title is that of its first episode.
+        `after`: the `next` of the previous page. `limit`: 1 to 10,000.
+        """
+        return await engine.conversations.page(self._ctx, self._reader(), limit=listed(limit), after=after)
+
+    async def conversation(self, event_id: Identifier, *, before: int = 20, after: int = 20) -> ConversationExcerpt:
+        """The conversation that an event was recorded in: the event, and up to `before` and `after` events around it
+        (0 to 1,000 each), with the memories formed from them and the conversation's episodes. Raises NotFound.
+        """
+        return await engine.conversations.around(
+            self._ctx,
+            self._reader(),
+            validation.identifier("event_id", event_id),
+            before=validation.whole("before", before, 0, MOST_AROUND),
+            after=validation.whole("after", after, 0, MOST_AROUND),
+        )
 
     async def count(self, **filters: Unpack[EventFilters]) -> int:
         """The number of events. Filters as in `list`."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.journal import ListingPosition, PriorityChange, RecordedPage
     from remembrancer.domain.memory import Memory, MemoryWrite
     from remembrancer.domain.scope import Reader, Scope
-    from remembrancer.domain.stream import Tail
+    from remembrancer.domain.stream import ConversationSummary, Tail
     from remembrancer.domain.strength import Strength
 
 
@@ -44,8 +44,9 @@ class EventFilter:
 
     `crew`, `agent`: exactly this one; `crews`, `agents`: one of these. `recorded_after`: recorded later than this;
     `recorded_by`: no later than this. `without_types`: of none of these types. `unformed`: no memory was formed from
-    it. `words`: for each set (from `language.lexical.every_word`), the event's `searchable_text` has one of its tokens.
-    `archived`: include archived events, whose text is shortened.
+    it. `speaker`: said by this speaker (`domain.event.speaker_of`). `words`: for each set (from
+    `language.lexical.every_word`), the event's `searchable_text` has one of its tokens. `archived`: include archived
+    events, whose text is shortened.
     """
 
     ids: frozenset[UUID] | None = None
@@ -61,6 +62,7 @@ class EventFilter:
     priorities: frozenset[Priority] | None = None
     roles: frozenset[Role] | None = None
     actor: str | None = None
+    speaker: str | None = None
     words: tuple[frozenset[str], ...] = ()
     recorded_after: datetime | None = None
     recorded_by: datetime | None = None
@@ -180,6 +182,15 @@ class Journal(Protocol):
 
     async def stream_events(self, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
         """Events of exactly this stream with `seq` > `after`, in order."""
+        ...
+
+    async def conversations(
+        self, reader: Reader, *, limit: int, after: ListingPosition | None = None, stream: Scope | None = None
+    ) -> tuple[ConversationSummary, ...]:
+        """The streams that the reader may see and that have events, by the position of their last event, newest first.
+
+        `after`: continue behind this position. `stream`: only exactly this one.
+        """
         ...
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from remembrancer.adapters.reference.memories import add, require_same_workspace
 from remembrancer.adapters.reference.rows import Rows
-from remembrancer.domain.event import Event, Priority, archived
+from remembrancer.domain.event import Event, Priority, archived, speaker_of
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import ListingPosition, PriorityChange, Recorded, RecordedPage, searchable_text
 from remembrancer.domain.memory import Analyse, Cue, Memory
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.stream import Tail
+from remembrancer.domain.stream import MAX_COUNTED_TURNS, ConversationSummary, Tail
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.exchange import ArchivedRecord
@@ -157,6 +157,7 @@ def keeps(where: EventFilter, event: Event, analyse: Analyse) -> bool:
         and (where.priorities is None or event.priority in where.priorities)
         and (where.roles is None or event.role in where.roles)
         and (where.actor is None or event.actor == where.actor)
+        and (where.speaker is None or speaker_of(event) == where.speaker)
         and (where.recorded_after is None or event.recorded_at > where.recorded_after)
         and (where.recorded_by is None or event.recorded_at <= where.recorded_by)
         and (where.since is None or event.occurred_at >= where.since)
@@ -199,6 +200,31 @@ def tail(rows: Rows, stream: Scope) -> Tail | None:
 
 def stream_events(rows: Rows, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
     return tuple(events_behind(rows, stream, after)[:limit])
+
+
+def conversations(
+    rows: Rows,
+    reader: Reader,
+    *,
+    limit: int,
+    after: ListingPosition | None = None,
+    stream: Scope | None = None,
+) -> tuple[ConversationSummary, ...]:
+    seen = {event.scope for event in rows.visible_events(reader)}
+    found = [_conversation(events_behind(rows, one, 0)) for one in seen if stream is None or one == stream]
+    found.sort(key=lambda one: one.last, reverse=True)
+    return tuple(one for one in found if after is None or one.last < after)[:limit]
+
+
+def _conversation(turns: Sequence[Event]) -> ConversationSummary:
+    counts = Counter(speaker_of(event) for event in turns[-MAX_COUNTED_TURNS:])
+    return ConversationSummary(
+        stream=turns[0].scope,
+        turns=len(turns),
+        first=ListingPosition.of(turns[0]),
+        last=ListingPosition.of(turns[-1]),
+        speakers=dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
+    )
 
 
 def events_behind(rows: Rows, stream: Scope, place: int) -> list[Event]:

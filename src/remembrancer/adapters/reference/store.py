@@ -105,6 +105,7 @@ class ReferenceStore:
     tails = _reads(journal.tails)
     tail = _reads(journal.tail)
     stream_events = _reads(journal.stream_events)
+    conversations = _reads(journal.conversations)
     archive = _writes(journal.archive)
 
     insert = _writes(memories.insert)

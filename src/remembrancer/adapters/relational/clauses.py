@@ -128,14 +128,15 @@ def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, tabl
     if where.ids is not None:
         conditions.add(dialect.in_ids("e.id"), dialect.ids(where.ids))
     for column, value in (
-        ("project", where.project),
-        ("crew", where.crew),
-        ("agent", where.agent),
-        ("session", where.session),
-        ("actor", where.actor),
+        ("e.project", where.project),
+        ("e.crew", where.crew),
+        ("e.agent", where.agent),
+        ("e.session", where.session),
+        ("e.actor", where.actor),
+        ("coalesce(e.actor, e.role)", where.speaker),
     ):
         if value is not None:
-            conditions.add(f"e.{column} = ?", value)
+            conditions.add(f"{column} = ?", value)
     for column, values in (
         ("crew", where.crews),
         ("agent", where.agents),

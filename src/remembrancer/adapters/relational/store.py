@@ -95,6 +95,7 @@ class RelationalStore:
     priority_changes = _reads(lambda: relational.journal.priority_changes)
     tails = _reads(lambda: relational.streams.tails)
     tail = _reads(lambda: relational.streams.tail)
+    conversations = _reads(lambda: relational.streams.conversations)
     stream_events = _reads(lambda: relational.streams.stream_events)
 
     unreviewed = _reads(lambda: relational.reviews.unreviewed)

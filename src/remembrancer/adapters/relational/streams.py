@@ -6,15 +6,16 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.relational.clauses import Where, stream_of
+from remembrancer.adapters.relational.clauses import Where, seen_by, stream_of
 from remembrancer.adapters.relational.columns import Row, as_written, decoded, encoded, scope_of
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Dialect
 from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros, moment
-from remembrancer.domain.scope import Scope
-from remembrancer.domain.stream import Cursor, Tail, digest_of
+from remembrancer.domain.journal import ListingPosition
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.stream import MAX_COUNTED_TURNS, ConversationSummary, Cursor, Tail, digest_of
 from remembrancer.errors import Conflict, InvalidInput
 
 _IN_TAIL: Final = (
@@ -78,6 +79,64 @@ def stream_events(connection: Connection, stream: Scope, *, after: int, limit: i
         " AND e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?",
         (*stream_of(stream), after, limit),
     )
+
+
+_IN_STREAM: Final = (
+    "FROM events e WHERE e.workspace = s.workspace AND e.project = s.project AND e.crew = s.crew AND e.agent = s.agent"
+    " AND e.session = s.session"
+)
+"""A query for the events of a stream (`s`) that are in the journal."""
+
+
+def conversations(
+    connection: Connection,
+    reader: Reader,
+    *,
+    limit: int,
+    after: ListingPosition | None = None,
+    stream: Scope | None = None,
+) -> tuple[ConversationSummary, ...]:
+    where = seen_by(reader, "s", visibility=False)
+    if stream is not None:
+        where.add(
+            "s.workspace = ? AND s.project = ? AND s.crew = ? AND s.agent = ? AND s.session = ?", *stream_of(stream)
+        )
+    if after is not None:
+        where.add("(l.occurred_at, l.seq, l.id) < (?, ?, ?)", micros(after.occurred_at), after.seq, after.id.bytes)
+    join = connection.dialect.then_join
+    # The turns are counted only for the streams that are returned.
+    rows = connection.execute(
+        "SELECT s.workspace, s.project, s.crew, s.agent, s.session, f.occurred_at, f.seq, f.id, s.at, s.seq, s.id,"
+        f" (SELECT count(*) {_IN_STREAM})"
+        " FROM (SELECT s.workspace, s.project, s.crew, s.agent, s.session, l.occurred_at AS at, l.seq, l.id"
+        f" FROM streams s {join} events l ON l.n = (SELECT e.n {_IN_STREAM} ORDER BY e.seq DESC LIMIT 1)"
+        f" WHERE {where.sql} ORDER BY l.occurred_at DESC, l.seq DESC, l.id DESC LIMIT ?) s"
+        f" {join} events f ON f.n = (SELECT e.n {_IN_STREAM} ORDER BY e.seq LIMIT 1)"
+        " ORDER BY s.at DESC, s.seq DESC, s.id DESC",
+        (*where.bindings, limit),
+    )
+    with as_written():
+        return tuple(_conversation(connection, row) for row in list(rows))
+
+
+def _conversation(connection: Connection, row: Row) -> ConversationSummary:
+    speakers = connection.execute(
+        "SELECT said.speaker, count(*) FROM (SELECT coalesce(e.actor, e.role) AS speaker FROM events e"
+        " WHERE e.workspace = ? AND e.project = ? AND e.crew = ? AND e.agent = ? AND e.session = ?"
+        " ORDER BY e.seq DESC LIMIT ?) said GROUP BY said.speaker ORDER BY 2 DESC, 1",
+        (*row[:5], MAX_COUNTED_TURNS),
+    )
+    return ConversationSummary(
+        stream=scope_of(*row[:5]),
+        turns=row[11],
+        first=_position(*row[5:8]),
+        last=_position(*row[8:11]),
+        speakers=dict(speakers),
+    )
+
+
+def _position(at: int, seq: int, identifier: bytes) -> ListingPosition:
+    return ListingPosition(moment(at), seq, UUID(bytes=identifier))
 
 
 def require_at(connection: Connection, cursor: Cursor) -> None:

@@ -22,6 +22,7 @@ from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from remembrancer.engine.conversations import TitledConversation
     from remembrancer.interfaces.dashboard.visit import Visit
 
 router = APIRouter()
@@ -82,6 +83,7 @@ PLACES: Final = (
     NavigationEntry("overview", "/", "Overview", "o"),
     NavigationEntry("timeline", "/timeline", "Timeline", "t"),
     NavigationEntry("search", "/search", "Search", "s"),
+    NavigationEntry("conversations", "/conversations", "Conversations", "v"),
     NavigationEntry("graph", "/graph", "Graph", "g"),
     NavigationEntry("journal", "/journal", "Journal", "j"),
     NavigationEntry("compare", "/compare", "Compare", "c"),
@@ -108,6 +110,7 @@ def environment() -> Environment:
     known |= {"asset": asset_address, "places": PLACES, "version": remembrancer.__version__}
     filters |= {
         "ago": _ago,
+        "conversation_title": conversation_title,
         "counted": counted,
         "day": day,
         "iso": _iso,
@@ -150,6 +153,11 @@ def title_of(memory: Any, length: int = 90) -> str:
     """The memory's title, or the beginning of its text."""
     line = one_line(memory.title or "") or one_line(memory.text[: 8 * length])
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def conversation_title(conversation: TitledConversation) -> str:
+    """The conversation's title, or the name of its session."""
+    return one_line(conversation.title or conversation.summary.stream.session or "Outside of sessions")
 
 
 def _harmless(value: object) -> object:

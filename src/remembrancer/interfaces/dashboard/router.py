@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from remembrancer.interfaces.dashboard import rendering
 from remembrancer.interfaces.dashboard.pages import (
     compare,
+    conversations,
     graph,
     jobs,
     journal,
@@ -18,6 +19,6 @@ from remembrancer.interfaces.dashboard.pages import (
 )
 
 dashboard = APIRouter(tags=["dashboard"], include_in_schema=False)
-for page in (overview, timeline, search, memory, graph, journal, compare, jobs, login):
+for page in (overview, timeline, search, conversations, memory, graph, journal, compare, jobs, login):
     dashboard.include_router(page.router)
 dashboard.include_router(rendering.router)

@@ -73,6 +73,12 @@ class ReadingContract(StoreSuite):
         )
         assert await texts(store, EventFilter(actor="Ana")) == ["hers"]
 
+    async def test_events_are_chosen_by_the_actor_or_else_the_role_that_spoke(self, store: Store) -> None:
+        hers, unnamed = replace(an_event("hers"), actor="Ana"), replace(an_event("its"), role=Role.ASSISTANT)
+        await append(store, hers, unnamed, an_event("a user's"))
+        found = [await texts(store, EventFilter(speaker=speaker)) for speaker in ("Ana", "assistant", "user")]
+        assert found == [["hers"], ["its"], ["a user's"]]
+
     async def test_events_are_chosen_by_project_and_by_crew(self, store: Store) -> None:
         await append(
             store,

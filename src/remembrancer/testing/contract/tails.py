@@ -11,8 +11,9 @@ import pytest
 
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Priority
-from remembrancer.domain.scope import Scope
-from remembrancer.domain.stream import Cursor, Tail
+from remembrancer.domain.journal import ListingPosition
+from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.domain.stream import ConversationSummary, Cursor, Tail
 from remembrancer.ports.journal import Aged, Entry
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, the_tail
@@ -23,7 +24,7 @@ NEVER: Final = NOW - timedelta(days=99)
 MONDAY, TUESDAY = (replace(SCOPE, session=day) for day in ("monday", "tuesday"))
 
 
-async def say(store: Store, stream: Scope, *minutes: int, kind: str = "message") -> None:
+async def say(store: Store, stream: Scope, *minutes: int, kind: str = "message", actor: str | None = None) -> None:
     """Record an event at each of these minutes after `NOW`, recorded half a minute later."""
     events = [
         replace(
@@ -35,6 +36,7 @@ async def say(store: Store, stream: Scope, *minutes: int, kind: str = "message")
             ),
             recorded_at=NOW + timedelta(minutes=minute, seconds=30),
             type=kind,
+            actor=actor,
         )
         for minute in minutes
     ]
@@ -58,6 +60,46 @@ async def due(
 
 
 class TailContract(StoreSuite):
+    async def test_a_conversation_tells_its_turns_its_times_and_who_took_part(self, store: Store) -> None:
+        await say(store, MONDAY, 1, 2, 3, actor="Ana")
+        await say(store, MONDAY, 9)
+        [found] = await store.conversations(Reader(ACME), limit=9)
+        first, *_, last = await store.stream_events(MONDAY, after=0, limit=9)
+        assert found == ConversationSummary(
+            stream=MONDAY,
+            turns=4,
+            first=ListingPosition.of(first),
+            last=ListingPosition.of(last),
+            speakers={"Ana": 3, "user": 1},
+        )
+
+    async def test_conversations_come_newest_first_a_page_at_a_time(self, store: Store) -> None:
+        wednesday = replace(SCOPE, session="wednesday")
+        for stream, minute in ((MONDAY, 5), (TUESDAY, 1), (wednesday, 3)):
+            await say(store, stream, minute)
+        first = await store.conversations(Reader(ACME), limit=2)
+        rest = await store.conversations(Reader(ACME), limit=2, after=first[-1].last)
+        assert [[one.stream for one in page] for page in (first, rest)] == [[MONDAY, wednesday], [TUESDAY]]
+
+    async def test_one_conversation_is_found_by_its_stream(self, store: Store) -> None:
+        await say(store, MONDAY, 1)
+        await say(store, TUESDAY, 2)
+        found = await store.conversations(Reader(ACME), limit=9, stream=MONDAY)
+        assert [one.stream for one in found] == [MONDAY]
+
+    async def test_a_conversation_whose_turns_all_left_the_journal_is_not_listed(self, store: Store) -> None:
+        await say(store, MONDAY, 1, kind="network.ping")
+        await archive(store, "network.ping")
+        assert await store.conversations(Reader(ACME), limit=9) == ()
+
+    async def test_a_reader_finds_no_conversation_beyond_its_reach(self, store: Store) -> None:
+        theirs = replace(MONDAY, agent="somebody-else")
+        await say(store, MONDAY, 1)
+        await say(store, theirs, 2)
+        reader = Reader(replace(SCOPE, session=None), Reach.OWN)
+        assert [one.stream for one in await store.conversations(reader, limit=9)] == [MONDAY]
+        assert await store.conversations(reader, limit=9, stream=theirs) == ()
+
     async def test_a_stream_without_a_cursor_is_all_tail(self, store: Store) -> None:
         await say(store, MONDAY, 0, 5, 9)
         assert await store.tail(MONDAY) == Tail(

@@ -204,6 +204,7 @@ READS: Final[dict[str, Observe]] = {
     "tails": lambda store: store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9),
     "tails after one": lambda store: store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9, after=SCOPE),
     "tail": lambda store: store.tail(SCOPE),
+    "conversations": lambda store: store.conversations(READER, limit=9),
     "stream_events": lambda store: store.stream_events(SCOPE, after=0, limit=9),
     "workspace_memories": lambda store: store.workspace_memories(SCOPE, EVERYTHING, limit=9),
     "unreviewed": lambda store: store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9),

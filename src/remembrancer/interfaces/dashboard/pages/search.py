@@ -20,6 +20,8 @@ router = APIRouter(route_class=PageRoute)
 
 FILTERS: Final = ("kinds", "tiers", "tags", "source", "in_session", "since", "until", "as_of", "ranking", "walk")
 """The fields of the form besides the question and the limit."""
+FIELDS: Final = ("q", "limit", *FILTERS)
+"""All fields of the form."""
 LIMIT: Final = 10
 
 
@@ -43,7 +45,7 @@ async def search(visit: ReadingVisit) -> HTMLResponse:
         tiers=[tier.value for tier in Tier],
         rankings=sorted(visit.memory.presets.in_use.rankings),
         filtered=bool(kept(visit.request.query_params, FILTERS)),
-        carried=kept(visit.request.query_params, ("q", "limit", *FILTERS)),
+        carried=kept(visit.request.query_params, FIELDS),
         **told,
     )
 

@@ -1,0 +1,105 @@
+"""Conversations: a list of them, and the turns around one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.event import Event
+from remembrancer.domain.journal import ListingPosition
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.stream import ConversationSummary
+from remembrancer.engine.context import Context
+from remembrancer.engine.journal import event as event_of
+from remembrancer.errors import NotFound
+from remembrancer.policies.admission.formation import memory_id_of
+from remembrancer.policies.segmentation.segmentation import EPISODE
+from remembrancer.values import dataclass
+
+MOST_EPISODES: Final = 50
+"""The most episodes that are read of one conversation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TitledConversation:
+    """A conversation, and the title of its first episode; None before an episode was formed of it."""
+
+    summary: ConversationSummary
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationPage:
+    """Conversations, newest first, and the cursor of the next page; None on the last page."""
+
+    conversations: tuple[TitledConversation, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationExcerpt:
+    """The turns around one turn of a conversation, in the order of recording.
+
+    `turn`: the one that was asked for. `memories`: the memory formed from each turn, by the turn's id, whatever its
+    status. `episodes`: the current ones, oldest first, at most MOST_EPISODES. `earlier`, `later`: whether the
+    conversation has turns before the first and after the last of `turns`.
+    """
+
+    conversation: TitledConversation
+    turn: Event
+    turns: tuple[Event, ...]
+    memories: Mapping[UUID, Memory]
+    episodes: tuple[Memory, ...]
+    earlier: bool
+    later: bool
+
+
+async def page(ctx: Context, reader: Reader, *, limit: int, after: str | None) -> ConversationPage:
+    """Up to `limit` conversations after a cursor, and the cursor of the next page."""
+    place = None if after is None else ListingPosition.parse("after", after)
+    found = await ctx.store.conversations(reader, limit=limit + 1, after=place)
+    shown = [_titled(one, await episodes(ctx, reader, one.stream, limit=1)) for one in found[:limit]]
+    more = len(found) > limit
+    return ConversationPage(conversations=tuple(shown), next=shown[-1].summary.last.cursor if more else None)
+
+
+async def around(ctx: Context, reader: Reader, event_id: UUID, *, before: int, after: int) -> ConversationExcerpt:
+    """The turn with that id, with up to `before` turns before it and `after` turns after it. Raises NotFound.
+
+    Who sees a turn sees its whole conversation, because all turns of a stream have one scope.
+    """
+    turn = await event_of(ctx, reader, event_id)
+    known = await ctx.store.conversations(reader, limit=1, stream=turn.scope)
+    if not known:  # every turn of it is in the archive
+        raise NotFound("conversation of event", event_id)
+    start = turn.seq - before - 1
+    found = await ctx.store.stream_events(turn.scope, after=max(start, 0), limit=before + 1 + after)
+    turns = [*(one for one in found if one.seq < turn.seq), turn, *(one for one in found if one.seq > turn.seq)]
+    turns = turns[: before + 1 + after]
+    told = await episodes(ctx, reader, turn.scope, limit=MOST_EPISODES)
+    formed = await ctx.store.get(reader, [memory_id_of(one.id) for one in turns])
+    return ConversationExcerpt(
+        conversation=_titled(known[0], told),
+        turn=turn,
+        turns=tuple(turns),
+        memories={one.id: formed[memory_id_of(one.id)] for one in turns if memory_id_of(one.id) in formed},
+        episodes=told,
+        earlier=turns[0].seq > known[0].first.seq,
+        later=turns[-1].seq < known[0].last.seq,
+    )
+
+
+async def episodes(ctx: Context, reader: Reader, stream: Scope, *, limit: int) -> tuple[Memory, ...]:
+    """The current episodes of a conversation, oldest first."""
+    if stream.session is None:
+        return ()
+    where = Filter(current_at=ctx.clock(), kinds=frozenset({EPISODE}), session=stream.session)
+    found = await ctx.store.memories(reader, where, limit=limit, oldest_first=True)
+    return tuple(one for one in found if one.scope == stream)
+
+
+def _titled(summary: ConversationSummary, told: Sequence[Memory]) -> TitledConversation:
+    return TitledConversation(summary=summary, title=next((one.title for one in told if one.title), None))
