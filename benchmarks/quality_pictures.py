@@ -53,7 +53,7 @@ def _ablation(view: Ablation) -> str:
         marks += panels[-1].uprights(f"{metric} difference") + panels[-1].upright(0.0, "chart-axis")
         for place, one in enumerate(moves):
             sure = not one.interval.low <= 0 <= one.interval.high
-            hue = "green" if one.by > 0 else "vermillion"
+            hue = "green" if one.by > 0 else "red"
             marks += differing(panels[-1], place, one.by, one.interval, hue, sure=sure)
     marks += panels[0].rows([fitted(row.variant.label, LABEL, SMALL) for row in rows])
     description = (

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from accessibility import faults, low_contrasts
 from browsed import Browsed
-from browsing import Page
+from browsing import PHONE, Page
 from surveyed import Survey, surveyed
 
 Address = Callable[[Browsed], str]
@@ -100,6 +100,12 @@ def test_tab_shows_where_it_is(survey: Survey) -> None:
 def test_the_navigation_marks_the_current_page(page: Page) -> None:
     page.open("/journal")
     assert [one.text for one in page.all("nav [aria-current=page]")] == ["Journal"]
+
+
+def test_a_page_on_a_phone_begins_with_its_content_below_one_bar(page: Page) -> None:
+    page.sized(PHONE).open("/journal")
+    assert page.run("return document.querySelector('h1').getBoundingClientRect().bottom") < 120
+    assert not page.one("nav").is_displayed()
 
 
 def test_a_theme_that_was_chosen_is_there_before_the_page_is_painted(page: Page) -> None:

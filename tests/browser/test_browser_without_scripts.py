@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from browsed import Browsed
-from browsing import Page
+from browsing import DESKTOP, PHONE, Page
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_hit_is_followed_into_its_conversation_and_back(plain: Page) -> None:
 
 
 def test_a_memory_is_forgotten_and_restored(plain: Page, memory: Browsed) -> None:
-    plain.open(f"/memories/{memory.episode}").follow("button.is-danger")
+    plain.open(f"/memories/{memory.episode}").follow("button.danger")
     assert "forgotten" in texts(plain, ".badge")
     plain.follow("form[action$='/restore'] button")
     assert "forgotten" not in texts(plain, ".badge")
@@ -67,3 +67,11 @@ def test_controls_that_need_a_script_are_not_offered(plain: Page) -> None:
 @pytest.mark.parametrize("path", ["/graph", "/compare?q=refunds", "/jobs", "/doctor"])
 def test_a_page_shows_its_main_content(plain: Page, path: str) -> None:
     assert plain.open(path).all("main table, main .chart svg") != []
+
+
+def test_the_menu_of_a_phone_opens_by_a_touch_and_leads_to_a_page(plain: Page) -> None:
+    plain.sized(PHONE).open("/journal").one(".opener").click()
+    assert plain.one("nav [aria-current=page]").text == "Journal"
+    plain.follow("nav a[href='/jobs']")
+    assert plain.path() == "/jobs"
+    plain.sized(DESKTOP)

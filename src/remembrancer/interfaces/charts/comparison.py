@@ -12,7 +12,7 @@ from markupsafe import Markup
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import ContainerWidths, Picture, empty, figure, table
 from remembrancer.interfaces.charts.score import bare_bar, bare_legend
-from remembrancer.interfaces.charts.svg import FONT, HUES, NOTHING, SMALL, element, fitted, joined, text_width, wrapped
+from remembrancer.interfaces.charts.svg import FONT, NOTHING, SMALL, element, fitted, joined, text_width, wrapped
 from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ WIDE_COLUMN, NARROW_COLUMN = 66.0, 48.0
 LISTED, LISTED_COLUMN, LISTED_ROW = 300.0, 128.0, 84.0
 """In a document: the width of either margin (memories, reasons), the width of a preset, the height of a row."""
 _CRAMPED: Final = 72.0
-DASHES: Final = ("", "7 4", "2 4")
-"""The dash patterns of lines with the same colour."""
 
 
 def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
@@ -142,7 +140,7 @@ def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Contai
     xs = [beside + (index + 0.5) * column for index in range(columns)]
     heads = zip(comparison.answers, xs, strict=True)
     marks = joined(_head(answer.preset, index, x, column, width) for index, (answer, x) in enumerate(heads))
-    marks += joined(_line(number, one, xs) for number, one in enumerate(comparison.memories))
+    marks += joined(_line(one, xs) for one in comparison.memories)
     marks += joined(_discs(number, one, xs) for number, one in enumerate(comparison.memories))
     if beside:
         marks += joined(_beside(one, xs, beside) for one in comparison.memories)
@@ -159,7 +157,7 @@ def _head(preset: str, index: int, x: float, column: float, width: float) -> Mar
     return element("text", words, x=middle, y=y, text_anchor="middle", class_="chart-strong", font_size=SMALL)
 
 
-def _line(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
+def _line(one: ComparedOut, xs: Sequence[float]) -> Markup:
     """A line from each column to the next, if both presets return the memory."""
     ranks = _ranks(one)
     marks = NOTHING
@@ -169,8 +167,7 @@ def _line(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
             y0, y1, x0, x1 = _down(here), _down(there), xs[index], xs[index + 1]
             middle = (x0 + x1) / 2
             path = f"M{x0:.1f} {y0:.1f} C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
-            dash = DASHES[number // len(HUES) % len(DASHES)] or None
-            marks += element("path", d=path, class_=f"chart-thread {_hue(number)}", stroke_dasharray=dash)
+            marks += element("path", d=path, class_="chart-thread")
     return marks
 
 
@@ -183,15 +180,15 @@ def _discs(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
             continue
         tooltip = f"{_titled(one, 480.0)}: rank {rank} under {place.preset}"
         tooltip += f", score {place.score:.2f}" if place.score is not None else ""
-        ring = element("circle", cx=x, cy=_down(rank), r=DISC + 4.0, class_=f"chart-ring {_hue(number)}")
+        ring = element("circle", cx=x, cy=_down(rank), r=DISC + 4.0, class_="chart-ring")
         title = element("title", tooltip + (", only there" if only else ""))
         marks += element("g", title, ring if only else None, _disc(number, x, _down(rank)))
     return marks
 
 
 def _disc(number: int, x: float, y: float) -> Markup:
-    """The number of a memory in a circle of its colour."""
-    disc = element("circle", cx=x, cy=y, r=DISC, class_=f"chart-disc {_hue(number)}")
+    """The number of a memory in a circle: memories are told apart by it, since colours stand for parts of a score."""
+    disc = element("circle", cx=x, cy=y, r=DISC, class_="chart-disc")
     return disc + element("text", str(number + 1), x=x, y=y + 4.5, text_anchor="middle", font_size=FONT)
 
 
@@ -269,10 +266,6 @@ def _rank(place: PlaceOut) -> int | None:
 
 def _titled(one: ComparedOut, room: float) -> str:
     return fitted(one.memory.title or one.memory.text, room, FONT) or str(UUID(int=one.memory.id.int))
-
-
-def _hue(number: int) -> str:
-    return f"chart-{HUES[number % len(HUES)]}"
 
 
 def _down(rank: int) -> float:

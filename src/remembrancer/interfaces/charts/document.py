@@ -34,7 +34,7 @@ def document(name: str, title: str, description: str, pictures: Sequence[Picture
     legend.
 
     `name` and `description` are those of `figure`. A picture without a width is drawn 1,000 pixels wide. Attributes
-    such as `var(--chart-blue)` are replaced by the colour.
+    such as `var(--blue)` are replaced by the colour.
     """
     width = max((picture.width or ACROSS for picture in pictures), default=ACROSS)
     down = MARGIN + _TITLE / 2
@@ -53,7 +53,7 @@ def document(name: str, title: str, description: str, pictures: Sequence[Picture
     drawn = element(
         "svg",
         element("style", Markup(_sheet())),  # noqa: S704  our own file
-        element("rect", width=whole, height=high, fill="var(--chart-ground)"),
+        element("rect", width=whole, height=high, fill="var(--panel)"),
         element("svg", *marks, x=MARGIN, width=width, height=high, overflow="visible"),
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {whole:g} {high:g}",
@@ -92,22 +92,18 @@ def _legend(entries: LegendEntries, width: float, top: float) -> tuple[Markup, f
 
 @cache
 def _colours() -> dict[str, str]:
-    """The colours of the light theme, by the names of their variables in the style sheet."""
-    block = re.search(r":root \{([^}]*)\}", _styles())
-    colours = dict(re.findall(r"(--[\w-]+): ([^;]+);", "" if block is None else block[1]))
-    return {name: re.sub(r"var\(--\w+, (#\w+)\)", r"\1", value) for name, value in colours.items()}
+    """The colours of the light theme, by the names of their variables in the palette."""
+    return dict(re.findall(r"(--[\w-]+): light-dark\((#\w+),", _asset("palette.css")))
 
 
 @cache
 def _sheet() -> str:
-    """The style sheet without features that resvg lacks: variables, mixed colours, dark and narrow-screen rules."""
-    rules = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|:root[^}]*\}|/\*.*?\*/", "", _styles(), flags=re.DOTALL)
-    # In a browser a shade is the colour mixed with ink; here it is the colour at less opacity.
-    rules = re.sub(r"fill: color-mix\([^%]*?(\d+)%[^;]*;", r"fill-opacity: 0.\1;", rules)
-    rules = rules.replace("fill: var(--chart-hue);", "").replace("--chart-hue:", "fill:")
-    return re.sub(r"var\((--[\w-]+)\)", lambda found: _colours()[found[1]], rules)
+    """The style sheet without features that resvg lacks: variables and narrow-screen rules."""
+    rules = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", "", _asset("charts.css"), flags=re.DOTALL)
+    rules = rules.replace("fill: var(--hue);", "").replace("--hue:", "fill:")
+    own = dict(re.findall(r"(--[\w-]+): ([\d.]+);", rules))
+    return re.sub(r"var\((--[\w-]+)\)", lambda found: (_colours() | own)[found[1]], rules)
 
 
-@cache
-def _styles() -> str:
-    return (files("remembrancer.interfaces.dashboard") / "assets" / "charts.css").read_text(encoding="utf-8")
+def _asset(name: str) -> str:
+    return (files("remembrancer.interfaces.dashboard") / "assets" / name).read_text(encoding="utf-8")

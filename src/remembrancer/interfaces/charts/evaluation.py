@@ -35,17 +35,17 @@ from remembrancer.values import dataclass
 T = TypeVar("T")
 Cell = tuple[float, Interval]
 
-SYSTEMS: Final = (*HUES, "ink", "red", "grey")
-"""The hues of the systems compared, in the order of the report."""
+SYSTEMS: Final = (*HUES, "red", "blue-2", "ochre-2", "green-2", "violet-2", "red-2", "ink")
+"""The hues of the systems compared, in the order of the report; their second shades where there are many."""
 CAUSES: Final = {
     Cause.FOUND: "green",
-    Cause.RANKED_LOW: "sky",
+    Cause.RANKED_LOW: "blue-2",
     Cause.CUT: "blue",
-    Cause.DUPLICATE: "purple",
-    Cause.ALIKE: "yellow",
-    Cause.THRESHOLD: "orange",
-    Cause.GONE: "faint",
-    Cause.NO_CANDIDATE: "vermillion",
+    Cause.DUPLICATE: "violet",
+    Cause.ALIKE: "violet-2",
+    Cause.THRESHOLD: "ochre",
+    Cause.GONE: "slate",
+    Cause.NO_CANDIDATE: "red",
     Cause.NOT_INGESTED: "ink",
 }
 DASHES: Final = (None, DASHED)
@@ -235,10 +235,10 @@ def _reliable(view: views.Calibration) -> Drawing:
     """A reliability diagram: how often the first turn answers the question, by its score; dashed: calibrated."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share that answers") + panel.uprights("score of the first turn")
-    marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DASHED)
-    legend = [(sample("faint", dash=DASHED), "score = share")]
+    marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "slate", DASHED)
+    legend = [(sample("slate", dash=DASHED), "score = share")]
     for curve, hue, words in (
-        (view.every, "orange", "all questions"),
+        (view.every, "ochre", "all questions"),
         (view.answerable, "blue", "answerable questions"),
     ):
         if curve is not None:
@@ -257,17 +257,17 @@ def _silent(view: views.Abstention) -> Drawing:
     question.
     """
     rows = [(system, kind, result) for system, kinds in view.results.items() for kind, result in kinds.items()]
-    hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
+    hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "ochre"), strict=False))
     panel = row_panel(len(rows), UNIT, right=540.0)
     separating = row_panel(len(rows), UNIT, left=660.0)
     marks = panel.uprights("nothing returned (mark: to answerable)") + separating.uprights("AUC of the best score")
-    marks += separating.line([(0.5, -0.5), (0.5, len(rows) - 0.5)], "faint", DASHED)
+    marks += separating.line([(0.5, -0.5), (0.5, len(rows) - 0.5)], "slate", DASHED)
     for row, (_, kind, result) in enumerate(rows):
         share = result.counts.sensitivity or 0.0
         wrong = result.counts.silent_on_answerable / result.counts.answerable
         beside = f"{result.counts.silent_on_unanswerable:,} of {result.questions:,}"
         marks += panel.bar((0.0, row - 0.3), (share, row + 0.3), hues[kind], 0.75)
-        marks += panel.line([(wrong, row - 0.35), (wrong, row + 0.35)], "vermillion")
+        marks += panel.line([(wrong, row - 0.35), (wrong, row + 0.35)], "red")
         marks += panel.words((max(share, wrong), row), beside, (8.0, 4.0))
         if result.separation is not None:
             one = result.separation
@@ -285,8 +285,8 @@ def _by_threshold(view: views.AbstentionByThreshold) -> Drawing:
     for (kind, of), dash in zip(view.results.items(), DASHES, strict=False):
         curves = {
             "precision": ("blue", [one.precision for one in of.by_threshold]),
-            "recall": ("purple", [one.sensitivity for one in of.by_threshold]),
-            "F1": ("vermillion", [one.f1 for one in of.by_threshold]),
+            "recall": ("violet", [one.sensitivity for one in of.by_threshold]),
+            "F1": ("red", [one.f1 for one in of.by_threshold]),
         }
         for metric, (hue, values) in curves.items():
             thresholds = [one.threshold for one in of.by_threshold]
@@ -303,7 +303,7 @@ def _operating(view: views.Abstention) -> Drawing:
     panel = Panel(x=UNIT)
     marks = panel.levels("share of the answerable ones that get an answer")
     marks += panel.uprights("share of the questions that nothing answers that get an answer")
-    marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DOTTED)
+    marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "slate", DOTTED)
     legend = list[tuple[Markup, str]]()
     for (system, kinds), hue in _coloured(view.results):
         for (kind, result), dash in zip(kinds.items(), DASHES, strict=False):
@@ -331,7 +331,7 @@ def _differences(view: views.Differences) -> Drawing:
     panel = row_panel(len(rows), edges, left=150.0)
     marks = panel.uprights("difference") + panel.upright(0.0, "chart-axis")
     for row, (one, interval) in enumerate(rows):
-        hue = "blue" if one.difference >= 0 else "vermillion"
+        hue = "blue" if one.difference >= 0 else "red"
         marks += differing(panel, row, one.difference, interval, hue, sure=one.p_holm < 0.05)
     marks += panel.rows([one.metric for one in paired.differences])
     return Drawing(panel.picture(marks), description="Hollow: p (Holm) 0.05 or more.")
@@ -343,7 +343,7 @@ def _changed(view: views.ChangedMost) -> Drawing:
     panel = row_panel(len(shown), (-0.05, 1.05), left=400.0, row=42.0)
     marks = panel.uprights(CHANGED_BY)
     for row, one in enumerate(shown):
-        hue = "blue" if one.by >= 0 else "vermillion"
+        hue = "blue" if one.by >= 0 else "red"
         marks += panel.line([(one.second, row), (one.first, row)], hue)
         marks += panel.dot((one.second, row), hue, hollow=True) + panel.dot((one.first, row), hue)
     marks += panel.rows(
@@ -353,7 +353,7 @@ def _changed(view: views.ChangedMost) -> Drawing:
         ]
     )
     legend = [(sample("ink", dot=True), first), (sample("ink", dot=True, hollow=True), second)]
-    return Drawing(panel.picture(marks), legend, f"Blue: better under {first}. Vermillion: worse.")
+    return Drawing(panel.picture(marks), legend, f"Blue: better under {first}. Red: worse.")
 
 
 def _times(view: views.Times) -> Drawing:
@@ -362,7 +362,7 @@ def _times(view: views.Times) -> Drawing:
     panel = row_panel(len(view.latencies), (min(every) / 1.6, max(every) * 1.6), row=40.0, log=True)
     marks = panel.uprights("ms, logarithmic") + panel.rows([_name(system) for system in view.latencies])
     for row, one in enumerate(view.latencies.values()):
-        marks += panel.line([(one.p50, row), (one.p95, row)], "rule")
+        marks += panel.line([(one.p50, row), (one.p95, row)], "line")
         for value, hollow, raised in ((one.p50, False, 18.0), (one.p95, True, -9.0)):
             marks += panel.dot((value, row), "blue", hollow=hollow)
             marks += panel.words((value, row), f"{value:.3g}", (0.0, raised), "middle")

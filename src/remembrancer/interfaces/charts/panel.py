@@ -1,6 +1,6 @@
 """Axes and marks of plots, as SVG for a document.
 
-A `hue` is the name of a colour in the style sheet: one of HUES, or "ink", "faint", "rule", "ground" and others.
+A `hue` is the name of a colour in the style sheet: one of HUES, or "ink", "soft", "line", "panel" and others.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Panel:
 
     def dot(self, at: Point, hue: str, *, hollow: bool = False, radius: float = 4.5) -> Markup:
         place = {"cx": self.across(at[0]), "cy": self.down(at[1]), "r": radius}
-        return element("circle", **place, fill=paint("ground" if hollow else hue), stroke=paint(hue), stroke_width=1.5)
+        return element("circle", **place, fill=paint("panel" if hollow else hue), stroke=paint(hue), stroke_width=1.5)
 
     def words(self, at: Point, content: str, apart: Point, anchor: str = "start", class_: str = "chart-note") -> Markup:
         """Words at a point, moved by `apart` pixels across and down."""
@@ -157,7 +157,7 @@ def row_panel(
 
 def paint(hue: str) -> str:
     """The value of a colour attribute, which `document` replaces by the colour."""
-    return f"var(--chart-{hue})"
+    return f"var(--{hue})"
 
 
 def sample(hue: str, *, dash: str | None = None, dot: bool = False, hollow: bool = False, bar: bool = False) -> Markup:
@@ -165,6 +165,6 @@ def sample(hue: str, *, dash: str | None = None, dot: bool = False, hollow: bool
     if bar:
         return element("rect", x=2.0, y=1.0, width=14.0, height=12.0, rx=2.0, fill=paint(hue))
     line = element("path", d="M0 7H18", stroke=paint(hue), stroke_width=2.0, stroke_dasharray=dash)
-    fill = paint("ground" if hollow else hue)
+    fill = paint("panel" if hollow else hue)
     ring = element("circle", cx=9.0, cy=7.0, r=4.5, fill=fill, stroke=paint(hue), stroke_width=1.5)
     return (line if dash or not dot else NOTHING) + (ring if dot else NOTHING)

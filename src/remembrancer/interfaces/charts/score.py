@@ -26,29 +26,24 @@ LABELLED: Final = 6
 """The most parts that are labelled below a bar; the others are labelled together."""
 _LEAST: Final = 0.03
 """Parts below this share of the score are labelled together with the others."""
-_TONES: Final = 3
-"""The number of shades of a hue, for parts that share it."""
 SIGNALS: Final = {
     "similarity": "blue",
     "dense_leg": "blue",
     "late_interaction": "blue",
     "passage_words": "blue",
-    "lexical": "orange",
-    "lexical_leg": "orange",
-    "bm25": "orange",
-    "coverage": "orange",
-    "retention": "green",
+    "lexical": "ochre",
+    "lexical_leg": "ochre",
+    "bm25": "ochre",
+    "coverage": "ochre",
     "time": "green",
-    "importance": "purple",
-    "priority": "vermillion",
-    "speaker": "vermillion",
-    "confidence": "sky",
-    "session_words": "sky",
+    "speaker": "green",
+    "session_words": "violet",
+    "session": "violet",
+    "nearby": "violet",
 }
-"""Signals that share a hue have different shades; the first one has the hue itself."""
-OTHER: Final = "yellow"
+OTHER: Final = "slate"
 """The hue of every other signal."""
-_PRODUCT: Final = "chart-grey chart-tone-1"
+_PRODUCT: Final = "chart-slate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,14 +228,7 @@ def _colour(node: Part) -> str:
     leaf = node
     while leaf.parts:
         leaf = leaf.parts[0]
-    hue = _hue(leaf.label)
-    alike = [name for name in dict.fromkeys([*SIGNALS, *MEANINGS]) if _hue(name) == hue]
-    tone = alike.index(leaf.label) % _TONES + 1 if leaf.label in alike else 1
-    return f"chart-{hue} chart-tone-{tone}"
-
-
-def _hue(signal: str) -> str:
-    return SIGNALS.get(signal, OTHER)
+    return f"chart-{SIGNALS.get(leaf.label, OTHER)}"
 
 
 def _words(node: Part) -> str:

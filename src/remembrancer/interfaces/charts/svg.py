@@ -17,8 +17,8 @@ from remembrancer.interfaces.text import one_line
 NOTHING: Final = Markup()
 _NO_XML: Final = str.maketrans(dict.fromkeys("\ufffe\uffff"))
 """Characters that XML does not allow, besides control characters."""
-HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
-"""The colours of Okabe and Ito, distinguishable with any kind of colour vision."""
+HUES: Final = ("blue", "ochre", "green", "violet", "slate")
+"""The hues of data in palette.css, distinguishable with any kind of colour vision."""
 FONT: Final = 13.0
 """Font sizes in pixels: of labels, and (SMALL) of notes beside axes."""
 SMALL: Final = 12.0

@@ -71,22 +71,25 @@ async def asset(name: str, v: str | None = None) -> Response:
 
 
 class NavigationEntry(NamedTuple):
-    """An entry of the navigation. `key`: the second key of its keyboard shortcut, after `g`."""
+    """An entry of the navigation. `key`: the second key of its keyboard shortcut, after `g`; `under`: the name of the
+    entry it belongs to.
+    """
 
     name: str
     path: str
     title: str
     key: str
+    under: str | None = None
 
 
 PLACES: Final = (
     NavigationEntry("overview", "/", "Overview", "o"),
-    NavigationEntry("timeline", "/timeline", "Timeline", "t"),
     NavigationEntry("search", "/search", "Search", "s"),
+    NavigationEntry("compare", "/compare", "Compare presets", "c", under="search"),
+    NavigationEntry("timeline", "/timeline", "Timeline", "t"),
+    NavigationEntry("graph", "/graph", "Graph", "g", under="timeline"),
     NavigationEntry("conversations", "/conversations", "Conversations", "v"),
-    NavigationEntry("graph", "/graph", "Graph", "g"),
-    NavigationEntry("journal", "/journal", "Journal", "j"),
-    NavigationEntry("compare", "/compare", "Compare", "c"),
+    NavigationEntry("journal", "/journal", "Journal", "j", under="conversations"),
     NavigationEntry("jobs", "/jobs", "Jobs", "b"),
 )
 

@@ -105,8 +105,8 @@ def test_a_curve_of_one_moment_is_described_in_words() -> None:
 
 
 def test_no_variable_of_the_style_sheet_is_left() -> None:
-    svg = document("plot", "Title", "", [Picture(marks=Markup('<path stroke="var(--chart-blue)"/>'), height=1.0)])
-    assert 'stroke="#0072b2"' in svg
+    svg = document("plot", "Title", "", [Picture(marks=Markup('<path stroke="var(--blue)"/>'), height=1.0)])
+    assert 'stroke="#1a4f86"' in svg
     assert re.findall(r"var\(|color-mix|--chart", svg) == []
 
 

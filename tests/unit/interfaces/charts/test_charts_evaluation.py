@@ -106,8 +106,8 @@ def test_a_difference_is_full_where_it_is_sure_and_hollow_where_not(report: Eval
         re.findall(r'<circle [^>]*fill="([^"]+)"', evaluation.documents(of_paired(paired))["differences"])
         for paired in (report.paired, sure)
     ]
-    assert set(dots[0]) == {"#ffffff"}
-    assert [each != "#ffffff" for each in dots[1]] == [True, *[False] * len(others)]
+    assert set(dots[0]) == {"#fffefb"}
+    assert [each != "#fffefb" for each in dots[1]] == [True, *[False] * len(others)]
 
 
 def test_the_same_report_makes_the_same_documents(shown: tuple[ReportView, ...], drawn: dict[str, str]) -> None:

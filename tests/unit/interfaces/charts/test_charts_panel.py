@@ -53,7 +53,7 @@ def test_a_hollow_dot_is_filled_with_the_ground() -> None:
         next(read(Panel(x=(0.0, 1.0)).dot((0.5, 0.5), "blue", hollow=hollow)).iter("circle"))
         for hollow in (False, True)
     ]
-    assert [dot.attrib["fill"] for dot in dots] == ["var(--chart-blue)", "var(--chart-ground)"]
+    assert [dot.attrib["fill"] for dot in dots] == ["var(--blue)", "var(--panel)"]
 
 
 def test_marks_of_a_legend_differ() -> None:

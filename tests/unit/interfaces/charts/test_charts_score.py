@@ -110,7 +110,7 @@ def test_a_signal_has_the_same_colour_in_every_score() -> None:
         classed(classed(score_bar(each, scale=1.0), "chart-score")[0], "chart-part")[-1].get("class")
         for each in (a_part("lexical", 0.4, 0.4), SUM)
     )
-    assert alone == among == "chart-part chart-orange chart-tone-1"
+    assert alone == among == "chart-part chart-ochre"
 
 
 def test_the_legend_names_each_part_once() -> None:
