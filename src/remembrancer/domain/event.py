@@ -17,6 +17,8 @@ from remembrancer.values import dataclass
 
 
 class Severity(StrEnum):
+    """How serious an event is, from the least to the most."""
+
     INFO = "info"
     NOTICE = "notice"
     WARN = "warn"
@@ -24,6 +26,8 @@ class Severity(StrEnum):
 
 
 class Priority(StrEnum):
+    """How strongly an event is kept from fading; one that is permanent is never archived."""
+
     NORMAL = "normal"
     HIGH = "high"
     PIN = "pin"
@@ -31,6 +35,8 @@ class Priority(StrEnum):
 
 
 class Role(StrEnum):
+    """Who said or did it."""
+
     USER = "user"
     ASSISTANT = "assistant"
     SYSTEM = "system"

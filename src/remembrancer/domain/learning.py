@@ -17,6 +17,8 @@ from remembrancer.values import dataclass
 
 
 class LearningType(StrEnum):
+    """The type of a learning: a fact, a way to do something, an order, or a correction."""
+
     DECLARATIVE = "declarative"
     PROCEDURAL = "procedural"
     DIRECTIVE = "directive"

@@ -18,12 +18,16 @@ from remembrancer.values import dataclass
 
 
 class Tier(StrEnum):
+    """How long a memory is meant to last: for a while, as something that happened, or as a fact."""
+
     WORKING = "working"
     EPISODIC = "episodic"
     SEMANTIC = "semantic"
 
 
 class Status(StrEnum):
+    """Whether a memory is recalled (active), or why not."""
+
     ACTIVE = "active"
     RETIRED = "retired"
     COMPACTED = "compacted"

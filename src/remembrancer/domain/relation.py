@@ -10,6 +10,8 @@ from remembrancer.values import dataclass
 
 
 class RelationKind(StrEnum):
+    """How one memory relates to another: the source is similar to, supports, … the target."""
+
     SIMILAR = "similar"
     SUPPORTS = "supports"
     CONTRADICTS = "contradicts"

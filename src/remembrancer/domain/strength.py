@@ -29,6 +29,8 @@ class Exposure(StrEnum):
 
 
 class Feedback(StrEnum):
+    """A rating of a memory that was recalled."""
+
     HELPFUL = "helpful"
     UNHELPFUL = "unhelpful"
     HARMFUL = "harmful"

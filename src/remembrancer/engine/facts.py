@@ -77,6 +77,7 @@ class FactsReport:
     reason: str = ""
 
     def with_drawn(self, drawn: Drawn) -> FactsReport:
+        """The report with the facts of one more request."""
         return replace(
             self,
             episodes=self.episodes + len(drawn.effect.consolidated),

@@ -11,6 +11,8 @@ from remembrancer.values import dataclass
 
 
 class SearchMode(StrEnum):
+    """Which searches are available."""
+
     VECTOR = "vector"
     """Search by words and vectors."""
     VECTOR_DEGRADED = "vector-degraded"

@@ -91,7 +91,9 @@ class Embedder(Protocol):
         """Embed a question: a unit vector, float32 (dim,). Raises ModelUnavailable."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Release its connections and threads. May be called twice."""
+        ...
 
 
 def token_embedder(embedder: Embedder | None) -> TokenEmbedder | None:

@@ -121,7 +121,9 @@ class Index(Protocol):
     """
 
     @property
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> Capabilities:
+        """What the index can do."""
+        ...
 
     def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> Search:
         """Begin a search: every step except the comparison of vectors, so that embedding can run meanwhile."""

@@ -63,7 +63,9 @@ class HealthInputs:
 class Inspection(Protocol):
     """Counts rows, checks integrity, and keeps daily health snapshots."""
 
-    async def stats(self, reader: Reader) -> Stats: ...
+    async def stats(self, reader: Reader) -> Stats:
+        """Counts of the rows that the reader sees."""
+        ...
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
         """Check for damage and drift: the files, the schema, the full-text rows, the vectors of `model`."""

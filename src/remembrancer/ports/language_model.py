@@ -59,6 +59,8 @@ class NoAnswer(ModelUnavailable):
 
 
 class LanguageModel(Protocol):
+    """Answers tasks with data of a given shape, over whichever provider."""
+
     @property
     def model_id(self) -> str:
         """Provider and name: `openai:gpt-5-mini`."""

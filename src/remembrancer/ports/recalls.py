@@ -23,7 +23,9 @@ class Recalls(Protocol):
         """
         ...
 
-    async def kept_recall(self, reader: Reader, recall_id: UUID) -> KeptRecall | None: ...
+    async def kept_recall(self, reader: Reader, recall_id: UUID) -> KeptRecall | None:
+        """A kept answer, as far as the reader sees it; None if there is none."""
+        ...
 
     async def drop_recall(self, reader: Reader, recall_id: UUID) -> bool:
         """Remove an answer. Returns whether there was one that the reader sees."""

@@ -90,6 +90,8 @@ class EventsIn(Body):
 
 
 class PriorityIn(Body):
+    """A new priority for an event. `reason`: why, which is kept with the change."""
+
     model_config = _with({"priority": "pin", "reason": "the contract hangs on it"})
 
     priority: Priority
@@ -160,12 +162,16 @@ class SupersedeIn(Body):
 
 
 class InvalidateIn(Body):
+    """The end of a memory's validity."""
+
     model_config = _with({"replacement": _OTHER_ID})
 
     replacement: UUID | None = Field(default=None, description="The memory that holds instead, if any.")
 
 
 class FeedbackIn(Body):
+    """A rating of a memory that was recalled."""
+
     model_config = _with({"verdict": "helpful"})
 
     verdict: Feedback
@@ -252,10 +258,14 @@ class CompareIn(Body):
 
 
 class SleepIn(Body):
+    """A request to consolidate working memory."""
+
     dry_run: Flag = Field(default=False, description="Only report what would be done.")
 
 
 class ConsolidateIn(Body):
+    """A request to consolidate memories now."""
+
     model_config = _with({"since": "2026-03-01T00:00:00Z", "limit": 50})
 
     since: Moment | None = Field(default=None, description="Derive rules from events since then.")
@@ -263,6 +273,8 @@ class ConsolidateIn(Body):
 
 
 class MaintainIn(Body):
+    """A request to run background jobs."""
+
     model_config = _with({"only": ["index", "health"], "force": True})
 
     only: list[Job] | None = Field(default=None, description="Only these jobs; null: all of the preset's jobs.")
@@ -270,12 +282,16 @@ class MaintainIn(Body):
 
 
 class IntentIn(Body):
+    """The intent of a project, which names its stage."""
+
     model_config = _with({"intent": "# Intent\n\n## Stage\n\ndesign\n"})
 
     intent: Text = Field(description="The content of the project's INTENT.md.")
 
 
 class PromotionIn(Body):
+    """A memory to share more widely."""
+
     model_config = _with({"memory_id": _ID, "to": "workspace"})
 
     memory_id: UUID

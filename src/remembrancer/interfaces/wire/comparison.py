@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 class PresetLineOut(Wire):
+    """A preset in a list."""
+
     name: str
     description: str
     in_use: bool

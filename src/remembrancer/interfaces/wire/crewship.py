@@ -92,6 +92,8 @@ class CrewshipJournalOut(Wire):
 
 
 class CrewshipCountOut(Wire):
+    """The number of entries."""
+
     total: int
 
 

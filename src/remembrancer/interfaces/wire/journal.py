@@ -72,6 +72,8 @@ class JournalEntryOut(Wire):
 
 
 class JournalCountOut(Wire):
+    """The number of events."""
+
     total: int
 
 

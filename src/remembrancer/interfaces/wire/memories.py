@@ -193,6 +193,8 @@ class DecayForecastsOut(Wire, Many["DecayForecast"]):
 
 
 class CurvePointOut(Wire):
+    """The strength at one time."""
+
     at: AwareDatetime
     strength: float
 

@@ -25,6 +25,8 @@ MILLISECONDS: Final = 1_000
 
 
 class PlastmemAcceptedOut(Wire):
+    """The answer to messages that were recorded."""
+
     accepted: bool
 
 

@@ -14,6 +14,8 @@ from remembrancer.values import dataclass
 
 
 class LearningStage(StrEnum):
+    """The stage of a project."""
+
     SPECIFICATION = "specification"
     PLANNING = "planning"
     DESIGN = "design"

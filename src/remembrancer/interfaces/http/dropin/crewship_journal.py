@@ -48,6 +48,8 @@ _ActorType = StrEnum("_ActorType", get_args(crewship.ActorType))
 
 
 class CrewshipPriorityIn(ForeignBody):
+    """A new priority for an entry. `reason`: why, which is kept with the change."""
+
     priority: Priority
     reason: Annotated[str, Field(max_length=MAX_REASON_BYTES)] = ""
 

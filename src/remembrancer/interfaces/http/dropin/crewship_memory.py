@@ -72,6 +72,8 @@ def background(request: Request) -> Background:
 
 
 class HybridIn(ForeignBody):
+    """A question about the journal and the memories."""
+
     query: Annotated[str, Field(examples=["OOM in checkout"])]
     limit: Annotated[int, Field(strict=True, ge=1, le=50)] = 10
     scope: Literal["", "own", "crew_shared"] = ""

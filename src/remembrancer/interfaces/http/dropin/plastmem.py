@@ -77,11 +77,15 @@ class MessageIn(ForeignBody):
 
 
 class AddIn(ForeignBody):
+    """One message of a conversation."""
+
     conversation_id: UUID
     message: MessageIn
 
 
 class ImportIn(ForeignBody):
+    """A whole conversation, which ends with its last message."""
+
     conversation_id: UUID
     messages: Annotated[list[MessageIn], Field(max_length=MAX_BATCH)]
 

@@ -1,0 +1,35 @@
+"""Adds the generated pages to the site that MkDocs builds."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File, Files
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+
+log = logging.getLogger("mkdocs.hooks.reference")
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    from reference import pages  # noqa: PLC0415  found by the path above
+
+    for page in pages().values():
+        files.append(File.generated(config, page.file, content=page.markdown))
+    names = [(name, text) for page in pages().values() for name, text in page.names.items()]
+    silent = [name for name, text in names if not text]
+    for name in silent:
+        log.warning("There is no text about %s", name)
+    log.info("%d of %d public names have a text: %.1f %%", *_shares(len(names) - len(silent), len(names)))
+    return files
+
+
+def _shares(documented: int, every: int) -> tuple[int, int, float]:
+    return documented, every, 100 * documented / every
