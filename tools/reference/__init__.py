@@ -1,6 +1,7 @@
 """The reference of the documentation, generated from the code: a Markdown page for each surface.
 
-`hook.py` adds the pages to the site. `tests/docs/test_coverage.py` checks that every public name has a text in them.
+`hook.py` adds the pages to the site. `tests/architecture/test_docs_coverage.py` checks that no public name is without a
+text.
 """
 
 from __future__ import annotations

@@ -41,6 +41,8 @@ GLOSSARY: Final[dict[str, str]] = {
     "consolidated_at": "When facts were last drawn from it.",
     "content": "The text.",
     "conversation_id": "The conversation, which is a session of the memory.",
+    "conversation": "The conversation.",
+    "conversations": "The conversations, newest first.",
     "count": "The number of hits.",
     "coverage": "From 0 to 100.",
     "created_at": "When it was made.",

@@ -31,6 +31,7 @@ class ListingPosition:
 
     @classmethod
     def of(cls, event: Event) -> Self:
+        """The position of an event."""
         return cls(event.occurred_at, event.seq, event.id)
 
     @property
