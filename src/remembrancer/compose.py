@@ -16,7 +16,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile, check_path
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.config import CROSS_ENCODER, EMBEDDER_KEYS, LLM_KEYS, RESIDENT, Settings, read_toml, user_cache
+from remembrancer.config import CROSS_ENCODER, EMBEDDER_KEYS, LLM_KEYS, RESIDENT, Settings, read_toml
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable, Unsupported
@@ -43,8 +43,7 @@ STORES: Final = "remembrancer.stores"
 """The entry point group for further stores: the name is a URL scheme, the object a `StoreOpener`."""
 INDEXES: Final = "remembrancer.indexes"
 """The entry point group for further indexes: the name is a URL scheme, the object an `IndexOpener`."""
-LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
-CROSS_ENCODER_PACKAGES: Final = ("onnxruntime", "tokenizers")
+LOCAL_PACKAGES: Final = ("onnxruntime", "tokenizers")
 LLM_PACKAGES: Final = {
     "openai": ("jsonschema", "pydantic_ai", "openai"),
     "anthropic": ("jsonschema", "pydantic_ai", "anthropic"),
@@ -232,16 +231,10 @@ def _local(settings: Settings) -> Embedder:
     if missing:
         raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
     from remembrancer.adapters.deferred import DeferredTokenEmbedder
-    from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, reads_latin, weights
-    from remembrancer.adapters.embedders.local.graph import DIM
+    from remembrancer.adapters.embedders.local import DIM, LocalEmbedder, local_model_id, reads_latin, weights
 
-    reach = weights.locate(settings.weights)
-    if settings.weights != weights.HUB:  # files still to be downloaded are not checked
-        for name in weights.SHA256:
-            reach(name)
-    cache = Path(settings.cache_dir) if settings.cache_dir else user_cache()
     precision = settings.precision or "int8"
-    load = partial(LocalEmbedder.open, source=settings.weights, precision=precision, cache_dir=cache)
+    load = partial(LocalEmbedder.open, source=weights.located(settings.weights, precision), precision=precision)
     return DeferredTokenEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
 
 
@@ -295,7 +288,7 @@ def _call_remote(settings: Settings, protocol: str, model: EmbeddingService) -> 
 
 
 def _cross_encoder(settings: Settings, folder: Path) -> Reranker:
-    missing = [package for package in CROSS_ENCODER_PACKAGES if find_spec(package) is None]
+    missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
     if missing:
         raise ModelUnavailable(f"a cross-encoder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
     from remembrancer.adapters.deferred import DeferredReranker

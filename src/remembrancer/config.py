@@ -276,8 +276,7 @@ class Settings:
     llm_price_output: float | None = _setting(
         None, _optional(_number()), "US dollars per million tokens that the model writes"
     )
-    weights: str | None = _setting(None, _optional(_text), "a folder with the local model, or hub")
-    cache_dir: str | None = _setting(None, _optional(_text), "where prepared models are kept")
+    weights: str | None = _setting(None, _optional(_text), "a folder with the files of the local model")
     precision: Literal["fp32", "int8"] | None = _setting(
         None, _optional(_one_of("fp32", "int8")), "arithmetic of the local embedder"
     )
@@ -417,13 +416,6 @@ def read_toml(setting: str, file: Path) -> dict[str, Any]:
         raise InvalidInput(setting, str(file), "a TOML file that is not nested so deep") from None
     except ValueError as error:  # not TOML, not UTF-8, or a number with too many digits
         raise InvalidInput(setting, str(file), f"a TOML file ({error})") from error
-
-
-def user_cache(environment: Mapping[str, str] | None = None) -> Path:
-    """The user's folder for files that can be recreated: XDG_CACHE_HOME, or ~/.cache."""
-    environment = os.environ if environment is None else environment
-    base = environment.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "remembrancer"
 
 
 def _is_http(url: str) -> bool:

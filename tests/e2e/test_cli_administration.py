@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from driver import Cli
 
+from remembrancer.adapters.embedders.local.weights import SHA256
+
 
 def test_stats_counts(cli: Cli) -> None:
     cli.done("observe", "The deploy failed")
@@ -23,10 +25,9 @@ def test_doctor_finds_nothing_in_a_sound_file(cli: Cli) -> None:
 def test_doctor_ends_with_1_on_a_finding(cli: Cli, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     cli.done("remember", "anything")
     (folder / "weights").mkdir()
-    (folder / "weights" / "model.safetensors").write_bytes(b"not a model")
-    (folder / "weights" / "tokenizer.json").write_bytes(b"{}")
+    for name in SHA256:
+        (folder / "weights" / name).write_bytes(b"not a model")
     monkeypatch.setenv("REMEMBRANCER_WEIGHTS", str(folder / "weights"))
-    monkeypatch.setenv("REMEMBRANCER_CACHE_DIR", str(folder / "cache"))
     monkeypatch.setenv("REMEMBRANCER_EMBEDDER", "local")
     ran = cli("doctor")
     assert ran.code == 1

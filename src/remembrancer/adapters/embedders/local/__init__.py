@@ -1,6 +1,6 @@
 """all-MiniLM-L6-v2 in this process, on the CPU, without PyTorch or network access."""
 
-from remembrancer.adapters.embedders.local.graph import Precision
-from remembrancer.adapters.embedders.local.model import LocalEmbedder, local_model_id, reads_latin
+from remembrancer.adapters.embedders.local.model import DIM, LocalEmbedder, local_model_id, reads_latin
+from remembrancer.adapters.embedders.local.weights import Precision
 
-__all__ = ["LocalEmbedder", "Precision", "local_model_id", "reads_latin"]
+__all__ = ["DIM", "LocalEmbedder", "Precision", "local_model_id", "reads_latin"]

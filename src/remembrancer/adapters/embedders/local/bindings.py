@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from remembrancer.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+INSTALL: Final = "pip install 'remembrancer[local]'"
+REINSTALL: Final = "pip install --force-reinstall remembrancer-minilm"
 
 
 class ModelSession(Protocol):
@@ -89,17 +92,6 @@ def tokenizer(definition: str) -> Tokenizer:
     return cast("_Tokenizers", imported("tokenizers")).Tokenizer.from_str(definition)
 
 
-def hub_errors() -> tuple[type[Exception], ...]:
-    """The exceptions that a download may raise: OSError, from which the hub's errors derive, and those of its HTTP
-    client.
-    """
-    client = cast("Any", imported("huggingface_hub.errors"))
-    # HfHubHTTPError derives from the base error of the HTTP client that this version of the hub uses. A connection
-    # that breaks during a download raises another subclass of that base.
-    bases = cast("tuple[type[Exception], ...]", client.HfHubHTTPError.__bases__)
-    return (OSError, ValueError, *bases)
-
-
 def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> ModelSession:
     """Load `graph`: its bytes, or the path of its file.
 
@@ -123,7 +115,7 @@ def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> 
     except session_errors() as error:
         raise ModelUnavailable(
             f"onnxruntime could not load the model: {error}. Version 1.23 or newer is needed: "
-            'pip install --upgrade "remembrancer[local]"'
+            "pip install --upgrade 'remembrancer[local]'"
         ) from error
 
 
@@ -139,6 +131,5 @@ def imported(name: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         raise ModelUnavailable(
-            f"a model in this process needs {name.partition('.')[0]}, which cannot be imported ({error}): "
-            'pip install "remembrancer[local]"'
+            f"a model in this process needs {name.partition('.')[0]}, which cannot be imported ({error}): {INSTALL}"
         ) from error

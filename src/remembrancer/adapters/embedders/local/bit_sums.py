@@ -10,27 +10,15 @@ documentation on quantisation, "U8S8"). Sums of bits are exact on every processo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from remembrancer.adapters.embedders.local.bindings import ModelSession, open_session, session_errors
-from remembrancer.adapters.embedders.local.graph_nodes import Nodes
+from remembrancer.adapters.embedders.local.bindings import ModelSession, session_errors
 from remembrancer.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-BIT_SUMS_VERSION: Final = 1
-"""Part of the cache key: increase it whenever the bytes of the graph change."""
-
-
-def build() -> bytes:
-    """The serialised graph. Raises ModelUnavailable when the package onnx is not installed."""
-    nodes = Nodes()
-    nodes.add("MatMulInteger", "bits", "levels", name="sums")
-    bits, levels = ("bits", nodes.types.UINT8, ("rows", "dim")), ("levels", nodes.types.INT8, ("dim", "columns"))
-    return nodes.serialised("bit_sums", [bits, levels], [("sums", nodes.types.INT32, ("rows", "columns"))])
 
 
 class BitSums:
@@ -38,19 +26,6 @@ class BitSums:
 
     def __init__(self, session: ModelSession) -> None:
         self._session = session
-
-    @classmethod
-    def open(cls, graph: bytes) -> Self:
-        """Load the graph. Raises ModelUnavailable when onnxruntime rejects it, or when its sums are wrong."""
-        sums = cls(open_session(graph, threads=1))
-        bits, levels = np.ones((2, 4), np.uint8), np.array([[1, 2, 3, 4], [-1, 0, 1, 2]], np.int8)
-        try:
-            right = np.array_equal(sums(bits, levels), [[10, 2], [10, 2]])
-        except ValueError:  # inputs of other names
-            right = False
-        if not right:
-            raise ModelUnavailable("it is not the graph that sums bits")
-        return sums
 
     def __call__(self, bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
         """Raises ModelUnavailable when onnxruntime fails."""

