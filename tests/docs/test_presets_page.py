@@ -15,7 +15,7 @@ from remembrancer.interfaces.cli.presets import worded
 from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.forgetting.reinforcement import Gain
 from remembrancer.policies.ranking.expressions import FUNCTIONS
-from remembrancer.policies.ranking.signals import MEANINGS
+from remembrancer.policies.ranking.signals import SIGNALS
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.policies.segmentation.windows import Windows
@@ -53,9 +53,10 @@ def test_a_row_has_the_value_of_each_preset(path: str) -> None:
     assert f"| `{path}` | {' | '.join(cells)} |" in PAGE.splitlines()
 
 
-@pytest.mark.parametrize("signal", MEANINGS)
-def test_a_signal_has_its_meaning(signal: str) -> None:
-    assert f"| `{signal}` | {MEANINGS[signal]} |" in PAGE.splitlines()
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_has_its_meaning_name_and_group(name: str) -> None:
+    signal = SIGNALS[name]
+    assert f"| `{name}` | {signal.meaning} | {signal.title} | {signal.group} |" in PAGE.splitlines()
 
 
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - {"product"}))

@@ -39,14 +39,18 @@ class Explanation:
     """Why a hit has its score.
 
     `signals`: every signal that the score may read; None if absent. `ranks`: the hit's rank, from 1, in each search
-    that found it; equal values share the best rank, as in the score. `matched`: the question's terms in the best cue,
-    if requested.
+    that found it; equal values share the best rank, as in the score.
+
+    If requested: `matched`, the words of the best cue, as written in it, that the question asks for, in the order of
+    the question; `reason`, the explanation in words, on one line, strongest first ("close in meaning; the word
+    'refund'; said by Ana on Saturday 14 March 2026").
     """
 
     score: Part
     signals: Mapping[str, float | None]
     ranks: Mapping[str, int]
     matched: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

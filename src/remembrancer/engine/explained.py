@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import numpy as np
 
+from remembrancer.domain.memory import searchable_text
 from remembrancer.domain.recall import CandidateOutcome, Explanation, Part, Stage
+from remembrancer.language.lexical import written
 from remembrancer.policies.ranking.scoring import ranks_of
 
 if TYPE_CHECKING:
+    from remembrancer.domain.memory import Cue, Memory
     from remembrancer.engine.choose import Choice, Chosen, Ranked
+    from remembrancer.language.reading import Reading
     from remembrancer.policies.ranking.diversity import Mmr
 
 
 def explanations(
-    ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
+    ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], reading: Reading | None
 ) -> tuple[Explanation, ...]:
-    """The explanations of the chosen candidates, in order. `matched`: the question's terms in each."""
-    all_of_them = _All(ranked, diversity, chosen, matched)
+    """The explanations of the chosen candidates, in order. `reading`: the question, if their matched words and reasons
+    are requested.
+    """
+    all_of_them = _All(ranked, diversity, chosen, reading)
     return tuple(_later(lambda place=place: all_of_them.made[place]) for place in range(len(chosen)))
 
 
@@ -47,7 +53,7 @@ class LazyExplanation(Explanation):
         return all(getattr(self, field) == getattr(other, field) for field in _FIELDS)
 
     def __repr__(self) -> str:
-        return repr(Explanation(self.score, self.signals, self.ranks, self.matched))
+        return repr(Explanation(**{field.name: getattr(self, field.name) for field in fields(Explanation)}))
 
     __hash__ = None  # type: ignore[assignment]  # like every explanation: its mappings have none
 
@@ -72,7 +78,7 @@ class _All:
     """
 
     def __init__(
-        self, ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
+        self, ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], reading: Reading | None
     ) -> None:
         rows = np.array([one.candidate for one in chosen], dtype=np.int64)
         # The ranks that a score is made of, so that an explanation has the same on ties too.
@@ -82,21 +88,35 @@ class _All:
             self._ranks["context"] = np.where(context > 0, context, np.nan)
         self._signals = {name: column.take(rows) for name, column in ranked.table.items()}
         self._scored = ranked.scored.at(rows)
-        self._scores, self._diversity, self._matched = [one.score for one in chosen], diversity, matched
+        self._scores, self._diversity = [one.score for one in chosen], diversity
+        self._reading = reading
+        self._chosen = [(one.memory, one.cue) for one in chosen] if reading else []
 
     @cached_property
     def made(self) -> list[Explanation]:
         ranks = [(leg, column.tolist()) for leg, column in self._ranks.items()]
         signals = [(name, column.tolist()) for name, column in self._signals.items()]
-        return [
+        explained = [
             Explanation(
                 score=score if self._diversity is None else self._diversity.explain(score, self._scores[place]),
                 signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals},
                 ranks={leg: int(values[place]) for leg, values in ranks if not math.isnan(values[place])},
-                matched=self._matched[place],
             )
             for place, score in enumerate(self._scored.explained())
         ]
+        reading = self._reading
+        if reading is None:
+            return explained
+        return [_in_words(each, *of, reading) for each, of in zip(explained, self._chosen, strict=True)]
+
+
+def _in_words(explanation: Explanation, memory: Memory, cue: Cue, reading: Reading) -> Explanation:
+    """The explanation with its matched words and its reason."""
+    from remembrancer.policies.rendering.reason import reason  # noqa: PLC0415 - only where it is requested
+
+    terms = reading.lexical.terms or reading.lexical.phrase
+    matching = replace(explanation, matched=written(searchable_text(cue), terms))
+    return replace(matching, reason=reason(matching, memory, cue, reading))
 
 
 class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):

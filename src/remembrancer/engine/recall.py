@@ -16,14 +16,13 @@ import numpy as np
 
 from remembrancer import engine
 from remembrancer.domain import validation
-from remembrancer.domain.memory import Cue, Memory, searchable_text, turns_of
+from remembrancer.domain.memory import Memory, turns_of
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
 from remembrancer.engine.choose import Ranked, choose, ranked_by
 from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations
 from remembrancer.errors import ModelUnavailable
-from remembrancer.language.lexical import analyse
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, Ranking
@@ -72,7 +71,7 @@ class Question:
     the preset's relevance threshold. `ranking`: one of the preset's by name; None: its default. `walk_depth` 1: also
     follow the `similar` relations of the hits, 0: do not; None: as set for the agent that asks.
 
-    `explain`: also list the question's terms in each hit, which analyses every hit's text again.
+    `explain`: also give the matched words and the reason of each hit, which analyses its text again.
     """
 
     text: str
@@ -288,8 +287,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     diversity, limit = recalling.ranking.diversity, recalling.limit
     choice = choose(view, recalling.reader, ranked, diversity, limit, question.min_score, gathered.entries)
     timer.lap("gather")
-    matched = [_held(chosen.cue, planned) if question.explain else () for chosen in choice.chosen]
-    explained = explanations(ranked, diversity, choice.chosen, matched)
+    explained = explanations(ranked, diversity, choice.chosen, planned if question.explain else None)
     hits = tuple(
         Hit(
             rank=place,
@@ -329,9 +327,3 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         renderer=recalling.ctx.preset.renderer,
         pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at),
     )
-
-
-def _held(cue: Cue, planned: Reading) -> tuple[str, ...]:
-    """The question's terms that occur in the cue, in the order of the question."""
-    held = set(analyse(searchable_text(cue)).tokens)
-    return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)

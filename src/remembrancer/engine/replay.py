@@ -102,6 +102,7 @@ def _answer(recall: Recall) -> dict[str, JsonValue]:
                 "signals": dict(hit.explanation.signals),
                 "ranks": dict(hit.explanation.ranks),
                 "matched": list(hit.explanation.matched),
+                "reason": hit.explanation.reason,
             }
             for hit in recall.hits
         ],
@@ -142,7 +143,11 @@ def _hit(row: Mapping[str, Any], told: _Told, workspace: str, at: datetime) -> H
         cue=cues[row["cue"]],
         age=row["age"] * _MICROSECOND,
         explanation=Explanation(
-            score=_part(row["parts"]), signals=row["signals"], ranks=row["ranks"], matched=tuple(row["matched"])
+            score=_part(row["parts"]),
+            signals=row["signals"],
+            ranks=row["ranks"],
+            matched=tuple(row["matched"]),
+            reason=row.get("reason", ""),  # answers kept by earlier versions have none
         ),
         turns=tuple(cues[ordinal] for ordinal in row["turns"]),
         via=None if row["via"] is None else UUID(row["via"]),

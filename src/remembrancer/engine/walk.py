@@ -12,6 +12,7 @@ from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.selection import excluded_by
 from remembrancer.engine.choose import text_key
+from remembrancer.policies.ranking.groups import LED_FROM, RELATION
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Cue, Memory
@@ -62,8 +63,8 @@ def _best_first(hit: Hit) -> tuple[float, timedelta, UUID]:
 
 def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, at: datetime) -> Hit:
     parts = (
-        Part("score of the hit it is related to", hit.score, hit.score),
-        Part("weight of the edge", weight, weight),
+        Part(LED_FROM, hit.score, hit.score),
+        Part(RELATION, weight, weight),
     )
     return Hit(
         rank=0,  # assigned after sorting
@@ -71,7 +72,9 @@ def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: 
         memory=memory,
         cue=cues[0],
         age=at - memory.occurred_to,
-        explanation=Explanation(score=Part(PRODUCT, score, score, parts), signals={}, ranks={}),
+        explanation=Explanation(
+            score=Part(PRODUCT, score, score, parts), signals={}, ranks={}, reason="similar to another hit"
+        ),
         turns=turns_of(cues, cues[0]),
         via=hit.id,
     )

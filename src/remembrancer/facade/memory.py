@@ -427,7 +427,7 @@ class AsyncRemembrancer(View):
         `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far the
         caller sees; None: as its role may. `ranking`: one of the preset's rankings; None: its default. `walk_depth`: 1
         also follows the `similar` relations of the hits, 0 does not; None: 1 for agents in the setting `walk_agents`.
-        `min_score` in [0, 1]: the least score of a hit. `explain`: list the question's terms in each hit.
+        `min_score` in [0, 1]: the least score of a hit. `explain`: give the matched words and the reason of each hit.
 
         Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them), `metadata` (each key with
         exactly this value), `source`, `session`, `since` and `until` (happened in [since, until)), `as_of` (as believed

@@ -8,8 +8,11 @@ Compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole and al
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, Protocol, cast
 
 import Stemmer
@@ -142,6 +145,44 @@ def every_word(question: str) -> tuple[frozenset[str], ...]:
     return tuple(dict.fromkeys(asked or plain))[:MAX_QUERY_TERMS]
 
 
+def written(text: str, terms: Collection[str]) -> tuple[str, ...]:
+    """The words of a text, as they are written in it, that have one of these tokens; each once, ignoring case, in the
+    order of the terms.
+
+    Of a compound only the parts that have one; of a run of a script without spaces the longest stretches.
+
+    >>> written("The payment-worker crashed. Crashed!", ("crash", "worker", "coffe"))
+    ('crashed', 'worker')
+    """
+    places = {term: place for place, term in reversed(list(enumerate(terms)))}
+    found: dict[str, tuple[int, str]] = {}
+    for word in _words_with(text, places.keys()):
+        first = min((places[token] for token in analyse(word).tokens if token in places), default=len(places))
+        found.setdefault(word.casefold(), (first, word))
+    return tuple(word for _, word in sorted(found.values(), key=lambda pair: pair[0]))
+
+
+def _words_with(text: str, tokens: AbstractSet[str]) -> Iterator[str]:
+    """The words of a text with any of these tokens, in the order of the text."""
+    for spaced, run in _split(text):
+        for joined in _JOINED.findall(spaced):
+            if not tokens.isdisjoint(analyse(joined).tokens):
+                words = _WORD.findall(joined)
+                parts = [word for word in words if not tokens.isdisjoint(analyse(word).tokens)]
+                yield from parts if 0 < len(parts) < len(words) else [joined]
+        kept = [
+            any(
+                run[start : start + size] in tokens
+                for size in (1, 2, 3)
+                for start in range(max(0, place - size + 1), place + 1)
+            )
+            for place in range(len(run))
+        ]
+        for has, stretch in groupby(zip(kept, run, strict=True), key=itemgetter(0)):
+            if has:
+                yield "".join(sign for _, sign in stretch)
+
+
 def word_ends(text: str) -> list[int]:
     """The positions after each word. A word is a text between blanks with a letter or digit.
 
@@ -155,13 +196,15 @@ def word_ends(text: str) -> list[int]:
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
     """The parts of a text in scripts with spaces, each with the run of an unspaced script that follows."""
-    normal, position = text, 0
-    if not text.isascii():
-        normal = unicodedata.normalize("NFKC", text)
-        for run in _RUN.finditer(normal):
-            yield normal[position : run.start()], run.group()
-            position = run.end()
-    yield normal[position:], ""
+    return _split(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+
+def _split(text: str) -> Iterator[tuple[str, str]]:
+    position = 0
+    for run in () if text.isascii() else _RUN.finditer(text):
+        yield text[position : run.start()], run.group()
+        position = run.end()
+    yield text[position:], ""
 
 
 @lru_cache(maxsize=65_536)

@@ -4,7 +4,7 @@ import asyncio
 import copy
 import pickle
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 import pytest
 
@@ -21,7 +21,7 @@ from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, SequentialIds
 
 
-def an_answer() -> Recall:
+def an_answer(*, explain: bool = False) -> Recall:
     """Three hits."""
     ids = SequentialIds()
     ctx = Context(
@@ -40,14 +40,14 @@ def an_answer() -> Recall:
     async def steps() -> None:
         for text in ("the barn burned", "the barn was built", "a barn owl"):
             await record.remember(ctx, SCOPE, MemoryDraft(text=text))
-        answers.append(await recall(ctx, READER, Question(text="barn", where=Filter(current_at=NOW))))
+        answers.append(await recall(ctx, READER, Question(text="barns", where=Filter(current_at=NOW), explain=explain)))
 
     asyncio.run(steps())
     return answers[0]
 
 
 def plain(explanation: Explanation) -> Explanation:
-    return Explanation(explanation.score, explanation.signals, explanation.ranks, explanation.matched)
+    return Explanation(**{field.name: getattr(explanation, field.name) for field in fields(Explanation)})
 
 
 @pytest.fixture
@@ -122,6 +122,13 @@ def test_it_cannot_be_changed() -> None:
 
 
 def test_an_unknown_attribute_of_an_explanation_is_reported_by_name(worked_out: list[int]) -> None:
-    with pytest.raises(AttributeError, match="reason"):
-        _ = an_answer()[0].explanation.reason  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="motive"):
+        _ = an_answer()[0].explanation.motive  # type: ignore[attr-defined]
     assert worked_out == []
+
+
+def test_words_and_reason_are_given_only_if_requested() -> None:
+    assert (an_answer()[0].explanation.matched, an_answer()[0].explanation.reason) == ((), "")
+    asked_for = an_answer(explain=True)[0].explanation
+    assert asked_for.matched == ("barn",)
+    assert asked_for.reason.startswith("the word 'barn'")

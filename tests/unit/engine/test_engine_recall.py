@@ -395,8 +395,8 @@ def test_an_explanation_names_the_rank_in_each_search(answer: Recall) -> None:
     assert {leg: ranks[0] for leg, ranks in brought.items()} == {"dense": 1, "lexical": 1, "context": 1}
 
 
-def test_the_terms_that_matched_are_the_questions_own_in_its_order(answer: Recall) -> None:
-    assert answer[0].explanation.matched == ("deploi", "checkout", "memori")
+def test_the_words_that_matched_are_as_the_memory_has_them_in_the_order_of_the_question(answer: Recall) -> None:
+    assert answer[0].explanation.matched == ("Deploy", "checkout", "memory")
 
 
 def test_a_trace_contains_the_outcome_of_every_candidate(answer: Recall) -> None:

@@ -16,6 +16,7 @@ from remembrancer.language.lexical import (
     fold,
     lexical_query,
     stem,
+    written,
 )
 
 
@@ -247,3 +248,23 @@ def test_a_sign_is_found_unchanged(sign: str) -> None:
 @given(st.text())
 def test_a_text_has_every_word_of_itself(question: str) -> None:
     assert has_every_word(question, f"it was said: {question} , and then") or not every_word(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("The worker crashed. Crashed!", "crashing workers", ("crashed", "worker")),
+        ("The payment-worker crashed", "worker", ("worker",)),
+        ("The payment-worker crashed", "payment-worker", ("payment-worker",)),
+        ("Ana's dog, on Sunday", "Ana on Sundays", ("Ana", "Sunday")),
+        ("CafÉ", "cafe", ("CafÉ",)),
+        ("昨日は東京で会議がありました", "東京の会議", ("東京", "会議")),
+        ("to be or not", "to be or not to be", ("to", "be", "or", "not")),
+        ("nothing of it", "refund", ()),
+    ],
+)
+def test_the_words_with_a_questions_terms_are_given_as_written(
+    text: str, question: str, expected: tuple[str, ...]
+) -> None:
+    query = lexical_query(question)
+    assert written(text, query.terms or query.phrase) == expected

@@ -215,7 +215,7 @@ class RecallIn(Body):
         default=None, description="1: also memories that a hit has a `similar` edge to; null: as set for the agent."
     )
     min_score: Fraction = Field(default=0.0, description="No hit below this score.")
-    explain: Flag = Field(default=False, description="Also list the query terms that occur in each hit.")
+    explain: Flag = Field(default=False, description="Also give the matched words and the reason of each hit.")
     mark: Flag | None = Field(
         default=None,
         description="Count the hits as retrieved; null: where the preset says so and the key may write.",

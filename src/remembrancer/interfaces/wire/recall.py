@@ -11,6 +11,7 @@ from pydantic import AwareDatetime
 from remembrancer.domain.recall import Stage
 from remembrancer.interfaces.wire.memories import CueOut, MemoryOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
+from remembrancer.policies.ranking.groups import by_group
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Explanation, Hit, Part, Recall
@@ -45,10 +46,14 @@ class PartOut(Wire):
 class ExplanationOut(Derived):
     """The parts of a hit's score.
 
-    `parts`: the score as a tree. `ranks`: the rank in each search that found the hit. `matched`: the query terms that
-    occur in it.
+    `reason`: what it is mostly made of, in words; empty if not requested. `groups`: what each group of signals adds to
+    it (meaning, words, who and when, conversation, the memory itself); they sum to the score. `parts`: the score as a
+    tree. `ranks`: the rank in each search that found the hit. `matched`: the words of the query that occur in it, as
+    they are written in it.
     """
 
+    reason: str
+    groups: dict[str, float]
     parts: PartOut
     signals: dict[str, float | None]
     ranks: dict[str, int]
@@ -56,7 +61,7 @@ class ExplanationOut(Derived):
 
     @classmethod
     def of(cls, explanation: Explanation) -> Self:
-        return cls.copied(explanation, parts=PartOut.of(explanation.score))
+        return cls.copied(explanation, parts=PartOut.of(explanation.score), groups=by_group(explanation.score))
 
 
 class HitOut(Wire, Of["Hit"]):

@@ -36,6 +36,19 @@ class Scale(StrEnum):
     RAW = "raw"
 
 
+class SignalGroup(StrEnum):
+    """The subject of a signal, for people: every part of a score belongs to one of these five.
+
+    Their order is that of legends and bars.
+    """
+
+    MEANING = "meaning"
+    WORDS = "words"
+    WHO_AND_WHEN = "who and when"
+    CONVERSATION = "conversation"
+    MEMORY = "the memory itself"
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationTime:
     """The inputs of a state signal besides the state: the time (one, or one for each memory) and the preset's
@@ -71,10 +84,12 @@ class QuestionFeatures:
 class MatchSignal:
     """A signal that depends on both question and candidate.
 
-    `evidence`: whether it shows that the memory is about the question, not just what type of text it is. `context`:
-    whether it is made from context features.
+    `title`: its name in words. `evidence`: whether it shows that the memory is about the question, not just what type
+    of text it is. `context`: whether it is made from context features.
     """
 
+    title: str
+    group: SignalGroup
     meaning: str
     scale: Scale
     compute: Callable[[Candidates, QuestionFeatures], FloatColumn]
@@ -84,8 +99,10 @@ class MatchSignal:
 
 @dataclass(frozen=True, slots=True)
 class StateSignal:
-    """A signal that depends on the memory and the time, not on the question."""
+    """A signal that depends on the memory and the time, not on the question. `title`: its name in words."""
 
+    title: str
+    group: SignalGroup
     meaning: str
     scale: Scale
     compute: Callable[[States, EvaluationTime], FloatColumn]
@@ -201,28 +218,72 @@ NOTHING_MORE: Final = QuestionFeatures()
 """The features of a question with words and a vector only."""
 
 MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
-    "similarity": MatchSignal("cosine of question and best cue, negative as 0", Scale.UNIT, _similarity),
-    "bm25": MatchSignal("BM25 of the best cue, unscaled", Scale.RAW, _bm25),
-    "lexical": MatchSignal("BM25 divided by the greatest possible value for this question", Scale.UNIT, _lexical),
-    "dense_leg": MatchSignal("cosine, if the dense search found the memory", Scale.RAW, _dense_leg),
-    "lexical_leg": MatchSignal("BM25, if the lexical search found the memory", Scale.RAW, _lexical_leg),
-    "coverage": MatchSignal("share of the question's idf that occurs in the best cue", Scale.UNIT, _coverage),
+    "similarity": MatchSignal(
+        "similar meaning",
+        SignalGroup.MEANING,
+        "cosine of question and best cue, negative as 0",
+        Scale.UNIT,
+        _similarity,
+    ),
+    "bm25": MatchSignal("keyword score (BM25)", SignalGroup.WORDS, "BM25 of the best cue, unscaled", Scale.RAW, _bm25),
+    "lexical": MatchSignal(
+        "keyword score",
+        SignalGroup.WORDS,
+        "BM25 divided by the greatest possible value for this question",
+        Scale.UNIT,
+        _lexical,
+    ),
+    "dense_leg": MatchSignal(
+        "vector search", SignalGroup.MEANING, "cosine, if the dense search found the memory", Scale.RAW, _dense_leg
+    ),
+    "lexical_leg": MatchSignal(
+        "keyword search", SignalGroup.WORDS, "BM25, if the lexical search found the memory", Scale.RAW, _lexical_leg
+    ),
+    "coverage": MatchSignal(
+        "words of the question",
+        SignalGroup.WORDS,
+        "share of the question's idf that occurs in the best cue",
+        Scale.UNIT,
+        _coverage,
+    ),
     "nearby": MatchSignal(
+        "words in neighbouring turns",
+        SignalGroup.CONVERSATION,
         "share of the question's idf that occurs only in the neighbouring turns",
         Scale.UNIT,
         _neighbour_coverage,
         context=True,
     ),
-    "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session, context=True),
+    "session": MatchSignal(
+        "words in its conversation",
+        SignalGroup.CONVERSATION,
+        "the greatest `lexical` of any turn of its session",
+        Scale.UNIT,
+        _session,
+        context=True,
+    ),
     "self_contained": MatchSignal(
+        "words without their context",
+        SignalGroup.WORDS,
         "mean of `coverage` and `session`, times 1 - 2 x the greatest `nearby`; absent from 0.5 on",
         Scale.UNIT,
         _self_contained,
         context=True,
     ),
-    "speaker": MatchSignal("1 if a requested speaker speaks or may speak, else 0", Scale.UNIT, _speaker, context=True),
-    "time": MatchSignal("nearness of its time to the requested time", Scale.UNIT, _time),
+    "speaker": MatchSignal(
+        "speaker",
+        SignalGroup.WHO_AND_WHEN,
+        "1 if a requested speaker speaks or may speak, else 0",
+        Scale.UNIT,
+        _speaker,
+        context=True,
+    ),
+    "time": MatchSignal(
+        "time", SignalGroup.WHO_AND_WHEN, "nearness of its time to the requested time", Scale.UNIT, _time
+    ),
     "answer_kind": MatchSignal(
+        "type of answer",
+        SignalGroup.MEMORY,
         "1 if it contains the expected answer type: a time, a number or a name",
         Scale.UNIT,
         _answer_type,
@@ -230,33 +291,76 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
         context=True,
     ),
     "statement": MatchSignal(
-        "0 if it is a question, else 1", Scale.UNIT, _is_declarative, evidence=False, context=True
+        "statement, not a question",
+        SignalGroup.MEMORY,
+        "0 if it is a question, else 1",
+        Scale.UNIT,
+        _is_declarative,
+        evidence=False,
+        context=True,
     ),
-    "late_interaction": MatchSignal("MaxSim of the question's and its token embeddings", Scale.UNIT, _not_yet),
-    "passage_words": MatchSignal("the same for its closest passage of 24 tokens", Scale.UNIT, _not_yet),
+    "late_interaction": MatchSignal(
+        "meaning word by word",
+        SignalGroup.MEANING,
+        "MaxSim of the question's and its token embeddings",
+        Scale.UNIT,
+        _not_yet,
+    ),
+    "passage_words": MatchSignal(
+        "meaning of its closest passage",
+        SignalGroup.MEANING,
+        "the same for its closest passage of 24 tokens",
+        Scale.UNIT,
+        _not_yet,
+    ),
     "session_words": MatchSignal(
-        "as `late_interaction`, with the token embeddings of its session added", Scale.UNIT, _not_yet
+        "meaning of its conversation",
+        SignalGroup.CONVERSATION,
+        "as `late_interaction`, with the token embeddings of its session added",
+        Scale.UNIT,
+        _not_yet,
     ),
-    "rerank": MatchSignal("score of the reranker", Scale.UNIT, _not_yet, evidence=False),
+    "rerank": MatchSignal(
+        "reranker", SignalGroup.MEANING, "score of the reranker", Scale.UNIT, _not_yet, evidence=False
+    ),
 }
 
 STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {
-    "importance": StateSignal("importance, given or set when formed", Scale.UNIT, _importance),
-    "importance_floor": StateSignal("lower bound of the decaying importance", Scale.UNIT, _importance_floor),
-    "confidence": StateSignal("confidence, changed by feedback", Scale.UNIT, _confidence),
-    "priority": StateSignal("priority over 10", Scale.UNIT, _priority),
-    "retention": StateSignal("retention: the share left by the preset's forgetting curve", Scale.UNIT, _retention),
-    "reinforcement": StateSignal("reinforcement by use, by the preset's gain: 1 or more", Scale.FACTOR, _reinforcement),
-    "level": StateSignal("weight of its scope level in the preset", Scale.FACTOR, _level),
+    "importance": StateSignal(
+        "importance", SignalGroup.MEMORY, "importance, given or set when formed", Scale.UNIT, _importance
+    ),
+    "importance_floor": StateSignal(
+        "least importance", SignalGroup.MEMORY, "lower bound of the decaying importance", Scale.UNIT, _importance_floor
+    ),
+    "confidence": StateSignal(
+        "confidence", SignalGroup.MEMORY, "confidence, changed by feedback", Scale.UNIT, _confidence
+    ),
+    "priority": StateSignal("priority", SignalGroup.MEMORY, "priority over 10", Scale.UNIT, _priority),
+    "retention": StateSignal(
+        "retention",
+        SignalGroup.MEMORY,
+        "retention: the share left by the preset's forgetting curve",
+        Scale.UNIT,
+        _retention,
+    ),
+    "reinforcement": StateSignal(
+        "use", SignalGroup.MEMORY, "reinforcement by use, by the preset's gain: 1 or more", Scale.FACTOR, _reinforcement
+    ),
+    "level": StateSignal(
+        "scope level", SignalGroup.MEMORY, "weight of its scope level in the preset", Scale.FACTOR, _level
+    ),
 }
 
-SCALES: Final[Mapping[str, Scale]] = {
-    name: signal.scale for table in (MATCH_SIGNALS, STATE_SIGNALS) for name, signal in table.items()
-}
+SIGNALS: Final[Mapping[str, MatchSignal | StateSignal]] = {**MATCH_SIGNALS, **STATE_SIGNALS}
 
-MEANINGS: Final[Mapping[str, str]] = {
-    name: signal.meaning for table in (MATCH_SIGNALS, STATE_SIGNALS) for name, signal in table.items()
-}
+SCALES: Final[Mapping[str, Scale]] = {name: signal.scale for name, signal in SIGNALS.items()}
+
+MEANINGS: Final[Mapping[str, str]] = {name: signal.meaning for name, signal in SIGNALS.items()}
+
+TITLES: Final[Mapping[str, str]] = {name: signal.title for name, signal in SIGNALS.items()}
+"""The name of each signal in words."""
+
+GROUPS: Final[Mapping[str, SignalGroup]] = {name: signal.group for name, signal in SIGNALS.items()}
 
 
 def compute(
