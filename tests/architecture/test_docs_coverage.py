@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any, cast
 
 import pytest
+
+import remembrancer
 from reference import pages
 from reference.glossary import GLOSSARY
 from reference.http import served
 from reference.mcp import listed
-
-import remembrancer
 from remembrancer import Remembrancer, Settings, errors
 from remembrancer.interfaces.cli.program import command_line
 from remembrancer.policies.ranking.signals import MEANINGS

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from reference import pages
 
+from reference import pages
 from remembrancer.config import Settings
 from remembrancer.facade import View
 
