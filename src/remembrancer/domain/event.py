@@ -17,7 +17,7 @@ from remembrancer.values import dataclass
 
 
 class Severity(StrEnum):
-    """How serious an event is, from the least to the most."""
+    """The seriousness of an event, from the least to the most."""
 
     INFO = "info"
     NOTICE = "notice"
@@ -26,7 +26,7 @@ class Severity(StrEnum):
 
 
 class Priority(StrEnum):
-    """How strongly an event is kept from fading; one that is permanent is never archived."""
+    """The protection of an event from fading; a permanent one is never archived."""
 
     NORMAL = "normal"
     HIGH = "high"

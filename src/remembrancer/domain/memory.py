@@ -18,7 +18,7 @@ from remembrancer.values import dataclass
 
 
 class Tier(StrEnum):
-    """How long a memory is meant to last: for a while, as something that happened, or as a fact."""
+    """The intended life of a memory: for a while, as something that happened, or as a fact."""
 
     WORKING = "working"
     EPISODIC = "episodic"

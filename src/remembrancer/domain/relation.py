@@ -10,7 +10,7 @@ from remembrancer.values import dataclass
 
 
 class RelationKind(StrEnum):
-    """How one memory relates to another: the source is similar to, supports, … the target."""
+    """The relation of one memory to another: the source is similar to, supports, … the target."""
 
     SIMILAR = "similar"
     SUPPORTS = "supports"

@@ -122,7 +122,7 @@ class Index(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the index can do."""
+        """The capabilities of this index."""
         ...
 
     def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> Search:
