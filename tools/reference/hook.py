@@ -12,14 +12,12 @@ from mkdocs.structure.files import File, Files
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-
 log = logging.getLogger("mkdocs.hooks.reference")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    from reference import pages  # noqa: PLC0415  found by the path above
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # MkDocs restores the path after it has loaded a hook
+    from reference import pages  # noqa: PLC0415  found by that path
 
     for page in pages().values():
         files.append(File.generated(config, page.file, content=page.markdown))
