@@ -32,15 +32,25 @@ def test_recall_prints_hits_with_their_ids(cli: Cli, ids: dict[str, str]) -> Non
 def test_recall_explains_its_scores(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("recall", "how much memory does checkout need?", "--explain")
     hit = cli.done("recall", "how much memory does checkout need?", "--json").json["hits"][0]
-    for part in hit["explanation"]["parts"]["parts"]:
-        assert f"{part['label']} " in ran.out
-        assert f"{part['contribution']:.3f}" in ran.out
+    assert hit["explanation"]["reason"] in ran.out
+    for name, added in hit["explanation"]["groups"].items():
+        assert f"{name} " in ran.out
+        assert f"{added:.3f}" in ran.out
     assert "█" in ran.out
+    assert "bm25" not in ran.out
+    assert hit["explanation"]["parts"]["contribution"] == hit["score"]
+    assert hit["memory"]["id"] == ids["memory"]
+
+
+def test_recall_shows_the_signals_of_its_scores(cli: Cli, ids: dict[str, str]) -> None:
+    ran = cli.done("recall", "how much memory does checkout need?", "--signals")
+    hit = cli.done("recall", "how much memory does checkout need?", "--json").json["hits"][0]
+    for part in hit["explanation"]["parts"]["parts"]:
+        assert (f"{part['label']} " in ran.out) == (part["value"] is not None)
+    assert "absent" not in ran.out
     assert "lexical rank 1" in ran.out
     assert "bm25 " in ran.out
     assert " ".join(hit["explanation"]["matched"]) in ran.out
-    assert hit["explanation"]["parts"]["contribution"] == hit["score"]
-    assert hit["memory"]["id"] == ids["memory"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from recalled import a_hit, a_recall, remembered
 
+from remembrancer.domain.age import spoken_age
 from remembrancer.domain.memory import Cue, Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered, Renderer
 from remembrancer.domain.recalled import without_recalled
@@ -25,7 +26,6 @@ from remembrancer.policies.rendering.frame import TAG, UNTRUSTED
 from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.rendering.safe import one_line, safe
 from remembrancer.policies.rendering.sections import HISTORICAL, INSTITUTIONAL, Sections
-from remembrancer.policies.rendering.telling import spoken_age
 
 CLOSING: Final = f"</{TAG}>"
 

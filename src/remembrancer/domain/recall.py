@@ -10,6 +10,7 @@ from typing import Final, Protocol, overload
 from uuid import UUID
 
 from remembrancer.domain import validation
+from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.values import dataclass
 
@@ -67,7 +68,7 @@ class Hit:
     score: float
     memory: Memory
     cue: Cue
-    age: timedelta
+    age: Age
     explanation: Explanation
     turns: tuple[Cue, ...] = ()
     via: UUID | None = None

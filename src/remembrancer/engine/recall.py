@@ -16,6 +16,7 @@ import numpy as np
 
 from remembrancer import engine
 from remembrancer.domain import validation
+from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Memory, turns_of
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
@@ -294,7 +295,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             score=chosen.score,
             memory=chosen.memory,
             cue=chosen.cue,
-            age=recalling.at - chosen.memory.occurred_to,
+            age=Age.of(recalling.at - chosen.memory.occurred_to),
             turns=turns_of(chosen.cues, chosen.cue),
             explanation=explanation,
             journal_only=chosen.memory.id in gathered.entries,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from remembrancer.domain import past
+from remembrancer.domain.age import Age
 from remembrancer.domain.kept import KeptRecall
 from remembrancer.domain.past import PastState, state_of
 from remembrancer.domain.recall import Explanation, Hit, Part, Recall, Trace
@@ -141,7 +142,7 @@ def _hit(row: Mapping[str, Any], told: _Told, workspace: str, at: datetime) -> H
         score=row["score"],
         memory=memory,
         cue=cues[row["cue"]],
-        age=row["age"] * _MICROSECOND,
+        age=Age(microseconds=row["age"]),
         explanation=Explanation(
             score=_part(row["parts"]),
             signals=row["signals"],

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from remembrancer.domain.age import Age
 from remembrancer.domain.memory import turns_of
 from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
@@ -71,7 +72,7 @@ def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: 
         score=score,
         memory=memory,
         cue=cues[0],
-        age=at - memory.occurred_to,
+        age=Age.of(at - memory.occurred_to),
         explanation=Explanation(
             score=Part(PRODUCT, score, score, parts), signals={}, ranks={}, reason="similar to another hit"
         ),

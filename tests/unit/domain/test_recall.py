@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
+from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.domain.recall import Detail, Explanation, Hit, Part, Recall, Rendered, Trace
@@ -16,7 +16,7 @@ def a_hit(rank: int) -> Hit:
     memory = a_memory(f"memory {rank}", memory_id=UUID(int=rank))
     explanation = Explanation(Part("similarity", 0.5, 0.5), {"similarity": 0.5}, {})
     cue = Cue(memory_id=memory.id, ordinal=0, text=memory.text)
-    return Hit(rank, 1 / rank, memory, cue, timedelta(), explanation)
+    return Hit(rank, 1 / rank, memory, cue, Age(), explanation)
 
 
 class FirstCharacters:

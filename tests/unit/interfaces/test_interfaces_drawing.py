@@ -8,7 +8,17 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from remembrancer.domain.recall import PRODUCT
-from remembrancer.interfaces.cli.drawing import GLYPHS, Meter, Shares, Shorter, leaves, part_bars, shortened, sparkline
+from remembrancer.interfaces.cli.drawing import (
+    GLYPHS,
+    Meter,
+    Shares,
+    Shorter,
+    group_bars,
+    leaves,
+    part_bars,
+    shortened,
+    sparkline,
+)
 from remembrancer.interfaces.text import counted, shown, size
 from remembrancer.interfaces.wire.recall import PartOut
 
@@ -94,15 +104,20 @@ def test_a_score_of_nothing_has_an_empty_bar() -> None:
     assert "0.000" in drawn(part_bars(part("a", 0.0), 0.0))
 
 
-def test_the_tree_of_a_score_is_drawn_whole() -> None:
+def test_the_groups_of_a_score_have_bars_of_one_scale() -> None:
+    lines = drawn(group_bars({"meaning": 0.4, "words": 0.2}, 0.6)).splitlines()
+    assert [line.split()[0] for line in lines] == ["meaning", "words"]
+    assert lines[0].count("█") == 2 * lines[1].count("█") > 0
+    assert lines[0].rstrip().endswith("0.400")
+
+
+def test_the_tree_of_a_score_is_drawn_without_absent_parts() -> None:
     leaf = PartOut(label="similarity", value=None, contribution=0.0, multiplied=False, parts=[])
     lines = drawn(part_bars(part("sum", 0.6, part("product", 0.4, leaf), part("lexical", 0.2)), 0.6)).splitlines()
-    assert [line.split()[0] for line in lines] == ["product", "similarity", "lexical", "sum"]
-    assert lines[1].startswith("  similarity")
-    assert "absent" in lines[1]
-    assert [line.count("█") > 0 for line in lines] == [True, False, True, False]
-    assert lines[0].count("█") > lines[2].count("█")
-    assert lines[3].rstrip().endswith("0.600")
+    assert [line.split()[0] for line in lines] == ["product", "lexical", "sum"]
+    assert [line.count("█") > 0 for line in lines] == [True, True, False]
+    assert lines[0].count("█") > lines[1].count("█")
+    assert lines[2].rstrip().endswith("0.600")
 
 
 def test_a_factor_is_drawn_as_one_and_adds_no_bar() -> None:

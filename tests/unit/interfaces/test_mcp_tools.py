@@ -94,7 +94,7 @@ def test_every_parameter_is_described_and_bounded(name: str) -> None:
         assert parameter["description"]
         for one in parameter.get("anyOf", [parameter]):
             bound = {"string": "maxLength", "integer": "maximum", "number": "maximum", "array": "maxItems"}
-            assert one["type"] == "null" or "enum" in one or bound[one["type"]] in one
+            assert one["type"] in ("null", "boolean") or "enum" in one or bound[one["type"]] in one
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -150,6 +150,19 @@ def test_recall_returns_the_block_and_the_ids_of_its_memories() -> None:
             f"1. {kept.shape['id']}\n\n"
             "Degraded: dense: no embedder: lexical recall only, as asked for."
         )
+
+    with_memory(talk)
+
+
+def test_recall_says_why_a_memory_was_found_if_asked() -> None:
+    async def talk(call: Caller, _: AsyncRemembrancer) -> None:
+        kept = await call.done("remember", text="Checkout needs 2 GiB", kind="decision")
+        plain = await call.done("recall", query="how much does checkout need?")
+        found = await call.done("recall", query="how much does checkout need?", explain=True)
+        reason = found.shape["hits"][0]["reason"]
+        assert plain.shape["hits"][0]["reason"] is None
+        assert "the words 'Checkout' and 'needs'" in reason
+        assert f"1. {kept.shape['id']}: {reason}\n" in found.text
 
     with_memory(talk)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from recalled import a_hit, a_recall, an_answer, remembered
 
+from remembrancer.domain.age import spoken_age
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Detail, Hit
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
 from remembrancer.policies.rendering.markdown import Markdown
-from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.presets.plastmem import PLASTMEM
 from remembrancer.testing.doubles import NOW
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from remembrancer.domain.age import spoken_age
 from remembrancer.policies.rendering.safe import one_line, safe
-from remembrancer.policies.rendering.telling import spoken_age
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "spoken_age.csv"
 

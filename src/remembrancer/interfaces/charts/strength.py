@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
+from remembrancer.domain.age import spoken_age
 from remembrancer.interfaces.charts.scale import round_above, through
 from remembrancer.interfaces.text import day
-from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:

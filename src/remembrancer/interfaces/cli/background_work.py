@@ -18,6 +18,7 @@ from rich.text import Text
 from remembrancer import AsyncRemembrancer, Remembrancer
 from remembrancer.config import read_file
 from remembrancer.domain import validation
+from remembrancer.domain.age import spoken_age
 from remembrancer.domain.job import Job
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import report_lines
@@ -49,7 +50,6 @@ from remembrancer.jobs.overview import MOST_COUNTED
 from remembrancer.jobs.sweeps import BrokenOff, JobReport
 from remembrancer.jobs.sweeps import counted as numbers_of
 from remembrancer.jobs.worker import OnRun, Stop
-from remembrancer.policies.rendering.telling import spoken_age
 
 R = TypeVar("R")
 

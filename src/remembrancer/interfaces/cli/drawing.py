@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
@@ -180,9 +180,21 @@ def leaves(part: PartOut) -> list[PartOut]:
     return [part] if part.multiplied or not part.parts else part.parts
 
 
+def group_bars(groups: Mapping[str, float], full: float) -> Table:
+    """The contribution of each group of signals to a score, as a bar and a number. A score of `full` fills a bar."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(width=BAR_CELLS)
+    grid.add_column(justify="right", no_wrap=True)
+    for (name, added), colour in zip(groups.items(), COLOURS, strict=False):
+        bar = Bar(full or 1.0, 0, min(added, full), width=BAR_CELLS, color=colour)
+        grid.add_row(name, bar, f"{added:.3f}")
+    return grid
+
+
 def part_bars(root: PartOut, full: float) -> Table:
-    """A score as a tree, one row for each node: its value, and its contribution as a bar and a number. Factors are
-    marked by ×.
+    """A score as a tree, one row for each node: its value, and its contribution as a bar and a number. Absent nodes are
+    left out; factors are marked by ×.
     """
     full = full or 1.0
     grid = Table.grid(padding=(0, 2))
@@ -197,9 +209,10 @@ def part_bars(root: PartOut, full: float) -> Table:
 
 
 def _add_part(grid: Table, part: PartOut, full: float, colour: str, depth: int) -> None:
-    value = "absent" if part.value is None else f"{part.value:.3f}"
+    if part.value is None:
+        return
     bar = Bar(full, 0, min(part.contribution, full), width=BAR_CELLS, color=colour)
-    grid.add_row(f"{'  ' * depth}{part.label}", value, bar, f"{part.contribution:.3f}")
+    grid.add_row(f"{'  ' * depth}{part.label}", f"{part.value:.3f}", bar, f"{part.contribution:.3f}")
     for inner in part.parts:
         if part.multiplied:
             _add_factor(grid, inner, depth + 1, sign="× ")
@@ -209,8 +222,9 @@ def _add_part(grid: Table, part: PartOut, full: float, colour: str, depth: int) 
 
 def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
     """Rows of a factor and its parts, without bars, because a factor is not a share of the score."""
-    value = "absent" if part.value is None else f"{sign}{part.value:.3f}"
-    grid.add_row(f"{'  ' * depth}{part.label}", value, "", "")
+    if part.value is None:
+        return
+    grid.add_row(f"{'  ' * depth}{part.label}", f"{sign}{part.value:.3f}", "", "")
     for inner in part.parts:
         _add_factor(grid, inner, depth + 1, sign="× " if part.multiplied else "")
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from rich.text import Text
 
+from remembrancer.domain.age import spoken_age
 from remembrancer.interfaces.charts.strength import StrengthCurve, forecast_text
 from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
 from remembrancer.interfaces.cli.invocation import Invocation
@@ -17,7 +18,6 @@ from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.cli.times import LENGTHS
 from remembrancer.interfaces.text import counted, day, minute, told
 from remembrancer.interfaces.wire.memories import CurveOut, DecayForecastOut, DecayForecastsOut
-from remembrancer.policies.rendering.telling import spoken_age
 
 
 def decay(call: Invocation, *, limit: LimitOption = 20) -> None:

@@ -21,6 +21,7 @@ from remembrancer.interfaces.cli.drawing import (
     Renderables,
     Shorter,
     facts,
+    group_bars,
     indented,
     memory_line,
     optional_minute,
@@ -33,7 +34,7 @@ from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, told
 from remembrancer.interfaces.wire.memories import CurveOut, MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
-from remembrancer.interfaces.wire.recall import HitOut, RecallOut, WhyNotOut
+from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, RecallOut, WhyNotOut
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Recall, Rendered
@@ -54,7 +55,8 @@ def recall(
     *,
     query: QueryArgument,
     question: QuestionOptions,
-    explain: Annotated[bool, "Show the parts of each score."] = False,
+    explain: Annotated[bool, "Say why each hit was found."] = False,
+    signals: Annotated[bool, "With the explanation, show every signal of the score."] = False,
     render: Annotated[bool, "Print a block for a prompt instead."] = False,
     max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
     detail: Annotated[str, "How much of the transcripts it includes: auto, low, none or high."] = "auto",
@@ -67,10 +69,11 @@ def recall(
 ) -> None:
     """Find the memories that answer a question.
 
-    Best first; none if nothing passes the relevance threshold. With --explain each hit shows the parts of its score,
-    all signals, its rank in each search and the matched terms. With --render it prints a block for a prompt, marked as
-    untrusted, after a block of the memories that the preset pins to every answer. With --mark, or by default under a
-    preset that counts recalls, hits are counted as retrieved and the printed ones as shown. Otherwise it only reads.
+    Best first; none if nothing passes the relevance threshold. With --explain each hit says why it was found, and
+    shows what its score is made of; with --signals also every signal and its rank in each search. With --render it
+    prints a block for a prompt, marked as untrusted, after a block of the memories that the preset pins to every
+    answer. With --mark, or by default under a preset that counts recalls, hits are counted as retrieved and the
+    printed ones as shown. Otherwise it only reads.
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """
@@ -82,7 +85,7 @@ def recall(
         block = answer.block(max_chars=max_chars, detail=detail) if render else None
         if memory.presets.in_use.marks_recalled if mark is None else mark:
             memory.mark(answer if block is None else block.hits, "shown", query=query)
-    _answer(call, answer, block, max_chars=max_chars, explain=explain)
+    _answer(call, answer, block, max_chars=max_chars, explain=explain, signals=signals)
     if keep and not call.as_json:
         call.note(f"kept: remembrancer replay {answer.recall_id}")
 
@@ -91,7 +94,8 @@ def replay(
     call: Invocation,
     *,
     recall_id: Annotated[str, "ID", "The id of an answer kept by `recall --keep`."],
-    explain: Annotated[bool, "Show the parts of each score."] = False,
+    explain: Annotated[bool, "Say why each hit was found."] = False,
+    signals: Annotated[bool, "With the explanation, show every signal of the score."] = False,
     render: Annotated[bool, "Print the block for a prompt instead."] = False,
     max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
     detail: Annotated[str, "How much of the transcripts it includes: auto, low, none or high."] = "auto",
@@ -108,19 +112,22 @@ def replay(
     with call.opened(create=False) as memory:
         answer = memory.recalls.replay(recall_id)
     block = answer.block(max_chars=max_chars, detail=detail) if render else None
-    _answer(call, answer, block, max_chars=max_chars, explain=explain)
+    _answer(call, answer, block, max_chars=max_chars, explain=explain, signals=signals)
 
 
-def _answer(call: Invocation, answer: Recall, block: Rendered | None, *, max_chars: int, explain: bool) -> None:
+def _answer(
+    call: Invocation, answer: Recall, block: Rendered | None, *, max_chars: int, explain: bool, signals: bool
+) -> None:
     """Print an answer as a list, or as blocks."""
+    draw = partial(_recalled, explain=explain or signals, signals=signals)
     call.degraded(answer.degraded)
     if block is None:
-        call.answer(RecallOut.of(answer), partial(_recalled, explain=explain))
+        call.answer(RecallOut.of(answer), draw)
         return
     pinned, rendered = answer.render_pinned(max_chars=max_chars), block.text
     if call.as_json:
         shape = RecallOut.of(answer, rendered=rendered, rendered_pinned=pinned)
-        call.answer(shape, partial(_recalled, explain=explain))
+        call.answer(shape, draw)
         return
     for text in (pinned, rendered):
         if text:
@@ -205,7 +212,7 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
     call.run(lambda memory: WhyNotOut.of(memory.why_not(memory_id, query, **asked)), _explained)
 
 
-def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:
+def _recalled(recall: RecallOut, *, explain: bool, signals: bool) -> Renderables:
     """The hits, each with its id for further commands."""
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")
@@ -217,9 +224,13 @@ def _recalled(recall: RecallOut, *, explain: bool) -> Renderables:
         if hit.via is not None:
             yield indented(Text(f"by its similar edge with {hit.via}", style="dim"))
         if explain:
+            why, best = hit.explanation, recall.hits[0].score
+            yield indented(Text(one_line(why.reason), style="italic"))
             # Bars are to one scale, the best hit's score, so that hits can be compared.
-            yield indented(part_bars(hit.explanation.parts, recall.hits[0].score))
-            yield indented(_reasons(hit))
+            yield indented(group_bars(why.groups, best))
+            if signals:
+                yield indented(part_bars(why.parts, best))
+                yield indented(_signals(why))
         yield ""
     if recall.pinned:
         yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
@@ -240,14 +251,13 @@ def _heading(hit: HitOut) -> Text:
     return line
 
 
-def _reasons(hit: HitOut) -> RenderableType:
-    why = hit.explanation
+def _signals(why: ExplanationOut) -> RenderableType:
     signals = [f"{name} {value:.3f}" for name, value in why.signals.items() if value is not None]
     return facts(
         [
             ("signals", " · ".join(signals)),
             ("searches", " · ".join(f"{leg} rank {rank}" for leg, rank in why.ranks.items())),
-            ("matched", " ".join(why.matched) or "no term of the question"),
+            ("matched", " ".join(why.matched) or "no word of the question"),
         ]
     )
 

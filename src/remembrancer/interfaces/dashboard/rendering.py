@@ -17,8 +17,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import remembrancer
+from remembrancer.domain.age import spoken_age
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size
-from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:

@@ -45,6 +45,7 @@ OnlyTags = Annotated[_Tags | None, Field(description="Only memories with all of 
 SinceTime = Annotated[_Time | None, Field(description=f"Only what happened since then: {_TIME}.")]
 UntilTime = Annotated[_Time | None, Field(description="Only what happened before then, in the same format as since.")]
 OnlySession = Annotated[_Name | None, Field(description="Only what belongs to this session.")]
+Explain = Annotated[bool, Field(description="Also say why each memory was found.")]
 MaxChars = Annotated[
     int,
     Field(

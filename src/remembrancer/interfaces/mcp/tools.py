@@ -10,9 +10,10 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 
 from remembrancer.domain import validation
+from remembrancer.domain.age import spoken_age
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.memory import Memory, Status
-from remembrancer.domain.recall import Recall, Rendered
+from remembrancer.domain.recall import Hit, Recall, Rendered
 from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.cli.times import parse_time
@@ -22,7 +23,6 @@ from remembrancer.interfaces.mcp.tool import MemoryOf, answer
 from remembrancer.interfaces.wire.mcp import ChangedOut, EntryOut, ListedOut, MemoryStateOut, RecalledOut
 from remembrancer.interfaces.wire.memories import FeedbackOut
 from remembrancer.policies.rendering.safe import one_line
-from remembrancer.policies.rendering.telling import spoken_age
 from remembrancer.values import dataclass
 
 NOTHING = "No memory answers this."
@@ -48,6 +48,7 @@ class Tools:
         since: given.SinceTime = None,
         until: given.UntilTime = None,
         session: given.OnlySession = None,
+        explain: given.Explain = False,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, RecalledOut]:
         """Find what is remembered about something: decisions, facts, what was said or happened. Call it before you
@@ -62,6 +63,7 @@ class Tools:
             kinds=kinds,
             tags=tags or (),
             session=session,
+            explain=explain,
             mark=self.counts_use,
             **self._times(since=since, until=until),
         )
@@ -224,7 +226,7 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
     """The answer that a model reads: the blocks as the preset renders them, then the ids for other tools."""
     parts = [recall.render_pinned(max_chars=max_chars), block.text]
     if block.hits:
-        ids = "\n".join(f"{place}. {hit.id}" for place, hit in enumerate(block.hits, start=1))
+        ids = "\n".join(f"{place}. {_known_by(hit)}" for place, hit in enumerate(block.hits, start=1))
         parts.append(f"Ids of these memories, in their order, for feedback, forget or memory://ID:\n{ids}")
     left = len(recall.hits) - len(block.hits)
     if left:
@@ -233,6 +235,11 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
         parts.append(NOTHING)
     parts += [f"Degraded: {one_line(part)}: {one_line(reason)}." for part, reason in recall.degraded.items()]
     return "\n\n".join(part for part in parts if part)
+
+
+def _known_by(hit: Hit) -> str:
+    """The id of a hit, and the reason if it was requested."""
+    return f"{hit.id}: {one_line(hit.explanation.reason)}" if hit.explanation.reason else str(hit.id)
 
 
 def _listed_text(listed: Listing[Memory]) -> str:

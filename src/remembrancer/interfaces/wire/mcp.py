@@ -49,13 +49,15 @@ class BriefOut(Derived):
 
 class RecalledHitOut(Wire):
     """A hit. `passage`: the turn that matched, if it is not the memory's own text. `start`, `end`: which characters of
-    a long turn that is; else null. `in_block`: it is part of the block.
+    a long turn that is; else null. `in_block`: it is part of the block. `reason`: why it was found; null if not
+    requested.
     """
 
     rank: int
     score: float
     age: AgeOut
     in_block: bool
+    reason: str | None
     passage: str | None
     start: int | None
     end: int | None
@@ -64,7 +66,8 @@ class RecalledHitOut(Wire):
     @classmethod
     def of(cls, hit: Hit, *, in_block: bool) -> Self:
         passage = None if hit.cue.text == hit.memory.text else hit.cue.text[:MAX_BRIEF_CHARS]
-        return cls.copied(hit, in_block=in_block, passage=passage, start=hit.cue.start, end=hit.cue.end)
+        reason = hit.explanation.reason or None
+        return cls.copied(hit, in_block=in_block, reason=reason, passage=passage, start=hit.cue.start, end=hit.cue.end)
 
 
 class RecalledOut(Wire):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_validator
 
-from remembrancer.policies.rendering.telling import spoken_age
+from remembrancer.domain.age import spoken_age
 
 if TYPE_CHECKING:
     from remembrancer.domain.scope import Scope

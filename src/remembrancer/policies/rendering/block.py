@@ -9,6 +9,7 @@ from typing import Final, Literal, assert_never, get_args
 
 import numpy as np
 
+from remembrancer.domain.age import spoken_age
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.errors import InvalidInput
@@ -16,7 +17,7 @@ from remembrancer.language.english.dates import spoken_date
 from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import label
-from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory, spoken_age
+from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
 from remembrancer.values import dataclass
 
 Label = Literal["heading", "kind"]
@@ -79,9 +80,9 @@ class Block:
     def _label(self, hit: Hit) -> tuple[str, ...]:
         match self.label:
             case "heading":
-                return (*_heading(hit), spoken_age(hit.age))
+                return (*_heading(hit), str(hit.age))
             case "kind":
-                return (hit.memory.kind, hit.memory.speaker, spoken_age(hit.age), f"{hit.score:.2f}")
+                return (hit.memory.kind, hit.memory.speaker, str(hit.age), f"{hit.score:.2f}")
             case _:
                 assert_never(self.label)
 

@@ -9,11 +9,12 @@ from itertools import count
 from typing import Final, assert_never
 
 from remembrancer.domain import validation
+from remembrancer.domain.age import spoken_age
 from remembrancer.domain.memory import Cue, Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import one_line
-from remembrancer.policies.rendering.telling import RenderedTurn, Telling, of_memory, spoken_age, turns
+from remembrancer.policies.rendering.telling import RenderedTurn, Telling, of_memory, turns
 from remembrancer.values import dataclass
 
 FACTS: Final = "\n## Known Facts\n"

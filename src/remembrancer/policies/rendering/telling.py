@@ -1,36 +1,13 @@
-"""The shown text of a memory, depending on the requested detail, and its age in words."""
+"""The shown text of a memory, depending on the requested detail."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.recall import Detail, Hit
 from remembrancer.policies.rendering.safe import one_line, safe
 from remembrancer.values import dataclass
-
-
-def spoken_age(age: timedelta) -> str:
-    """An age in words: "just now", "5 minutes ago", "3 weeks ago", "in 2 days".
-
-    >>> spoken_age(timedelta(days=15))
-    '2 weeks ago'
-    """
-    seconds = abs(age.total_seconds())
-    for unit, length in (
-        ("year", 365.25 * 86_400),
-        ("month", 30.44 * 86_400),
-        ("week", 7 * 86_400),
-        ("day", 86_400),
-        ("hour", 3_600),
-        ("minute", 60),
-    ):
-        if seconds >= length:
-            count = int(seconds // length)
-            phrase = f"{count} {unit}{'' if count == 1 else 's'}"
-            return f"{phrase} ago" if age > timedelta() else f"in {phrase}"
-    return "just now"
 
 
 @dataclass(frozen=True, slots=True)
