@@ -394,11 +394,13 @@ def _opener(group: str, setting: str, url: str, allowed: str) -> Any:
         raise StoreUnavailable(f"{url}: the {kind} for {scheme}:// cannot be loaded: {error}") from error
 
 
-def vault(folder: Path, name: str | None) -> VaultFiles:
-    """The markdown files of a folder. Raises InvalidInput if the folder does not exist."""
+def vault(folder: Path, name: str | None, *, create: bool = False) -> VaultFiles:
+    """The markdown files of a folder. Raises InvalidInput if the folder does not exist; with `create` only if it cannot
+    be made, which the first write does.
+    """
     from remembrancer.adapters.vault.folder import FolderVault
 
-    return FolderVault(folder, name=name)
+    return FolderVault(folder, name=name, create=create)
 
 
 def _now() -> datetime:

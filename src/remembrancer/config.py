@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.values import dataclass
 
 PREFIX: Final = "REMEMBRANCER_"
@@ -409,7 +409,7 @@ def read_toml(setting: str, file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_file(setting, file))
     except OSError as error:
-        raise InvalidInput(setting, str(file), f"a readable TOML file ({error.strerror})") from error
+        raise unreadable(setting, file, "a TOML file", error) from error
     except InvalidInput:
         raise
     except RecursionError:

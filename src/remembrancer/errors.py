@@ -26,6 +26,31 @@ class InvalidInput(RemembrancerError, ValueError):
         super().__init__(f"{argument}: {_shown(value)} is not allowed; expected {allowed}")
 
 
+def unreadable(argument: str, path: object, what: str, error: Exception | None = None) -> InvalidInput:
+    """The error for a path at which `what` cannot be read. `error`: of the attempt; None: no file is there."""
+    match error:
+        case None | FileNotFoundError() | IsADirectoryError() | NotADirectoryError():
+            why = "there is no file at this path: check it"
+        case PermissionError():
+            why = "no permission to read this one: check who may"
+        case OSError():
+            why = error.strerror or str(error)
+        case _:
+            why = str(error)
+    return InvalidInput(argument, str(path), f"{what} ({why})")
+
+
+def unwritable(error: OSError) -> str:
+    """The reason why a file cannot be written, and what to do."""
+    match error:
+        case FileNotFoundError() | NotADirectoryError():
+            return "its folder does not exist: make it, or give another path"
+        case PermissionError():
+            return "no permission to write there: give another path"
+        case _:
+            return f"cannot be written ({error.strerror or error})"
+
+
 class NotFound(RemembrancerError, LookupError):
     """There is no such row that the reader can see. The message does not tell whether a hidden row exists."""
 

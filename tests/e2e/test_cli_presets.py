@@ -120,7 +120,7 @@ def test_a_memory_is_kept_and_found_by_a_preset_of_ones_own(cli: Cli, mine: str)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "preset: 'mine.toml' is not allowed; expected a readable TOML file (No such file or directory)"),
+        (None, "preset: 'mine.toml' is not allowed; expected a TOML file (there is no file at this path: check it)"),
         ("name = ", "preset: 'mine.toml' is not allowed; expected a TOML file (Invalid value (at end of document))"),
         (
             'name = "engram"\nbased_on = "engram"',

@@ -92,10 +92,30 @@ def test_a_rebuild_gives_the_same_answers(cli: Cli, notes: Path, folder: Path) -
     assert cli.done("recall", "migrations", "--json").json["hits"][0]["memory"]["text"] == before
 
 
-def test_a_path_that_is_no_folder_is_an_error(cli: Cli, folder: Path) -> None:
-    ran = cli("vault", "sync", "missing")
+@pytest.mark.parametrize("command", [("check", "missing"), ("rebuild", "missing"), ("sync", "missing/notes")])
+def test_a_path_that_is_no_folder_is_an_error(cli: Cli, folder: Path, command: tuple[str, str]) -> None:
+    ran = cli("vault", *command)
     assert (ran.code, "expected a folder" in ran.err) == (2, True)
     assert list(folder.iterdir()) == []
+
+
+def test_a_sync_makes_a_folder_that_is_not_there_and_writes_what_was_learned(cli: Cli, folder: Path) -> None:
+    cli.done("remember", "Run the migrations before the deploy.", "--preset", "teaparty", "--kind", "procedural")
+    cli.done("vault", "sync", "notes", "--preset", "teaparty")
+    [written] = (folder / "notes").rglob("*.md")
+    assert "Run the migrations before the deploy." in written.read_text(encoding="utf-8")
+
+
+def test_a_sync_of_a_vault_whose_folder_is_gone_changes_nothing_and_says_what_to_do(
+    cli: Cli, notes: Path, folder: Path
+) -> None:
+    write(notes / "MEMORY.md", ENTRY)
+    cli.done("vault", "sync", "notes")
+    notes.rename(folder / "elsewhere")
+    ran = cli("vault", "sync", "notes")
+    assert (ran.code, "make the folder yourself and sync again" in ran.err) == (2, True)
+    assert not notes.exists()
+    assert cli.done("show", ONE, "--json").json["memory"]["status"] == "active"
 
 
 def test_watching_without_the_extra_names_the_package_to_install(

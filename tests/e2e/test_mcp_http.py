@@ -117,4 +117,4 @@ def test_a_port_that_is_taken_is_an_error_of_one_line(cli: Cli) -> None:
         port = taken.getsockname()[1]
         ran = cli("mcp", "--http", "--port", str(port))
     assert ran.code == 2
-    assert f"error: port: {port} is not allowed; expected a port that can be listened on" in ran.err
+    assert f"error: port: {port} is not allowed; expected another port" in ran.err

@@ -209,7 +209,7 @@ def test_a_port_that_is_taken_is_one_line_and_exit_code_3(cli: Cli) -> None:
         refused = cli("serve", "--port", str(port))
     assert refused.code == 3
     assert refused.err.splitlines()[-1] == (
-        f"error: port {port} of 127.0.0.1 cannot be listened on: Address already in use"
+        f"error: port {port} of 127.0.0.1 cannot be listened on: Address already in use; give another port"
     )
 
 

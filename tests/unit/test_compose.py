@@ -125,7 +125,7 @@ def test_a_file_in_the_folder_at_hand_is_known_by_its_ending(tmp_path: Path, mon
 
 
 def test_a_preset_that_cannot_be_read_is_refused_by_the_settings_name(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"^preset: .*none\.toml' .*a readable TOML file \(No such file"):
+    with pytest.raises(InvalidInput, match=r"^preset: .*none\.toml' .*a TOML file \(there is no file at this path"):
         choose_preset(str(tmp_path / "none.toml"))
 
 

@@ -12,7 +12,7 @@ from typing import Final, cast
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
-from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
+from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, unreadable, unwritable
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
 
@@ -55,7 +55,7 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
+        raise StoreUnavailable(f"{path}: {unwritable(error)}") from error
     finally:
         with suppress(OSError):  # it may not exist; the first error is the one to raise
             partial.unlink(missing_ok=True)
@@ -67,7 +67,7 @@ def _partial(ctx: Context, path: Path) -> Path:
     try:
         taken = path.exists()
     except OSError as error:
-        raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
+        raise StoreUnavailable(f"{path}: {unwritable(error)}") from error
     if taken:
         raise InvalidInput("path", str(path), "a file that does not exist yet")
     return path.with_name(f"{path.name}.{ctx.new_id(ctx.clock())}.partial")
@@ -110,7 +110,7 @@ class _Rows:
             with self._path.open(encoding="utf-8") as file:
                 yield from self._checked(file)
         except OSError as error:
-            raise InvalidInput("path", str(self._path), f"a readable file ({error.strerror})") from error
+            raise unreadable("path", self._path, "an exported file", error) from error
         except UnicodeDecodeError as error:
             raise InvalidInput("path", str(self._path), "an export in UTF-8") from error
 

@@ -61,7 +61,7 @@ async def sync(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
     """Synchronise files and memories: each side gets the other side's changes since the last sync.
 
     The vault is the workspace's or, if the scope has a project, that project's folder; narrower scope parts are
-    ignored. Raises InvalidInput if it is not a folder.
+    ignored. Raises InvalidInput if it is not a folder, or if the folder is new and memories were synced from it before.
     """
     return await _run(ctx, files, _terms(ctx, scope, files, Trust.BOTH), dry_run=False)
 
@@ -112,6 +112,13 @@ async def _run(ctx: Context, files: VaultFiles, terms: Terms, *, dry_run: bool) 
     index = VaultIndex() if terms.trust is Trust.FILES else index_of(kept)
     gathered = await gather(ctx, files, terms, index)
     plan = planned(gathered.world, terms)
+    if gathered.scan.new and plan.gone:
+        known = "the memory" if len(plan.gone) == 1 else f"the {len(plan.gone):,} memories"
+        allowed = (
+            f"the folder of {known} synced before, which is not at this path: check it; to retire them, make the "
+            "folder yourself and sync again"
+        )
+        raise InvalidInput("vault", files.name, allowed)
     changes = [*(change for each in plan.files.values() for change in each.changes), *plan.gone]
     outcome = _Outcome(entries=sum(len(each.edits) + len(each.appended) for each in plan.files.values()))
     if not dry_run:

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.ingest.lines import objects
 from remembrancer.ingest.problem import Problem, RecordLocation
 
@@ -20,7 +20,7 @@ def records(argument: str, path: Path) -> Iterator[tuple[RecordLocation, dict[st
     object.
     """
     if not path.is_file():
-        raise InvalidInput(argument, str(path), "a file that can be read")
+        raise unreadable(argument, path, "a file of JSON lines")
     for line in objects(path, None):
         if isinstance(line, Problem):
             raise InvalidInput(f"{path}:{line.line}", line.message, "one JSON object on each line")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from remembrancer.domain.event import Role
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.evaluation.dataset import (
     ASKED_AFTER,
     TURN_SPACING,
@@ -88,7 +88,7 @@ def _read(path: Path) -> bytes:
         raw = path.read_bytes()
         return gzip.decompress(raw) if raw.startswith(_GZIP_MAGIC) else raw
     except (OSError, EOFError, zlib.error) as error:
-        raise InvalidInput("path", str(path), f"a readable LoCoMo file ({error})") from error
+        raise unreadable("path", path, "a LoCoMo file", error) from error
 
 
 def _conversation(where: str, value: object) -> Conversation:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from remembrancer.domain import validation
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.ingest.fields import as_list, as_object
 from remembrancer.policies.segmentation.segments import StreamTurn
 from remembrancer.values import dataclass
@@ -108,7 +108,7 @@ def _read(path: Path) -> DialogueSet:
         content = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
         document: object = json.loads(content)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
-        raise InvalidInput("path", str(path), f"a JSON file of dialogues, gzipped or not ({error})") from error
+        raise unreadable("path", path, "a JSON file of dialogues, gzipped or not", error) from error
     dialogues = [_dialogue(f"{path}[{place}]", one) for place, one in enumerate(as_list(str(path), document))]
     if not dialogues:
         raise InvalidInput("path", str(path), "a file with at least one dialogue")

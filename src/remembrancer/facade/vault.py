@@ -21,19 +21,22 @@ class AsyncVaultApi(View):
         """Apply edits of the files to the memory, and write new learnings to the files.
 
         `name`: the name of the vault in the workspace; None: the folder's name. A file that changes during the sync is
-        not overwritten: it is listed in `conflicts`, and the next sync merges it. Raises InvalidInput if the folder
-        does not exist.
+        not overwritten: it is listed in `conflicts`, and the next sync merges it. A folder that does not exist is
+        made, unless learnings were synced from it before: an empty folder would retire them all. Raises InvalidInput
+        for that, and for a path that is no folder.
         """
-        return self._indexed(await engine.vault.sync(self._ctx, self._scope, await _files(folder, name)))
+        return self._indexed(await engine.vault.sync(self._ctx, self._scope, await _files(folder, name, create=True)))
 
     async def check(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
-        """Report problems in a vault's files, and what `sync` would do. Writes nothing. Raises as `sync` does."""
+        """Report problems in a vault's files, and what `sync` would do. Writes nothing. Raises InvalidInput if the
+        folder does not exist.
+        """
         return self._indexed(await engine.vault.check(self._ctx, self._scope, await _files(folder, name)))
 
     async def rebuild(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
-        """Rebuild a vault's memories from its files alone; writes no file. Raises as `sync` does."""
+        """Rebuild a vault's memories from its files alone; writes no file. Raises as `check` does."""
         return self._indexed(await engine.vault.rebuild(self._ctx, self._scope, await _files(folder, name)))
 
 
-async def _files(folder: str | Path, name: str | None) -> VaultFiles:
-    return await asyncio.to_thread(compose.vault, path_of("folder", folder), name)
+async def _files(folder: str | Path, name: str | None, *, create: bool = False) -> VaultFiles:
+    return await asyncio.to_thread(compose.vault, path_of("folder", folder), name, create=create)

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, unreadable
 
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
 """The limit in bytes for all JSON of one export, unpacked. It is enforced on what is read, whatever sizes a zip claims.
@@ -76,7 +76,7 @@ def _file(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as error:
-        raise InvalidInput("file", str(path), f"a readable file ({error.strerror})") from error
+        raise unreadable("file", path, "a file to read", error) from error
     if len(data) > MAX_DOCUMENT_BYTES:
         raise _too_large(path)
     return data

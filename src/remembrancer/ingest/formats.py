@@ -8,7 +8,7 @@ import zipfile
 from enum import StrEnum
 from pathlib import Path
 
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.ingest import document
 from remembrancer.ingest.fields import is_object
 from remembrancer.ingest.learnings import is_of_learnings
@@ -59,13 +59,13 @@ def check_file(path: Path) -> None:
     """Raises InvalidInput unless `path` is a non-empty file that may be UTF-8 text or a zip."""
     try:
         if not path.is_file():
-            raise InvalidInput("file", str(path), "an existing file")
+            raise unreadable("file", path, "a file to read")
         with path.open("rb") as file:
             start = file.read(4)
     except (OSError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput("file", str(path), f"a readable file ({error})") from error
+        raise unreadable("file", path, "a file to read", error) from error
     if not start:
         raise InvalidInput("file", str(path), "a file that is not empty")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -11,7 +11,7 @@ import yaml
 
 from remembrancer.domain.front_matter import BYTE_ORDER_MARK, HeaderBlock, blocks, unescaped
 from remembrancer.domain.learning import FIELDS, Learning, LearningType, learning_of
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.ingest.problem import Problem, RecordLocation
 
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
@@ -56,7 +56,7 @@ def _text(path: Path) -> str:
             raise InvalidInput("file", str(path), f"at most {MAX_FILE_BYTES:,} bytes")
         return data.decode("utf-8-sig")
     except OSError as error:
-        raise InvalidInput("file", str(path), f"a readable file ({error.strerror})") from error
+        raise unreadable("file", path, "a file to read", error) from error
     except UnicodeDecodeError as error:
         raise InvalidInput("file", str(path), f"UTF-8 text (byte {error.start + 1} is not)") from None
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import unreadable
 from remembrancer.ingest.fields import is_object
 from remembrancer.ingest.problem import Problem, RecordLocation
 
@@ -40,7 +40,7 @@ def lines(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[int, str] | Pr
                 if on_bytes is not None:
                     on_bytes(done)
     except OSError as error:
-        raise InvalidInput("file", str(path), f"a readable file ({error.strerror})") from error
+        raise unreadable("file", path, "a file to read", error) from error
 
 
 def _decoded(place: RecordLocation, raw: bytes) -> tuple[int, str] | Problem:

@@ -28,12 +28,14 @@ class Stat:
 class Scan:
     """The markdown files of a vault, by path, and the files that were skipped, with the reason.
 
-    `indexed_at`: when the index was last written, by the file system's clock; 0: never.
+    `indexed_at`: when the index was last written, by the file system's clock; 0: never. `new`: nothing is at the root;
+    the first write makes the folder.
     """
 
     files: Mapping[str, Stat]
     refused: Mapping[str, str]
     indexed_at: int
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

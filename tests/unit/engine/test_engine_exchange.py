@@ -261,11 +261,11 @@ def test_a_key_that_another_event_has_is_a_conflict_that_names_its_line(exported
 
 
 def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
-    refused(tmp_path / "none.jsonl", r"^path: .*none\.jsonl.*a readable file")
+    refused(tmp_path / "none.jsonl", r"^path: .*none\.jsonl.*there is no file at this path")
 
 
 def test_a_folder_is_refused_by_name(tmp_path: Path) -> None:
-    refused(tmp_path, r"^path: .*a readable file")
+    refused(tmp_path, r"^path: .*there is no file at this path")
 
 
 def test_a_file_that_is_not_utf_8_is_refused(exported: Path) -> None:
@@ -286,13 +286,13 @@ def test_a_file_that_is_there_already_is_refused_and_left_alone(full: Remembranc
 
 
 def test_a_folder_that_is_not_there_is_unavailable(full: Remembrancer, tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match=r"a\.jsonl: cannot be written \(No such file"):
+    with pytest.raises(StoreUnavailable, match=r"a\.jsonl: its folder does not exist"):
         full.export(tmp_path / "none" / "a.jsonl")
 
 
 def test_a_file_in_place_of_a_folder_is_unavailable(full: Remembrancer, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreUnavailable, match=r"a\.jsonl: cannot be written \(Not a directory"):
+    with pytest.raises(StoreUnavailable, match=r"a\.jsonl: its folder does not exist"):
         full.export(tmp_path / "file" / "a.jsonl")
 
 

@@ -214,5 +214,5 @@ def test_a_folder_that_holds_no_run_is_refused(report: str | None, tmp_path: Pat
 
 
 def test_records_that_are_not_there_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"records:.*a file that can be read"):
+    with pytest.raises(InvalidInput, match=r"records:.*there is no file at this path"):
         records.read(tmp_path / "none.jsonl")

@@ -199,7 +199,7 @@ def test_a_file_that_is_not_there_is_refused_by_its_argument(missing: str, tmp_p
     written(tmp_path / "corpus.jsonl", TURN)
     written(tmp_path / "questions.jsonl", QUESTION)
     (tmp_path / f"{missing}.jsonl").unlink()
-    with pytest.raises(InvalidInput, match=rf"{missing}:.*a file that can be read"):
+    with pytest.raises(InvalidInput, match=rf"{missing}:.*there is no file at this path"):
         load(tmp_path / "corpus.jsonl", tmp_path / "questions.jsonl")
 
 

@@ -215,7 +215,7 @@ def test_a_file_of_no_format_is_refused_with_the_allowed_formats(tmp_path: Path,
 
 def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none.jsonl", tmp_path):
-        with pytest.raises(InvalidInput, match="an existing file"):
+        with pytest.raises(InvalidInput, match="there is no file at this path: check it"):
             read(path, format=Format.JSONL)
 
 
@@ -225,7 +225,7 @@ def test_an_unreadable_file_is_refused(monkeypatch: pytest.MonkeyPatch, source: 
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(InvalidInput, match="Permission denied"):
+    with pytest.raises(InvalidInput, match="no permission to read this one"):
         list(read(FIXTURES / "events.jsonl", format=source))
 
 

@@ -34,14 +34,16 @@ _BINARY: Final = getattr(os, "O_BINARY", 0)
 
 class FolderVault:
     """A vault in a local folder. `root`: the folder. `name`: the vault's name in the memory; default: the folder's
-    name.
+    name. `create`: if nothing is at `root`, it is an empty vault, and the first write makes the folder.
     """
 
-    def __init__(self, root: Path, *, name: str | None = None) -> None:
+    def __init__(self, root: Path, *, name: str | None = None, create: bool = False) -> None:
         self._root = root.resolve()
         self._name = validation.name("vault", name or self._root.name or "vault")
-        if not self._root.is_dir():
-            raise InvalidInput("vault", str(root), "a folder")
+        self._create = create
+        if not self._root.is_dir() and not self._is_new():
+            allowed = "a folder, or a new one in a folder that exists" if create else "a folder that exists"
+            raise InvalidInput("vault", str(root), allowed)
 
     @property
     def name(self) -> str:
@@ -66,7 +68,13 @@ class FolderVault:
     async def put_index(self, text: str) -> None:
         await asyncio.to_thread(self._put_index, text)
 
+    def _is_new(self) -> bool:
+        """Whether the folder is still to be made."""
+        return self._create and not os.path.lexists(self._root) and self._root.parent.is_dir()
+
     def _scan(self) -> Scan:
+        if self._is_new():
+            return Scan({}, {}, 0, new=True)
         if not self._root.is_dir():
             raise InvalidInput("vault", str(self._root), "a folder")
         files: dict[str, Stat] = {}
@@ -167,7 +175,7 @@ class FolderVault:
         """The folder for derived data, created with a .gitignore that excludes it from git."""
         folder = self._inside(OWN_FOLDER)
         if not folder.is_dir():
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             (folder / ".gitignore").write_text("*\n", encoding="utf-8")
         return folder
 

@@ -20,7 +20,7 @@ from remembrancer.config import read_file
 from remembrancer.domain import validation
 from remembrancer.domain.age import spoken_age
 from remembrancer.domain.job import Job
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import unreadable
 from remembrancer.interfaces.cli import report_lines
 from remembrancer.interfaces.cli.drawing import (
     WITHIN_WORKSPACE,
@@ -220,7 +220,7 @@ def stage(call: Invocation, *, file: Annotated[Path, "FILE", "The project's INTE
     try:
         intent = read_file("file", file)
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput("file", str(file), f"a readable UTF-8 text file ({error})") from error
+        raise unreadable("file", file, "a text file in UTF-8", error) from error
     _done(call, lambda memory: memory.learnings.enter_stage(intent), report_lines.staged)
 
 

@@ -11,7 +11,7 @@ import yaml
 from rich.text import Text
 
 from remembrancer.config import load, read_file
-from remembrancer.errors import InvalidInput, Unsupported
+from remembrancer.errors import InvalidInput, Unsupported, unreadable, unwritable
 from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import counted
@@ -62,8 +62,7 @@ def import_config(
             with out.open("x", encoding="utf-8") as written:
                 written.write(text)
         except OSError as error:
-            allowed = f"a new file in a folder that can be written ({error.strerror})"
-            raise InvalidInput("--out", str(out), allowed) from error
+            raise InvalidInput("--out", str(out), f"a new file ({unwritable(error)})") from error
     for one in left_out:
         call.note(f"left out: {one.key}: {one.reason}")
     answer = ConfigOut(settings=settings, left_out=left_out, path=None if out is None else str(out))
@@ -81,7 +80,7 @@ def read(file: Path) -> dict[str, Any]:
     try:
         document = yaml.safe_load(read_file("FILE", file))
     except OSError as error:
-        raise InvalidInput("FILE", str(file), f"{allowed} ({error.strerror})") from error
+        raise unreadable("FILE", file, allowed, error) from error
     except InvalidInput:
         raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:

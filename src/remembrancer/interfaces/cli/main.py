@@ -163,14 +163,20 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return program.run(arguments)
     except RemembrancerError as error:
-        return _failed(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT))
+        advice = "; check the id, --db and --workspace" if isinstance(error, NotFound) else ""
+        return _failed(
+            f"{error}{advice}", next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT)
+        )
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # the outermost error handler of the program
         if sys.flags.dev_mode:
             raise
         if isinstance(error, program.UsageError):
-            return _failed(error.format_message(), error.exit_code)
+            message = error.format_message().rstrip(".")
+            return _failed(
+                f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
+            )
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
 
 
@@ -183,6 +189,17 @@ def _help() -> str:
     for panel, listed in panels.items():
         lines += [f"{panel}:", *(f"  {name:{width}}  {summary}" for name, summary in listed.items()), ""]
     return "\n".join(lines)
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The program with the command that the arguments name, as far as there is one."""
+    words = ["remembrancer"]
+    first, second = (*arguments[:2], "")[:2]
+    if first in GROUPS:
+        words += [first, second] if second in GROUPS[first][1] else [first]
+    elif any(first in commands for commands in COMMANDS.values()):
+        words.append(first)
+    return " ".join(words)
 
 
 def _failed(message: str, code: int) -> int:

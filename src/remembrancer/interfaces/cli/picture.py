@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-from remembrancer.errors import InvalidInput, Unsupported
+from remembrancer.errors import InvalidInput, Unsupported, unwritable
 from remembrancer.interfaces.cli.invocation import Invocation
 
 Png = Annotated[Path | None, "FILE", "Also draw it as a picture in a new file: a PNG, or an SVG for *.svg."]
@@ -45,7 +45,7 @@ def write(call: Invocation, file: Path, document: str) -> None:
         partial.write_bytes(content)
         partial.replace(file)
     except OSError as error:
-        raise InvalidInput("--png", str(file), f"a file that can be written ({error.strerror})") from error
+        raise InvalidInput("--png", str(file), f"a file that can be written ({unwritable(error)})") from error
     finally:
         with suppress(OSError):  # the file was not created, and the original error says why
             partial.unlink(missing_ok=True)

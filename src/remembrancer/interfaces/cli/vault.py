@@ -34,12 +34,12 @@ def sync(call: Invocation, *, folder: Folder, name: VaultNameOption = None, no_i
     """Synchronise a vault and the memory.
 
     Copies changes of the folder's markdown files into the memory, and new learnings, counts of use and retirements from
-    the memory into the files. A file that changes in the meantime is left for the next sync. Findings are reported on
-    stderr as file:line: message, and the exit code is then 1.
+    the memory into the files. A file that changes in the meantime is left for the next sync. A missing folder is made,
+    unless it was synced before. Findings are reported on stderr as file:line: message, and the exit code is then 1.
 
     Example: remembrancer vault sync notes
     """
-    _once(call, folder, name, lambda vault: vault.sync(folder, name=name), index=not no_index)
+    _once(call, folder, name, lambda vault: vault.sync(folder, name=name), index=not no_index, new=True)
 
 
 def check(call: Invocation, *, folder: Folder, name: VaultNameOption = None) -> None:
@@ -96,8 +96,9 @@ def _once(
     *,
     settings: Settings | None = None,
     index: bool = False,
+    new: bool = False,
 ) -> None:
-    vault(folder, name)  # raises InvalidInput if there is no such folder, before a database is created
+    vault(folder, name, create=new)  # raises InvalidInput if there is no such folder, before a database is created
     with call.opened(create=True, settings=settings) as memory:
         out = VaultOut.of(run(memory.vault), memory.jobs.index_now() if index else None)
     _show(call, out)
@@ -106,7 +107,7 @@ def _once(
 
 
 async def _watch(call: Invocation, folder: Path, name: str | None, every: timedelta, *, index: bool) -> None:
-    root = FolderVault(folder, name=name).root
+    root = FolderVault(folder, name=name, create=True).root
     async with AsyncRemembrancer.open(settings=call.settings) as memory:
 
         async def synced() -> VaultOut:

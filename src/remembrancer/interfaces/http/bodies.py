@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Origin, Priority, Role, Severity
@@ -51,6 +52,21 @@ class Body(BaseModel):
     """A request body. Unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known(cls, given: object) -> object:
+        """Refuse an unknown field by an error that names the fields: the one of `extra` does not."""
+        if isinstance(given, dict):
+            fields = cast("dict[str, object]", given)
+            for name, value in fields.items():
+                if name not in cls.__pydantic_fields__:
+                    known = list(cls.__pydantic_fields__)
+                    raise PydanticCustomError(
+                        "unknown_field", "unknown field", {"name": name, "value": value, "known": known}
+                    )
+            return fields
+        return given
 
     def given(self) -> dict[str, Any]:
         """The fields that the request contained."""

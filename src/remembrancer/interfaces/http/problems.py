@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -128,19 +129,32 @@ def without_words(error: Exception) -> RuntimeError:
 
 
 def _invalid(error: Mapping[str, Any]) -> errors.InvalidInput:
-    """An error of FastAPI's validation as InvalidInput. For a missing or unknown field the surrounding value is left
-    out: it may be a batch of texts.
+    """An error of FastAPI's validation as InvalidInput. For a missing field the surrounding value is left out: it may
+    be a batch of texts.
     """
     place, kind = _named(error["loc"]), error["type"]
     match kind:
         case "missing":
             return errors.InvalidInput(place, None, "a value")
-        case "extra_forbidden":
-            return errors.InvalidInput(place, "it", "no field of that name")
+        case "unknown_field":
+            name, value, known = (error["ctx"][part] for part in ("name", "value", "known"))
+            return errors.InvalidInput(_named((*error["loc"], name)), value, _fields(name, known))
         case "json_invalid":
             return errors.InvalidInput("body", "it", "JSON")
         case _:
             return errors.InvalidInput(place, error.get("input"), _LED_IN.sub("", str(error["msg"])))
+
+
+def _fields(name: str, known: Sequence[str]) -> str:
+    """The fields of a body, after the one that `name` seems to mean.
+
+    >>> _fields("q", ["limit", "query"])
+    'the field query, or another of limit, query'
+    """
+    begun = [field for field in known if field.startswith(name)]
+    meant = begun or get_close_matches(name, known, n=1)
+    listed = ", ".join(known)
+    return f"the field {meant[0]}, or another of {listed}" if meant else f"one of the fields {listed}"
 
 
 def _named(location: Sequence[str | int]) -> str:

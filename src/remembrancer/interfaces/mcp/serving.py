@@ -75,7 +75,9 @@ class ListenAddress:
         try:
             return socket.create_server((self.host, self.port), family=family)
         except OSError as error:
-            raise InvalidInput("port", self.port, f"a port that can be listened on ({error.strerror})") from error
+            raise InvalidInput(
+                "port", self.port, f"another port: this one cannot be listened on ({error.strerror})"
+            ) from error
 
 
 async def serve(

@@ -135,6 +135,14 @@ def test_a_question_that_is_not_allowed_is_refused_by_name(asked: dict[str, Any]
     assert answer.body["argument"].startswith(argument)
 
 
+def test_an_unknown_field_is_answered_with_the_one_that_is_meant() -> None:
+    async def steps(http: Client) -> Answer:
+        return await http("POST", "/v1/recall", {"q": "checkout"})
+
+    detail = with_client(steps).body["detail"]
+    assert detail.startswith("q: 'checkout' is not allowed; expected the field query, or another of query, limit, ")
+
+
 def test_shown_memories_are_counted() -> None:
     async def steps(http: Client) -> tuple[Answer, int]:
         ids = await kept(http)

@@ -13,7 +13,7 @@ import apsw
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
 from remembrancer.adapters.relational.sqlite.errors import translated
-from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.errors import InvalidInput, StoreUnavailable, unreadable, unwritable
 from remembrancer.ports.transfer import BackupReport, RestoreReport
 
 if TYPE_CHECKING:
@@ -70,13 +70,14 @@ def _new_file(path: Path) -> Generator[Path]:
     """A temporary name for a file, which has its own name after the block, if that ends well, and is on the disk."""
     partial = path.with_name(f"{path.name}.{os.urandom(4).hex()}.partial")
     try:
+        partial.touch(exist_ok=False)
         yield partial
         with partial.open("rb+") as file:
             os.fsync(file.fileno())  # SQLite does not do this
         partial.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
+        raise StoreUnavailable(f"{path}: {unwritable(error)}") from error
     finally:
         for suffix in ("", *BESIDE):
             with suppress(OSError):
@@ -121,7 +122,7 @@ def _require_nothing_at(path: Path) -> None:
 
 def _require_alone(backup: Path) -> None:
     if not backup.is_file():
-        raise InvalidInput("backup", str(backup), "a file")
+        raise unreadable("backup", backup, "a backup")
     for suffix in ("-wal", "-journal"):
         log = Path(f"{backup}{suffix}")
         if log.exists() and log.stat().st_size:

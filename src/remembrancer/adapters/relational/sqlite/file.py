@@ -230,7 +230,7 @@ def check_path(path: str, *, create: bool) -> None:
         if file.is_dir():
             raise StoreUnavailable(f"{path}: is a folder; give a file's path")
         if not file.parent.is_dir():
-            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
+            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist: make it, or give another path")
         if file.exists():
             _check_file(file, path)
             if not create and not file.stat().st_size:
@@ -241,7 +241,7 @@ def check_path(path: str, *, create: bool) -> None:
     if not create:
         raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` creates one")
     if not os.access(file.parent, os.W_OK):
-        raise StoreUnavailable(f"{path}: cannot be created, its folder is read-only")
+        raise StoreUnavailable(f"{path}: cannot be created, its folder is read-only: give another path")
 
 
 def copies(path: str) -> tuple[str, ...]:
