@@ -180,6 +180,8 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     sleep = blocking(AsyncRemembrancer.sleep)
     consolidate = blocking(AsyncRemembrancer.consolidate)
     maintain = blocking(AsyncRemembrancer.maintain)
+    pin = blocking(AsyncRemembrancer.pin)
+    unpin = blocking(AsyncRemembrancer.unpin)
     forget = blocking(AsyncRemembrancer.forget)
     restore = blocking(AsyncRemembrancer.restore)
     erase = blocking(AsyncRemembrancer.erase)

@@ -15,6 +15,9 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.values import dataclass
 
+MESSAGE: Final = "message"
+"""The usual type of an event, and so the kind of most memories."""
+
 
 class Severity(StrEnum):
     """The seriousness of an event, from the least to the most."""
@@ -85,7 +88,7 @@ class EventDraft:
 
     text: str
     role: str = Role.USER
-    type: str = "message"
+    type: str = MESSAGE
     severity: Severity = Severity.INFO
     priority: Priority = Priority.NORMAL
     actor: str | None = None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 from enum import IntFlag, StrEnum
+from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
@@ -15,6 +16,9 @@ from remembrancer.domain.strength import Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
+
+PINNED: Final = "pinned"
+"""The tag of pinned memories, unless the preset names another one. Stores have an index of the memories with it."""
 
 
 class Tier(StrEnum):

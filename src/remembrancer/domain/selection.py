@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.validation import JsonScalar, JsonValue
+
+OF_STATE: Final = frozenset({"superseded", "retired", "not yet valid", "expired"})
+"""The reasons of `excluded_by` that depend on a memory's state."""
 
 
 def can_see(reader: Reader, owner: Scope, visibility: Visibility, importance: float = 1.0) -> bool:

@@ -1,10 +1,13 @@
-"""Forgetting over time: how strong memories are, when they count as faded, and one memory's strength over time."""
+"""Forgetting over time: how strong memories are, when they count as faded, and one memory's strength over time.
+
+Pinned memories do not fade: they are in every answer, whatever their use, so their strength is 1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import numpy as np
@@ -22,6 +25,9 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+PINNED_STRENGTH: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +62,13 @@ class FadingCurve:
 
 
 async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[DecayForecast, ...]:
-    """Current memories, weakest first, ties by id. Reads the state of all memories, and the text of the listed ones."""
+    """Current memories that are not pinned, weakest first, ties by id. Reads the state of all memories, and the text of
+    the listed ones.
+    """
     now = ctx.clock()
 
     def weakest(view: ReadView) -> tuple[DecayForecast, ...]:
-        ids, states = view.states(reader, Filter(current_at=now))
+        ids, states = view.states(reader, _that_fade(ctx, now))
         order = np.argsort(strength(states, _law(ctx), now), kind="stable")  # stable: the states are ordered by id
         return _listed(ctx, view, reader, ids, order[:limit], now)
 
@@ -74,7 +82,7 @@ async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta)
     now, law = ctx.clock(), _law(ctx)
 
     def soonest(view: ReadView) -> tuple[DecayForecast, ...]:
-        ids, states = view.states(reader, Filter(current_at=now))
+        ids, states = view.states(reader, _that_fade(ctx, now))
         rows = np.flatnonzero(strength(states, law, now) >= law.below)
         falls = falls_below(chosen(states, rows), law, now, horizon=within)
         order = np.argsort(falls, kind="stable")[: np.count_nonzero(falls != NEVER)]
@@ -99,7 +107,9 @@ async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around:
     settled = moment(law.dynamics.settled(states)[0])
     since = min(now, max(settled, now - around))
     (forecast,) = _forecasts(ctx, [memory], now)
-    return FadingCurve(forecast=forecast, now=now, points=tuple(curve(states, law, since, now + around, points)))
+    fades = curve(states, law, since, now + around, points)
+    values = [(at, PINNED_STRENGTH) for at, _ in fades] if _is_pinned(ctx, memory) else fades
+    return FadingCurve(forecast=forecast, now=now, points=tuple(values))
 
 
 def _listed(
@@ -116,9 +126,21 @@ def _forecasts(ctx: Context, memories: Sequence[Memory], now: datetime) -> tuple
     states, law = states_of(memories), _law(ctx)
     strengths, falls = strength(states, law, now), falls_below(states, law, now)
     return tuple(
-        DecayForecast(memory=memory, strength=float(value), below=law.below, falls_at=moment_of(at))
+        DecayForecast(memory=memory, strength=PINNED_STRENGTH, below=law.below, falls_at=None)
+        if _is_pinned(ctx, memory)
+        else DecayForecast(memory=memory, strength=float(value), below=law.below, falls_at=moment_of(at))
         for memory, value, at in zip(memories, strengths, falls, strict=True)
     )
+
+
+def _that_fade(ctx: Context, now: datetime) -> Filter:
+    """The current memories that are not pinned."""
+    tag = ctx.preset.pinned_tag
+    return Filter(current_at=now, without_tags=frozenset(() if tag is None else (tag,)))
+
+
+def _is_pinned(ctx: Context, memory: Memory) -> bool:
+    return ctx.preset.pinned_tag in memory.tags
 
 
 def _law(ctx: Context) -> Forgetting:

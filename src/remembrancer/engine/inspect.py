@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from remembrancer.domain import validation
 from remembrancer.domain.event import Event
-from remembrancer.domain.listing import MemoryPage, MemoryPlace
+from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Stage
@@ -17,6 +18,7 @@ from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.domain.selection import excluded_by
 from remembrancer.engine.context import Context
+from remembrancer.engine.journal import query_words
 from remembrancer.engine.recall import Question, pinned, recall, searched, shown
 from remembrancer.engine.rerank import judged
 from remembrancer.engine.search_state import SearchMode, search_state
@@ -90,18 +92,39 @@ async def recent(ctx: Context, reader: Reader, *, limit: int, within: timedelta 
 
 
 async def page(
-    ctx: Context, reader: Reader, where: Filter, *, limit: int, oldest_first: bool, after: str | None
+    ctx: Context,
+    reader: Reader,
+    where: Filter,
+    *,
+    limit: int,
+    oldest_first: bool,
+    after: str | None,
+    listing: MemoryListing = USUAL,
 ) -> MemoryPage:
     """Up to `limit` memories after a cursor, and the cursor of the next page. Kinds that the preset hides are included
     only if the filter names them.
     """
-    place = None if after is None else MemoryPlace.parse("after", after)
+    place = None if after is None else MemoryPlace.parse("after", after, listing.order)
     kept = shown(ctx, where)
     found = await ctx.read(
-        where, lambda view: view.memories(reader, kept, limit=limit + 1, oldest_first=oldest_first, after=place)
+        where,
+        lambda view: view.memories(
+            reader, kept, limit=limit + 1, oldest_first=oldest_first, after=place, listing=listing
+        ),
     )
     memories = found[:limit]
-    return MemoryPage(memories=memories, next=MemoryPlace.of(memories[-1]).cursor if len(found) > limit else None)
+    more = len(found) > limit
+    return MemoryPage(memories=memories, next=MemoryPlace.of(memories[-1], listing.order).cursor if more else None)
+
+
+def listing_of(query: str | None, speaker: str | None, state: str, order: str) -> MemoryListing:
+    """The listing of a caller's arguments. Raises InvalidInput naming the argument."""
+    return MemoryListing(
+        state=validation.choice("state", state, MemoryState),
+        words=() if query is None else query_words(query),
+        speaker=validation.optional_name("speaker", speaker),
+        order=validation.choice("order", order, MemoryOrder),
+    )
 
 
 async def timeline(ctx: Context, reader: Reader, where: Filter, *, limit: int) -> tuple[Memory, ...]:

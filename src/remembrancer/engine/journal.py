@@ -76,7 +76,7 @@ def filter_of(filters: EventFilters) -> EventFilter:
         priorities=validation.any_choice("priorities", filters.get("priorities"), Priority),
         roles=validation.any_choice("roles", filters.get("roles"), Role),
         actor=validation.optional_name("actor", filters.get("actor")),
-        words=_words(filters.get("query")),
+        words=() if (query := filters.get("query")) is None else query_words(query),
         since=start,
         until=end,
         archived=bool(filters.get("archived", False)),
@@ -147,9 +147,8 @@ async def tail(
         page = await ctx.store.recorded(reader, where, after=page.position, limit=AT_ONCE)
 
 
-def _words(query: object) -> tuple[frozenset[str], ...]:
-    if query is None:
-        return ()
+def query_words(query: object) -> tuple[frozenset[str], ...]:
+    """The words of a query, every one of which a text must contain. Raises InvalidInput for one without words."""
     words = every_word(validation.text("query", query, max_bytes=MAX_QUERY_BYTES))
     if not words:
         raise InvalidInput("query", query, "a text with at least one word")

@@ -18,7 +18,7 @@ from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure
 from remembrancer.engine import inspect, reinforce
 from remembrancer.engine.context import Context
-from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.errors import Conflict, InvalidInput, NotFound, Unsupported
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.formation import (
     episode,
@@ -263,5 +263,27 @@ async def update(
             return await ctx.store.revise(reader.scope, write, expected_revision=known.revision, at=ctx.clock())
         except Conflict:
             if expected_revision is not None or attempt == ATTEMPTS:
+                raise
+    raise AssertionError  # not reached: the last attempt returns or raises
+
+
+async def pin(ctx: Context, reader: Reader, memory_id: UUID, *, pinned: bool) -> Memory:
+    """Give a memory the preset's tag of pinned memories, or remove it. A memory that is as wanted stays unchanged.
+
+    Raises NotFound, Unsupported if the preset has no pinned memories, and Conflict as `update` does.
+    """
+    tag = ctx.preset.pinned_tag
+    if tag is None:
+        raise Unsupported(f"preset {ctx.preset.name} has no pinned memories: its `pinned_tag` is not set")
+    for attempt in range(1, ATTEMPTS + 1):
+        known = await inspect.get(ctx, reader, memory_id)
+        if (tag in known.tags) is pinned:
+            return known
+        others = [one for one in known.tags if one != tag]
+        changes: Changes = {"tags": [*others, tag] if pinned else others}
+        try:
+            return await update(ctx, reader, memory_id, changes, expected_revision=known.revision)
+        except Conflict:
+            if known.superseded_by is not None or attempt == ATTEMPTS:
                 raise
     raise AssertionError  # not reached: the last attempt returns or raises

@@ -36,8 +36,8 @@ class AsyncHealthApi(View):
         return await engine.inspect.stats(self._ctx, self._reader())
 
     async def decay(self, limit: int = 20) -> tuple[DecayForecast, ...]:
-        """Current memories, weakest first by the preset's forgetting curve, each with the time at which it counts as
-        faded.
+        """Current memories that are not pinned, weakest first by the preset's forgetting curve, each with the time at
+        which it counts as faded.
 
         `limit`: 1 to 10,000. Reads the state of every current memory.
         """

@@ -20,7 +20,7 @@ from remembrancer.domain.erasure import Erasure, ErasureSelection
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
 from remembrancer.domain.learning import Learning
-from remembrancer.domain.listing import MemoryPage
+from remembrancer.domain.listing import MemoryOrder, MemoryPage, MemoryState
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filters
 from remembrancer.domain.recall import Hit, Recall
@@ -336,6 +336,21 @@ class AsyncRemembrancer(View):
         edited, reader = validation.identifier("memory_id", memory_id), self._reader()
         return self._indexed(await engine.record.update(self._ctx, reader, edited, changes, expected_revision=expected))
 
+    async def pin(self, memory_id: Identifier) -> Memory:
+        """Pin a memory: it is in every answer, separate from the hits, and does not fade. Returns it.
+
+        Pinning adds the preset's `pinned_tag` to its tags, so `remember(…, tags=["pinned"])` pins a new memory. An
+        answer has at most 100 pinned memories, the newest. Raises NotFound, Conflict if it is superseded, Unsupported
+        if the preset has no pinned memories.
+        """
+        identifier = validation.identifier("memory_id", memory_id)
+        return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=True))
+
+    async def unpin(self, memory_id: Identifier) -> Memory:
+        """Undo `pin`. Raises the same errors."""
+        identifier = validation.identifier("memory_id", memory_id)
+        return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=False))
+
     async def feedback(self, memory_id: Identifier, verdict: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""
         identifier = validation.identifier("memory_id", memory_id)
@@ -489,17 +504,32 @@ class AsyncRemembrancer(View):
         *,
         after: str | None = None,
         limit: int = 100,
+        order: MemoryOrder | str = MemoryOrder.TIME,
         oldest_first: bool = False,
+        state: MemoryState | str = MemoryState.CURRENT,
+        query: str | None = None,
+        speaker: str | None = None,
         **filters: Unpack[Filters],
     ) -> MemoryPage:
-        """Current memories, one page at a time, newest first unless `oldest_first`.
+        """Memories, one page at a time: current ones, newest first, unless other arguments say otherwise.
 
-        `after`: the `next` of the previous page; it stays valid while memories are added. `limit`: 1 to 10,000. Filters
-        as in `recall`. In presets whose turns are memories too, episodes are left out unless `kinds` names them.
+        `order`: by `time`, by `importance` or by when they were last `used`, without those never used; `oldest_first`
+        reverses it. `state`: `current`, `retired`, `ended` (superseded or expired) or `any`. `query`: every word of it
+        occurs in one indexed passage, in any order. `speaker`: the name of who spoke, or the role of who has no name.
+
+        `after`: the `next` of the previous page of the same listing; it stays valid while memories are added. `limit`:
+        1 to 10,000. Filters as in `recall`. In presets whose turns are memories too, episodes are left out unless
+        `kinds` names them. Raises InvalidInput.
         """
         where = self._filter(filters)
         return await engine.inspect.page(
-            self._ctx, self._reader(), where, limit=listed(limit), oldest_first=oldest_first, after=after
+            self._ctx,
+            self._reader(),
+            where,
+            limit=listed(limit),
+            oldest_first=oldest_first,
+            after=after,
+            listing=engine.inspect.listing_of(query, speaker, state, order),
         )
 
     async def timeline(

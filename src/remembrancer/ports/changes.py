@@ -16,6 +16,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from uuid import UUID
 
+from remembrancer.domain.listing import USUAL
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.candidates import States
     from remembrancer.domain.event import Event
     from remembrancer.domain.journal import ListingPosition
-    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.listing import MemoryListing, MemoryPlace
     from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
@@ -205,6 +207,7 @@ class ReadView(ChangeFeed, Protocol):
         limit: int,
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
+        listing: MemoryListing = USUAL,
     ) -> tuple[Memory, ...]: ...
 
     def events(

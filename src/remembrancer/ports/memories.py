@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
+from remembrancer.domain.listing import USUAL
 from remembrancer.domain.scope import Level
 from remembrancer.values import dataclass
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.candidates import States
     from remembrancer.domain.effect import Effect
     from remembrancer.domain.event import Event
-    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.listing import MemoryListing, MemoryPlace
     from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
@@ -163,8 +164,10 @@ class Memories(Protocol):
         limit: int,
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
+        listing: MemoryListing = USUAL,
     ) -> tuple[Memory, ...]:
-        """Current memories by `occurred_to`, ties by id; newest first, or exactly the reverse.
+        """Memories in the order of the listing, usually current ones by `occurred_to`; ties by id. The newest, most
+        important or latest used first, or with `oldest_first` last.
 
         `after`: continue behind this position. Consecutive pages neither repeat nor skip a memory whose position did
         not change since the first page was read.

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from remembrancer.domain.event import Severity
+from remembrancer.domain.memory import PINNED
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.admission.admission import Admission
 from remembrancer.policies.admission.encoding import Encoding
@@ -119,5 +120,6 @@ DEFAULT: Final = Preset(
     ),
     # Merges notes that agents write repeatedly, if the kept note contains all words of the others.
     compaction=Compaction(above=0.9, reworded=False, across_sessions=True),
+    pinned_tag=PINNED,
     renderer=Block(),
 )

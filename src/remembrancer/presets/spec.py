@@ -118,7 +118,8 @@ class Preset:
     - `key_terms`: how a long question is searched; None: by its own text.
     - `sleep`: consolidation of working memory. `clusters`, `compaction`: memories merged into one. `promotion`:
       learnings shared more widely. `retention`: events archived. `schedule`: the interval of each of these.
-    - `pinned_tag`: memories with this tag are in every answer, separate from the hits.
+    - `pinned_tag`: memories with this tag are pinned: they are in every answer, separate from the hits, and do not
+      fade. None: the preset has no pinned memories.
     - `marks_recalled`: whether a recall counts its hits as retrieved, unless its caller says otherwise.
     - `nudge_after`: after how many events of an agent without a `memory.updated` it gets a reminder.
     """

@@ -55,8 +55,26 @@ def test_episodes_are_left_out_unless_requested(rem: Remembrancer) -> None:
     assert ("episode" in told[0], told[1]) == (False, ["episode"])
 
 
+def test_pages_are_ordered_and_limited_as_asked(rem: Remembrancer) -> None:
+    least, most = rem.remember("of little weight", importance=0.1), rem.remember("of great weight", importance=0.9)
+    rem.forget(least.id)
+    assert pages(rem, query="weight", order="importance", state="any") == [["of great weight", "of little weight"]]
+    assert pages(rem, state="retired") == [["of little weight"]]
+    rem.mark([most.id], "used")
+    assert pages(rem, order="used") == [["of great weight"]]
+
+
 @pytest.mark.parametrize(
-    ("chosen", "argument"), [({"limit": 0}, "limit"), ({"limit": 10_001}, "limit"), ({"after": "x"}, "after")]
+    ("chosen", "argument"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": 10_001}, "limit"),
+        ({"after": "x"}, "after"),
+        ({"order": "size"}, "order"),
+        ({"state": "lost"}, "state"),
+        ({"query": "???"}, "query"),
+        ({"speaker": ""}, "speaker"),
+    ],
 )
 def test_invalid_values_are_refused_by_argument(rem: Remembrancer, chosen: dict[str, Any], argument: str) -> None:
     with pytest.raises(InvalidInput) as refused:

@@ -1,12 +1,14 @@
-"""Pinned memories are in every answer, in addition to its hits: row T7."""
+"""Pinned memories are in every answer, in addition to its hits, and do not fade: row T7."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
 from remembrancer import Remembrancer, Settings
+from remembrancer.errors import Conflict, Unsupported
 from remembrancer.testing.doubles import FixedClock
 
 
@@ -49,3 +51,48 @@ def test_why_a_retired_pinned_memory_is_in_no_answer_is_reported(rem: Remembranc
     pinned = rem.recall("deploy").pinned[0]
     rem.forget(pinned.id)
     assert rem.why_not(pinned.id, "deploy").reason == "left out before the search: retired"
+
+
+@pytest.fixture
+def default() -> Iterator[Remembrancer]:
+    settings = Settings(db=":memory:", embedder="none", background_index=False)
+    with Remembrancer.open(settings=settings, clock=FixedClock()) as opened:
+        yield opened
+
+
+def test_a_memory_is_pinned_and_unpinned(default: Remembrancer) -> None:
+    memory = default.remember("Answer in German.", tags=["style"])
+    assert default.pin(memory.id).tags == ("style", "pinned")
+    assert [one.text for one in default.recall("what about lunch").pinned] == ["Answer in German."]
+    assert default.unpin(memory.id).tags == ("style",)
+    assert default.recall("what about lunch").pinned == ()
+
+
+def test_pinning_a_pinned_memory_changes_nothing(default: Remembrancer) -> None:
+    pinned = default.pin(default.remember("Answer in German.").id)
+    assert default.pin(pinned.id) == pinned
+
+
+def test_a_superseded_memory_is_not_pinned(default: Remembrancer) -> None:
+    old, new = default.remember("Answer in German."), default.remember("Answer in English.")
+    default.supersede(old.id, new.id)
+    with pytest.raises(Conflict, match="superseded"):
+        default.pin(old.id)
+
+
+def test_a_preset_without_a_tag_for_pins_refuses_to_pin() -> None:
+    settings = Settings(db=":memory:", preset="engram", embedder="none", background_index=False)
+    with Remembrancer.open(settings=settings) as rem, pytest.raises(Unsupported, match="engram has no pinned memories"):
+        rem.pin(rem.remember("Answer in German.", kind="preference").id)
+
+
+def test_a_pinned_memory_does_not_fade() -> None:
+    clock = FixedClock()
+    settings = Settings(db=":memory:", embedder="none", background_index=False)
+    with Remembrancer.open(settings=settings, clock=clock) as rem:
+        kept, other = rem.pin(rem.remember("Answer in German.").id), rem.remember("Lunch is at noon.")
+        clock.now += timedelta(days=3650)
+        (forecast,) = rem.health.forecasts([kept.id])
+        assert (forecast.strength, forecast.falls_at, forecast.has_faded) == (1.0, None, False)
+        assert [one.memory.id for one in rem.health.decay()] == [other.id]
+        assert {strength for _, strength in rem.health.curve(kept.id).points} == {1.0}

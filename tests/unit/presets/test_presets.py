@@ -230,9 +230,9 @@ def test_only_engram_strikes_out() -> None:
     assert [name for name, preset in PRESETS.items() if preset.feedback.strikes is not None] == ["engram"]
 
 
-def test_only_teaparty_is_diverse_and_has_pinned_memories() -> None:
+def test_only_teaparty_is_diverse_and_the_default_pins_too() -> None:
     assert [name for name, preset in PRESETS.items() if preset.ranking.diversity is not None] == ["teaparty"]
-    assert [name for name, preset in PRESETS.items() if preset.pinned_tag is not None] == ["teaparty"]
+    assert [name for name, preset in PRESETS.items() if preset.pinned_tag is not None] == ["default", "teaparty"]
 
 
 def test_only_the_default_has_a_relevance_threshold() -> None:

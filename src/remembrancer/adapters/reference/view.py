@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from remembrancer.adapters.reference import journal
@@ -13,13 +13,13 @@ from remembrancer.domain.candidates import States
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros, microseconds
 from remembrancer.domain.journal import ListingPosition
-from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.listing import USUAL, MemoryListing, MemoryPlace
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Status
 from remembrancer.domain.past import at_revisions
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.selection import excluded_by
+from remembrancer.domain.selection import OF_STATE, excluded_by
 from remembrancer.domain.strength import Exposure
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
 from remembrancer.ports.inspection import HealthInputs
@@ -94,12 +94,19 @@ class ReferenceView:
         limit: int,
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
+        listing: MemoryListing = USUAL,
     ) -> tuple[Memory, ...]:
-        kept = self._kept(reader, where)
-        kept.sort(key=lambda memory: memory.id)
-        kept.sort(key=lambda memory: memory.occurred_to, reverse=not oldest_first)
-        if after is not None:
-            kept = [memory for memory in kept if _comes_after(memory, after, oldest_first=oldest_first)]
+        rows, order = self.rows(reader.scope), listing.order
+        places = [
+            (memory, MemoryPlace.of(memory, order))
+            for memory in rows.visible_memories(reader)
+            if order.value_of(memory) is not None and _is_listed(rows, memory, where, listing)
+        ]
+        places.sort(key=lambda one: one[0].id)
+        places.sort(key=lambda one: cast("Any", one[1].value), reverse=not oldest_first)
+        kept = [
+            memory for memory, place in places if after is None or _comes_after(place, after, oldest_first=oldest_first)
+        ]
         return tuple(kept[:limit])
 
     def events(
@@ -208,10 +215,20 @@ def _holds(tokens: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     return any(tokens[start : start + len(phrase)] == phrase for start in range(len(tokens)))
 
 
-def _comes_after(memory: Memory, place: MemoryPlace, *, oldest_first: bool) -> bool:
-    if memory.occurred_to == place.occurred_to:
-        return memory.id > place.id
-    return (memory.occurred_to > place.occurred_to) is oldest_first
+def _is_listed(rows: Rows, memory: Memory, where: Filter, listing: MemoryListing) -> bool:
+    excluded = set(excluded_by(memory, where)) - OF_STATE
+    if excluded or not listing.state.of(memory, where.current_at):
+        return False
+    if listing.speaker not in (None, memory.speaker):
+        return False
+    passages = [set(indexed.tokens) for _, indexed in rows.cues_of(memory.id)]
+    return not listing.words or any(all(word & passage for word in listing.words) for passage in passages)
+
+
+def _comes_after(place: MemoryPlace, after: MemoryPlace, *, oldest_first: bool) -> bool:
+    if place.value == after.value:
+        return place.id > after.id
+    return (cast("Any", place.value) > after.value) is oldest_first
 
 
 def health_inputs(

@@ -10,15 +10,17 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from remembrancer.adapters.relational.connection import Binding
-from remembrancer.domain.event import Priority, Severity
+from remembrancer.domain.event import MESSAGE, Priority, Severity
 from remembrancer.domain.instants import micros
-from remembrancer.domain.memory import Status
+from remembrancer.domain.listing import MemoryOrder, MemoryState
+from remembrancer.domain.memory import PINNED, Status
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.adapters.relational.dialect import Dialect
     from remembrancer.adapters.relational.rows import EventTable
+    from remembrancer.domain.listing import MemoryListing
     from remembrancer.domain.query import Filter
     from remembrancer.ports.journal import EventFilter
 
@@ -88,14 +90,12 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
     return where
 
 
-def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
-    """Add the conditions for the memories (table `m`) that the filter keeps. Returns `conditions`."""
-    at = micros(where.current_at)
-    conditions.add("m.recorded_at <= ?", at)
-    conditions.add("m.superseded_by IS NULL OR m.superseded_at > ?", at)
-    conditions.add(f"m.status = '{Status.ACTIVE}' OR m.retired_at > ?", at)
-    conditions.add("m.valid_from IS NULL OR m.valid_from <= ?", at)
-    conditions.add("m.valid_until IS NULL OR m.valid_until > ?", at)
+def kept_by(dialect: Dialect, where: Filter, conditions: Where, *, state: MemoryState = MemoryState.CURRENT) -> Where:
+    """Add the conditions for the memories (table `m`) in that state that the filter keeps. Returns `conditions`."""
+    conditions.add("m.recorded_at <= ?", micros(where.current_at))
+    _in_state(state, micros(where.current_at), conditions)
+    if where.kinds is not None and MESSAGE not in where.kinds:
+        conditions.add(f"m.kind <> '{MESSAGE}'")  # lets the database use the index of kinds
     for column, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
         if values is not None:
             conditions.add_one_of(f"m.{column}", values)
@@ -107,12 +107,7 @@ def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
     ):
         if value is not None:
             conditions.add(condition, value)
-    has_tag = dialect.has_tag("m.tags")
-    for tag in sorted(where.tags):
-        # The first condition lets the database use the index of the memories that have tags.
-        conditions.add(f"m.tags <> '[]' AND {has_tag}", tag)
-    for tag in sorted(where.without_tags):
-        conditions.add(f"NOT {has_tag}", tag)
+    _tagged(dialect, where, conditions)
     for key, value in where.metadata:
         condition, bindings = dialect.has_entry("m.metadata", key, value)
         conditions.add(condition, *bindings)
@@ -120,6 +115,48 @@ def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
         conditions.add("m.occurred_to >= ?", micros(where.since))
     if where.until is not None:
         conditions.add("m.occurred_from < ?", micros(where.until))
+    return conditions
+
+
+def _in_state(state: MemoryState, at: int, conditions: Where) -> None:
+    match state:
+        case MemoryState.CURRENT:
+            conditions.add("m.superseded_by IS NULL OR m.superseded_at > ?", at)
+            conditions.add(f"m.status = '{Status.ACTIVE}' OR m.retired_at > ?", at)
+            conditions.add("m.valid_from IS NULL OR m.valid_from <= ?", at)
+            conditions.add("m.valid_until IS NULL OR m.valid_until > ?", at)
+        case MemoryState.RETIRED:
+            conditions.add(f"m.status <> '{Status.ACTIVE}' AND (m.retired_at IS NULL OR m.retired_at <= ?)", at)
+        case MemoryState.ENDED:
+            conditions.add(f"m.status = '{Status.ACTIVE}' OR m.retired_at > ?", at)
+            superseded = "m.superseded_by IS NOT NULL AND (m.superseded_at IS NULL OR m.superseded_at <= ?)"
+            conditions.add(f"({superseded}) OR m.valid_until <= ?", at, at)
+        case MemoryState.ANY:
+            pass
+
+
+def _tagged(dialect: Dialect, where: Filter, conditions: Where) -> None:
+    has_tag = dialect.has_tag("m.tags")
+    for tag in sorted(where.tags):
+        # The first condition lets the database use the index of the pinned memories, or of those that have tags.
+        indexed = f"m.tags LIKE '%\"{PINNED}\"%'" if tag == PINNED else "m.tags <> '[]'"
+        conditions.add(f"{indexed} AND {has_tag}", tag)
+    for tag in sorted(where.without_tags):
+        conditions.add(f"NOT {has_tag}", tag)
+
+
+def selected_by(dialect: Dialect, where: Filter, listing: MemoryListing, conditions: Where) -> Where:
+    """Add the conditions for the memories (table `m`) that a listing contains. Returns `conditions`."""
+    kept_by(dialect, where, conditions, state=listing.state)
+    if listing.speaker is not None:
+        conditions.add("m.actor = ? OR (coalesce(m.actor, '') = '' AND m.role = ?)", listing.speaker, listing.speaker)
+    if listing.words:
+        conditions.add(
+            f"m.n IN (SELECT c.memory FROM {dialect.matches('cues')} f JOIN cues c ON c.n = f.n WHERE c.last IS NULL)",
+            dialect.all_of(listing.words),
+        )
+    if listing.order is MemoryOrder.USED:
+        conditions.add("m.last_used_at IS NOT NULL")
     return conditions
 
 

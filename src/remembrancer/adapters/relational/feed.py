@@ -15,6 +15,7 @@ import numpy as np
 from remembrancer.adapters import relational
 from remembrancer.adapters.relational.columns import Row, as_written, decoded, scope_of
 from remembrancer.adapters.relational.past import NOW, Then
+from remembrancer.domain.listing import USUAL
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.candidates import States
     from remembrancer.domain.event import Event
     from remembrancer.domain.journal import ListingPosition
-    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.listing import MemoryListing, MemoryPlace
     from remembrancer.domain.memory import Cue, Memory
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
@@ -126,9 +127,17 @@ class RelationalView:
         limit: int,
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
+        listing: MemoryListing = USUAL,
     ) -> tuple[Memory, ...]:
         return relational.lookup.memories(
-            self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after, then=self._then
+            self._connection,
+            reader,
+            where,
+            limit=limit,
+            oldest_first=oldest_first,
+            after=after,
+            listing=listing,
+            then=self._then,
         )
 
     def events(

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
-from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
+from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by, selected_by
 from remembrancer.adapters.relational.columns import Columns, Row, as_written
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain import past
 from remembrancer.domain.instants import micros
+from remembrancer.domain.listing import USUAL, MemoryOrder
 from remembrancer.domain.memory import topic_order
 from remembrancer.domain.scope import Level, Visibility
 from remembrancer.errors import NotFound
 
 if TYPE_CHECKING:
     from remembrancer.adapters.relational.connection import Binding, Connection
-    from remembrancer.domain.listing import MemoryPlace
+    from remembrancer.domain.listing import MemoryListing, MemoryPlace
     from remembrancer.domain.memory import Cue, Memory, Revision
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
@@ -28,6 +30,11 @@ T = TypeVar("T")
 
 _BEGINNING: Final = 40
 """The characters of a text that the index `memories_by_beginning` holds."""
+_ORDERED_BY: Final = {
+    MemoryOrder.TIME: "m.occurred_to",
+    MemoryOrder.IMPORTANCE: "m.importance",
+    MemoryOrder.USED: "m.last_used_at",
+}
 _CHUNK: Final = 500
 """The number of ids in one statement."""
 
@@ -82,18 +89,20 @@ def memories(
     limit: int,
     oldest_first: bool = False,
     after: MemoryPlace | None = None,
+    listing: MemoryListing = USUAL,
     then: Then = NOW,
 ) -> tuple[Memory, ...]:
-    conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    conditions = selected_by(connection.dialect, where, listing, seen_by(reader, "m", visibility=True))
     order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
+    column = _ORDERED_BY[listing.order]
     if after is not None:
-        at = micros(after.occurred_to)
+        at = micros(after.value) if isinstance(after.value, datetime) else after.value
         # Ids ascend in both orders, so a row comparison cannot be used. The first condition uses the index.
-        conditions.add(f"m.occurred_to {behind}= ?", at)
-        conditions.add(f"(m.occurred_to {behind} ? OR m.id > ?)", at, after.id.bytes)
+        conditions.add(f"{column} {behind}= ?", at)
+        conditions.add(f"({column} {behind} ? OR m.id > ?)", at, after.id.bytes)
     return MEMORIES.all(
         connection,
-        f"{then.memories()} WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
+        f"{then.memories()} WHERE {conditions.sql} ORDER BY {column} {order}, m.id LIMIT ?",
         (*conditions.bindings, limit),
     )
 

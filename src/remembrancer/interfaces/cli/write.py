@@ -1,4 +1,4 @@
-"""Commands that add or change memories: remember, observe, feedback, mark, update, forget, link, supersede, and
+"""Commands that add or change memories: remember, observe, feedback, mark, update, pin, forget, link, supersede, and
 invalidate.
 """
 
@@ -203,6 +203,16 @@ def forget(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Make it ac
     Example: remembrancer forget 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
     call.run(lambda memory: MemoryOut.of(memory.restore(memory_id) if undo else memory.forget(memory_id)), _changed)
+
+
+def pin(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Unpin it."] = False) -> None:
+    """Pin a memory, or unpin it.
+
+    A pinned memory is in every answer, separate from the hits, and does not fade; --undo unpins it. Prints the memory.
+
+    Example: remembrancer pin 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    call.run(lambda memory: MemoryOut.of(memory.unpin(memory_id) if undo else memory.pin(memory_id)), _changed)
 
 
 def update(

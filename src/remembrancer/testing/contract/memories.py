@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.event import Origin, Role
-from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.listing import MemoryListing, MemoryOrder, MemoryPlace, MemoryState
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status, Tier
 from remembrancer.domain.past import revision_of
 from remembrancer.domain.relation import Relation, RelationKind
@@ -20,6 +20,7 @@ from remembrancer.domain.scope import Level, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.language.cues import analysed
+from remembrancer.language.lexical import every_word
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
@@ -143,6 +144,70 @@ class MemoryContract(StoreSuite):
         write = MemoryWrite(memory, tuple(analysed(cue) for cue in cues), (turn.id,))
         await store.append(SCOPE, [Entry(turn, write)])
         assert await store.cues(READER, [memory.id]) == {memory.id: cues}
+
+    @pytest.mark.parametrize(
+        ("state", "texts"),
+        [
+            (MemoryState.CURRENT, {"current", "replaces"}),
+            (MemoryState.RETIRED, {"retired"}),
+            (MemoryState.ENDED, {"superseded", "expired"}),
+            (MemoryState.ANY, {"current", "replaces", "retired", "superseded", "expired", "of the future"}),
+        ],
+    )
+    async def test_a_listing_contains_the_memories_of_a_state(
+        self, store: Store, state: MemoryState, texts: set[str]
+    ) -> None:
+        kept = {text: a_memory(text) for text in ("current", "replaces", "superseded", "retired")}
+        kept["expired"] = replace(a_memory("expired"), valid_until=NOW)
+        kept["of the future"] = replace(a_memory("of the future"), valid_from=LATER)
+        await remember(store, *kept.values())
+        await store.set_status(READER, kept["retired"].id, Status.RETIRED, at=NOW)
+        await store.supersede(READER, kept["superseded"].id, kept["replaces"].id, at=NOW)
+        found = await store.memories(
+            READER, replace(EVERYTHING, current_at=NOW), limit=9, listing=MemoryListing(state=state)
+        )
+        assert {memory.text for memory in found} == texts
+
+    @pytest.mark.parametrize("oldest_first", [False, True])
+    @pytest.mark.parametrize("order", [MemoryOrder.IMPORTANCE, MemoryOrder.USED])
+    async def test_a_listing_in_an_order_is_read_a_page_at_a_time(
+        self, store: Store, order: MemoryOrder, oldest_first: bool
+    ) -> None:
+        for text, share in (("least", 0.25), ("middle", 0.5), ("as much", 0.5), ("most", 1.0)):
+            usage = Usage(used=1, last_used_at=NOW + timedelta(hours=share))
+            await remember(store, replace(a_memory(text), strength=Strength(importance=share, usage=usage)))
+        await remember(store, replace(a_memory("never used"), strength=Strength(importance=0.0)))
+        listing, told = MemoryListing(order=order), list[Memory]()
+        place: MemoryPlace | None = None
+        while page := await store.memories(
+            READER, EVERYTHING, limit=2, oldest_first=oldest_first, after=place, listing=listing
+        ):
+            told += page
+            place = MemoryPlace.parse("after", MemoryPlace.of(page[-1], order).cursor, order)
+        shares = [memory.strength.importance for memory in told]
+        expected = [1.0, 0.5, 0.5, 0.25, *([0.0] if order is MemoryOrder.IMPORTANCE else [])]
+        assert shares == sorted(expected, reverse=not oldest_first)
+        assert len({memory.id for memory in told}) == len(told)
+
+    async def test_a_listing_contains_the_memories_with_every_word(self, store: Store) -> None:
+        await remember(store, a_memory("The deploys of checkout failed"), a_memory("checkout is open"))
+        listing = MemoryListing(words=every_word("checkout deploy"))
+        found = await store.memories(READER, EVERYTHING, limit=9, listing=listing)
+        assert [memory.text for memory in found] == ["The deploys of checkout failed"]
+
+    async def test_a_listing_contains_the_memories_of_a_speaker(self, store: Store) -> None:
+        await remember(
+            store,
+            a_memory("a note"),
+            replace(a_memory("by Ana"), actor="Ana", role=Role.USER),
+            replace(a_memory("by the tool"), role=Role.TOOL),
+            replace(a_memory("by a tool's namesake"), actor="tool", role=Role.USER),
+        )
+        told = dict[str, set[str]]()
+        for speaker in ("Ana", "tool", "user"):
+            listing = MemoryListing(speaker=speaker)
+            told[speaker] = {one.text for one in await store.memories(READER, EVERYTHING, limit=9, listing=listing)}
+        assert told == {"Ana": {"by Ana"}, "tool": {"by the tool", "by a tool's namesake"}, "user": set()}
 
     async def test_ids_that_are_not_there_are_left_out(self, remembered: Store) -> None:
         asked = [NOWHERE, a_memory().id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -24,6 +25,7 @@ from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.journal import ListingPosition
 from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.memory import PINNED
 from remembrancer.domain.query import Filter
 from remembrancer.domain.strength import Exposure
 from remembrancer.language.cues import analysed
@@ -111,6 +113,18 @@ def test_a_page_of_memories_is_read_by_time_from_where_it_begins(
         "m",
     )
     assert steps == [f"SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to{sign}?)"]
+
+
+def test_pinned_memories_are_read_by_their_index(connection: Connection) -> None:
+    where = replace(CURRENT, tags=frozenset({PINNED}))
+    steps = plans(connection, lambda: lookup.memories(connection, READER, where, limit=9), "m")
+    assert steps == ["SEARCH m USING INDEX memories_pinned (workspace=?)"]
+
+
+def test_memories_of_a_kind_are_read_by_their_index(connection: Connection) -> None:
+    where = replace(CURRENT, kinds=frozenset({"preference"}))
+    steps = plans(connection, lambda: lookup.memories(connection, READER, where, limit=9), "m")
+    assert steps == ["SEARCH m USING INDEX memories_by_kind (workspace=? AND kind=?)"]
 
 
 def test_the_audit_of_a_memory_is_read_by_its_key(connection: Connection) -> None:

@@ -105,6 +105,9 @@ CREATE INDEX memories_by_change ON memories (workspace, change);
 CREATE INDEX memories_by_session ON memories (workspace, session, occurred_to) WHERE session <> '';
 CREATE INDEX memories_by_source ON memories (workspace, source, occurred_to) WHERE source IS NOT NULL;
 CREATE INDEX memories_tagged ON memories (workspace, occurred_to) WHERE tags <> '[]';
+-- Most memories are messages; the others are listed by kind.
+CREATE INDEX memories_by_kind ON memories (workspace, kind, occurred_to) WHERE kind <> 'message';
+CREATE INDEX memories_pinned ON memories (workspace, occurred_to) WHERE tags LIKE '%"pinned"%'; -- every recall reads these
 
 CREATE TABLE memory_events (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,

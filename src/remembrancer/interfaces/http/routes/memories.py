@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import Query, Response
 
+from remembrancer.domain.listing import MemoryOrder, MemoryState
 from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import (
     FeedbackIn,
@@ -49,14 +50,35 @@ async def memories(
     *,
     limit: Limit = 100,
     after: After = None,
-    oldest_first: Annotated[bool, Query(description="Oldest first instead of newest first.")] = False,
+    order: Annotated[
+        MemoryOrder, Query(description="By time, importance, or when last used; then without memories never used.")
+    ] = MemoryOrder.TIME,
+    oldest_first: Annotated[bool, Query(description="In the reverse order: oldest, least important first.")] = False,
+    state: Annotated[
+        MemoryState, Query(description="Current, retired, ended (superseded or expired) or any memories.")
+    ] = MemoryState.CURRENT,
+    query: Annotated[Text | None, Query(description="Only with all of these words in one passage.")] = None,
+    speaker: Annotated[
+        Name | None, Query(description="Only by this speaker: a name, or the role of who has none.")
+    ] = None,
 ) -> wire.MemoryPageOut:
-    """Current memories by when they happened, a page at a time.
+    """Memories, a page at a time: current ones by when they happened, newest first, unless the parameters say
+    otherwise.
 
-    `next` is the cursor of the next page. Memories kept or forgotten in the meantime do not shift the pages. Episodes
-    are listed in addition to their turns only if `kinds` names them.
+    `next` is the cursor of the next page of the same listing. Memories kept or forgotten in the meantime do not shift
+    the pages. Episodes are listed in addition to their turns only if `kinds` names them.
     """
-    return wire.MemoryPageOut.of(await memory.memories(after=after, limit=limit, oldest_first=oldest_first, **filters))
+    page = await memory.memories(
+        after=after,
+        limit=limit,
+        order=order,
+        oldest_first=oldest_first,
+        state=state,
+        query=query,
+        speaker=speaker,
+        **filters,
+    )
+    return wire.MemoryPageOut.of(page)
 
 
 @router.get("/v1/memories/{memory_id}", summary="Read a memory", responses=MISSING)
@@ -93,6 +115,20 @@ async def forget(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
 async def restore(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
     """Undo `forget`. 409 if another memory has taken its topic since."""
     return wire.MemoryOut.of(await memory.restore(memory_id))
+
+
+@router.post("/v1/memories/{memory_id}/pin", summary="Pin a memory", responses=MISSING)
+async def pin(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
+    """Pin a memory: it is in every answer, as `pinned`, separate from the hits, and does not fade. 409 if it is
+    superseded, 501 if the preset has no pinned memories.
+    """
+    return wire.MemoryOut.of(await memory.pin(memory_id))
+
+
+@router.post("/v1/memories/{memory_id}/unpin", summary="Unpin a memory", responses=MISSING)
+async def unpin(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
+    """Undo `pin`."""
+    return wire.MemoryOut.of(await memory.unpin(memory_id))
 
 
 @router.post("/v1/memories/{memory_id}/supersede", summary="Supersede a memory", responses=MISSING)
