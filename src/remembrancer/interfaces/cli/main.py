@@ -50,7 +50,7 @@ COMMANDS: Final = {
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
         "mark": ("write.mark", "Count that memories were used."),
         "update": ("write.update", "Edit a memory."),
-        "pin": ("write.pin", "Pin a memory to every answer, or unpin it."),
+        "pin": ("write.pin", "Pin a memory, or unpin it."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
         "link": ("write.link", "Relate one memory to another."),
         "supersede": ("write.supersede", "Replace a memory by another one."),
