@@ -61,7 +61,7 @@ def shown(ctx: Context, where: Filter) -> Filter:
 def pinned(ctx: Context, view: ReadView, reader: Reader, at: datetime) -> tuple[Memory, ...]:
     """The memories that are in every answer, newest first."""
     tag = ctx.preset.pinned_tag
-    if tag is None:
+    if tag is None or not view.state(reader.scope).change:  # nothing was written: a first start loads less
         return ()
     return view.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_PINNED)
 
