@@ -106,6 +106,15 @@ def test_the_timeline_has_links_to_earlier_and_later_days(page: Page) -> None:
     assert page.all(".lines a") != []
 
 
+def test_the_graph_leads_from_a_person_to_a_conversation_and_what_was_said(page: Page) -> None:
+    page.open("/graph").follow("main .tags a[href*='speaker=Ana']")
+    assert page.text("#focus").split() == ["speaker", "Ana"]
+    page.follow("svg.chart-wide a[href*='conversation=']")
+    assert page.text("#focus").startswith("conversation")
+    page.follow("main a[href^='/conversations/']")
+    assert page.all(".transcript li") != []
+
+
 def test_the_graph_is_drawn_around_a_memory(page: Page, memory: Browsed) -> None:
     page.open(f"/memories/{memory.hostile}").follow("a[href*='/graph?memory=']")
     at(page, "/graph")

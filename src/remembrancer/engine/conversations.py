@@ -30,6 +30,11 @@ class TitledConversation:
     summary: ConversationSummary
     title: str | None
 
+    @property
+    def name(self) -> str:
+        """The title, or the name of the session."""
+        return self.title or self.summary.stream.session or "Outside of sessions"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationPage:
@@ -61,7 +66,7 @@ async def page(ctx: Context, reader: Reader, *, limit: int, after: str | None) -
     """Up to `limit` conversations after a cursor, and the cursor of the next page."""
     place = None if after is None else ListingPosition.parse("after", after)
     found = await ctx.store.conversations(reader, limit=limit + 1, after=place)
-    shown = [_titled(one, await episodes(ctx, reader, one.stream, limit=1)) for one in found[:limit]]
+    shown = [titled(one, await episodes(ctx, reader, one.stream, limit=1)) for one in found[:limit]]
     more = len(found) > limit
     return ConversationPage(conversations=tuple(shown), next=shown[-1].summary.last.cursor if more else None)
 
@@ -72,23 +77,21 @@ async def around(ctx: Context, reader: Reader, event_id: UUID, *, before: int, a
     Who sees a turn sees its whole conversation, because all turns of a stream have one scope.
     """
     turn = await event_of(ctx, reader, event_id)
-    known = await ctx.store.conversations(reader, limit=1, stream=turn.scope)
-    if not known:  # every turn of it is in the archive
-        raise NotFound("conversation of event", event_id)
+    told = await episodes(ctx, reader, turn.scope, limit=MOST_EPISODES)
+    known = await _summary(ctx, reader, turn)
     start = turn.seq - before - 1
     found = await ctx.store.stream_events(turn.scope, after=max(start, 0), limit=before + 1 + after)
     turns = [*(one for one in found if one.seq < turn.seq), turn, *(one for one in found if one.seq > turn.seq)]
     turns = turns[: before + 1 + after]
-    told = await episodes(ctx, reader, turn.scope, limit=MOST_EPISODES)
     formed = await ctx.store.get(reader, [memory_id_of(one.id) for one in turns])
     return ConversationExcerpt(
-        conversation=_titled(known[0], told),
+        conversation=titled(known, told),
         turn=turn,
         turns=tuple(turns),
         memories={one.id: formed[memory_id_of(one.id)] for one in turns if memory_id_of(one.id) in formed},
         episodes=told,
-        earlier=turns[0].seq > known[0].first.seq,
-        later=turns[-1].seq < known[0].last.seq,
+        earlier=turns[0].seq > known.first.seq,
+        later=turns[-1].seq < known.last.seq,
     )
 
 
@@ -101,5 +104,18 @@ async def episodes(ctx: Context, reader: Reader, stream: Scope, *, limit: int) -
     return tuple(one for one in found if one.scope == stream)
 
 
-def _titled(summary: ConversationSummary, told: Sequence[Memory]) -> TitledConversation:
+async def of_event(ctx: Context, reader: Reader, event_id: UUID) -> TitledConversation:
+    """The conversation that an event was recorded in. Raises NotFound."""
+    turn = await event_of(ctx, reader, event_id)
+    return titled(await _summary(ctx, reader, turn), await episodes(ctx, reader, turn.scope, limit=1))
+
+
+async def _summary(ctx: Context, reader: Reader, turn: Event) -> ConversationSummary:
+    for summary in await ctx.store.conversations(reader, limit=1, stream=turn.scope):
+        return summary
+    raise NotFound("conversation of event", turn.id)  # all of its turns are in the archive
+
+
+def titled(summary: ConversationSummary, told: Sequence[Memory]) -> TitledConversation:
+    """The conversation with the title of the first of these episodes that has one."""
     return TitledConversation(summary=summary, title=next((one.title for one in told if one.title), None))

@@ -548,13 +548,34 @@ class AsyncRemembrancer(View):
         where = self._filter({"kinds": kinds, "session": session, "since": since, "until": until})
         return await engine.inspect.timeline(self._ctx, self._reader(), where, limit=listed(limit))
 
-    async def graph(self, memory_id: Identifier | None = None, *, limit: int = 60) -> Graph:
-        """Memories and the relations among them: up to `limit` (1 to 200) within two relations of one memory or,
-        without an id, of the most connected memories. Raises NotFound.
+    async def graph(
+        self,
+        memory_id: Identifier | None = None,
+        *,
+        speaker: str | None = None,
+        name: str | None = None,
+        conversation: Identifier | None = None,
+        limit: int = 60,
+    ) -> Graph:
+        """Who takes part in which conversation, what is mentioned, and how memories are related: up to `limit` (2 to
+        200) nodes around a memory, a `speaker`, a `name`, or the `conversation` of the event with that id.
+
+        Give at most one of these; without any: an overview of the newest turns and the most connected memories. Raises
+        InvalidInput, and NotFound for an unknown memory or event.
         """
-        around = None if memory_id is None else validation.identifier("memory_id", memory_id)
-        room = validation.whole("limit", limit, 1, MAX_LIMIT)
-        return await engine.graph.graph(self._ctx, self._reader(), around, limit=room)
+        chosen = {"memory_id": memory_id, "speaker": speaker, "name": name, "conversation": conversation}
+        given = [one for one, value in chosen.items() if value is not None]
+        if len(given) > 1:
+            raise InvalidInput(given[1], chosen[given[1]], f"None, where {given[0]} is given")
+        return await engine.graph.graph(
+            self._ctx,
+            self._reader(),
+            limit=validation.whole("limit", limit, 2, MAX_LIMIT),
+            memory=None if memory_id is None else validation.identifier("memory_id", memory_id),
+            speaker=validation.optional_name("speaker", speaker),
+            name=validation.optional_name("name", name),
+            conversation=None if conversation is None else validation.identifier("conversation", conversation),
+        )
 
     # ── consolidate ──────────────────────────────────────────────────────────────────────────────────────────────────
 

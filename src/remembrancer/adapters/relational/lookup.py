@@ -210,7 +210,7 @@ def hubs(connection: Connection, reader: Reader, where: Filter, *, limit: int) -
         f"SELECT m.n, m.id FROM ends {connection.dialect.then_join} memories m ON m.n = ends.n WHERE {kept.sql}),"
         " edges (source, target) AS MATERIALIZED ("
         "SELECT r.source, r.target FROM relations r WHERE r.source IN (SELECT n FROM kept)"
-        " AND r.target IN (SELECT n FROM kept)),"
+        " AND r.target + 0 IN (SELECT n FROM kept)),"  # "+ 0": searched by source only, not for every pair of ends
         " counted (n, edges) AS (SELECT n, count(*) FROM ("
         "SELECT source AS n FROM edges UNION ALL SELECT target FROM edges) AS each_end GROUP BY n)"
         " SELECT k.id, c.edges FROM counted c JOIN kept k ON k.n = c.n ORDER BY c.edges DESC, k.id LIMIT ?",

@@ -159,8 +159,8 @@ def title_of(memory: Any, length: int = 90) -> str:
 
 
 def conversation_title(conversation: TitledConversation) -> str:
-    """The conversation's title, or the name of its session."""
-    return one_line(conversation.title or conversation.summary.stream.session or "Outside of sessions")
+    """The conversation's title, or the name of its session, in one line."""
+    return one_line(conversation.name)
 
 
 def _harmless(value: object) -> object:

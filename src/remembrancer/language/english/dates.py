@@ -8,8 +8,8 @@ from typing import Final
 
 def spoken_date(moment: datetime) -> str:
     """The date as people write it, in UTC and in English whatever the locale: "Wednesday 4 March 2026"."""
-    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+    return f"{WEEKDAYS[moment.weekday()]} {moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 
-_WEEKDAYS: Final = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
+WEEKDAYS: Final = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 MONTHS: Final = tuple("January February March April May June July August September October November December".split())

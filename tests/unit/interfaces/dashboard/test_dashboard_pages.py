@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -10,9 +11,9 @@ import httpx
 import pytest
 from served import Served, asked
 
-from remembrancer.domain.relation import RelationKind
+from remembrancer.engine.graph import LinkKind
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
-from remembrancer.interfaces.dashboard.pages.memory import TIED_BY, TIES
+from remembrancer.interfaces.charts.graph import BACKWARDS, WORDS
 from remembrancer.interfaces.dashboard.rendering import PLACES, asset_address, assets, environment
 from remembrancer.jobs import overview
 from remembrancer.ports.embedder import Embedded
@@ -246,5 +247,41 @@ def test_no_template_contains_code_that_the_content_policy_forbids(forbidden: st
     assert found == []
 
 
-def test_every_kind_of_relation_has_words_for_both_ends() -> None:
-    assert (set(TIES), set(TIED_BY)) == (set(RelationKind), set(RelationKind))
+@pytest.mark.parametrize(
+    ("find", "said"),
+    [("Ana", "speaker"), ("Pexley", "name"), ("pexley", "name"), ("{id}", "memory"), ("<b>nobody</b>", "name")],
+)
+def test_the_graph_is_drawn_around_what_is_looked_for(find: str, said: str) -> None:
+    async def steps(served: Served) -> str:
+        await served.memory.observe("We asked Pexley <b> twice", actor="Ana", session="one")
+        [memory] = await served.memory.recent()
+        answer = await served.http.get("/graph", params={"find": find.replace("{id}", str(memory.id))}, headers=HTML)
+        return answer.text
+
+    page = asked(steps)
+    assert f'<h2 id="focus"><span class="badge">{said}</span>' in page
+    assert "<b>nobody</b>" not in page
+
+
+def test_a_click_on_a_node_goes_on_from_there() -> None:
+    async def steps(served: Served) -> tuple[list[str], list[int]]:
+        for place in range(3):
+            await served.memory.observe("We asked Pexley", actor="Ana & Bo", session=f"talk {place}")
+        page = (await served.http.get("/graph", headers=HTML)).text
+        links = sorted({html.unescape(link) for link in re.findall(r'<a href="(/graph\?[^"]*)"', page)})
+        return links, [(await served.http.get(link, headers=HTML)).status_code for link in links]
+
+    links, answers = asked(steps)
+    assert [link for link in links if link.startswith(("/graph?speaker", "/graph?name"))] == [
+        "/graph?name=Pexley",
+        "/graph?speaker=Ana+%26+Bo",
+    ]
+    assert set(answers) == {200}
+
+
+def test_an_empty_graph_gives_the_order_of_the_command() -> None:
+    assert "remembrancer link SOURCE supports TARGET" in got("/graph").text
+
+
+def test_every_kind_of_link_has_words_for_both_ends() -> None:
+    assert (set(WORDS), set(BACKWARDS)) == (set(LinkKind), set(LinkKind))

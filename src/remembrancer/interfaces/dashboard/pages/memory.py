@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Status
-from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.strength import Feedback
 from remembrancer.interfaces.charts.forgetting import forgetting_curve, forgetting_table
+from remembrancer.interfaces.charts.graph import BACKWARDS, WORDS
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import QueryFields, SubmittedForm
 from remembrancer.interfaces.dashboard.rendering import page, title_of
@@ -27,22 +27,6 @@ DONE: Final = {
     Feedback.HARMFUL.value: "Noted: it was harmful.",
     "forgotten": "It is forgotten: kept, but not recalled. You can restore it.",
     "restored": "It is restored, and recalled again.",
-}
-
-TIES: Final = {
-    RelationKind.SIMILAR: "similar to",
-    RelationKind.SUPPORTS: "supports",
-    RelationKind.CONTRADICTS: "contradicts",
-    RelationKind.DERIVED_FROM: "derived from",
-    RelationKind.SUPERSEDES: "supersedes",
-}
-"""Names of relations from a memory to another. `TIED_BY`: from the other to it."""
-TIED_BY: Final = {
-    RelationKind.SIMILAR: "similar to",
-    RelationKind.SUPPORTS: "supported by",
-    RelationKind.CONTRADICTS: "contradicted by",
-    RelationKind.DERIVED_FROM: "source of",
-    RelationKind.SUPERSEDES: "superseded by",
 }
 
 
@@ -69,8 +53,8 @@ async def memory_page(visit: ReadingVisit, memory_id: str) -> HTMLResponse:
         curve=forgetting_curve(curve, details.reviews),
         curve_table=forgetting_table(curve, details.reviews),
         by_id=by_id,
-        ties=TIES,
-        tied_by=TIED_BY,
+        ties=WORDS,
+        tied_by=BACKWARDS,
         is_retired=told.status is Status.RETIRED,
         done=DONE.get(done or ""),
     )
