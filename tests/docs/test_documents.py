@@ -9,28 +9,11 @@ from pathlib import Path
 import pytest
 
 from reference import pages
+from reference.http import operations
 from remembrancer.config import Settings
-from remembrancer.facade import View
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-
-
-@pytest.mark.parametrize(
-    "page",
-    [ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "python.md", ROOT / "docs" / "presets.md"],
-    ids=lambda page: page.name,
-)
-def test_the_python_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shown = blocks(page, "python")
-    assert shown
-    for block in shown:
-        exec(compile(block, page.name, "exec"), {})  # noqa: S102  our own page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -43,12 +26,19 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("facade", View.__subclasses__())
-def test_every_method_of_the_memory_is_documented(facade: type) -> None:
-    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"`(?:rem\.)?(\w+)(?:\(|`)", page))
-    public = {name for name in vars(facade) if not name.startswith("_")}
-    assert public - told == set()
+ROUTE = re.compile(r"`(GET|POST|PATCH|DELETE) (/(?:v1|api)/[^`? ]*)")
+
+
+def test_every_route_that_a_page_names_is_served() -> None:
+    there = {(method, bare(path)) for method, path, _ in operations()}
+    named = {(*one, page.name) for page in PAGES for one in ROUTE.findall(page.read_text(encoding="utf-8"))}
+    assert len(named) > 8
+    assert [one for one in named if (one[0], bare(one[1])) not in there] == []
+
+
+def bare(path: str) -> str:
+    """A path without the names of its parameters: `/v1/memories/{}`."""
+    return re.sub(r"\{[^}]*\}", "{}", path)
 
 
 def test_every_setting_is_documented() -> None:
