@@ -81,7 +81,7 @@ def test_all_of_it_is_in_json(cli: Cli, ids: dict[str, str]) -> None:
     assert memory.keys() == {"memory", "cue", "places", "why"}
     assert [place["preset"] for place in memory["places"]] == ["default", "crewship"]
     assert memory["places"][0].keys() == {
-        "preset", "returned", "rank", "score", "stage", "reason", "leading", "parts",
+        "preset", "returned", "rank", "score", "stage", "reason", "leading", "groups", "parts",
     }  # fmt: skip
 
 

@@ -17,7 +17,8 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.diversity import jaccard
-from remembrancer.policies.ranking.leading import Weight, Weights, leading, setting_apart
+from remembrancer.policies.ranking.leading import leading, setting_apart
+from remembrancer.policies.ranking.signals import SignalGroup
 from remembrancer.presets.spec import Preset
 from remembrancer.values import dataclass
 
@@ -53,9 +54,9 @@ class RankUnderPreset:
     reason: str = ""
 
     @property
-    def leading(self) -> Weights | None:
-        """The two parts with the most weight in its score."""
-        return None if self.parts is None else leading(self.parts)
+    def leading(self) -> str | None:
+        """The two groups of signals that add the most to its score, in words."""
+        return None if self.parts is None else _named(leading(self.parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,24 +220,24 @@ def _rank_in_words(alike: Sequence[RankUnderPreset], places: Sequence[RankUnderP
 
 
 def _lifted(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
-    """The parts of its score that are above the median of the compared memories; without any, those with the most
-    weight.
+    """The groups of signals that add more than the median of the compared memories; without any, those that add the
+    most.
     """
     if place.parts is None:
         return ""
     high = setting_apart(place.parts, kin[place.preset].all, above=True)
-    return f": high {_valued(high)}" if high else f": {leading(place.parts)}"
+    return f": strong in {_named(high)}" if high else f": mostly {_named(leading(place.parts))}"
 
 
 def _lowered(place: RankUnderPreset, kin: Mapping[str, _Kin]) -> str:
-    """The parts of its score that are below the median of the memories that the preset returned."""
+    """The groups of signals that add less than the median of the memories that the preset returned."""
     among = kin[place.preset]
     low = () if place.parts is None else setting_apart(place.parts, among.returned or among.all, above=False)
-    return f": low {_valued(low)}" if low else ""
+    return f": weak in {_named(low)}" if low else ""
 
 
-def _valued(parts: Sequence[Weight]) -> str:
-    return ", ".join(f"{part.label} {part.value:.2f}" for part in parts)
+def _named(groups: Sequence[SignalGroup]) -> str:
+    return " and ".join(groups) or "nothing"
 
 
 def _listed(words: Sequence[str], more: int) -> str:

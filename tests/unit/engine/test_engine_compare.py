@@ -97,7 +97,7 @@ def test_nothing_relevant_compares_nothing(told: Remembrancer) -> None:
 def test_a_score_comes_with_the_parts_that_made_it(told: Remembrancer) -> None:
     [place] = named(told.presets.compare(QUESTION, [BY_IMPORTANCE]), "grave").places
     assert place.parts is not None
-    assert (place.score, place.parts.contribution, str(place.leading)) == (0.5, 0.5, "confidence 0.50")
+    assert (place.score, place.parts.contribution, place.leading) == (0.5, 0.5, "the memory itself")
 
 
 @pytest.mark.parametrize(
@@ -150,18 +150,18 @@ def test_a_pinned_memory_is_reported_as_part_of_every_answer(told: Remembrancer)
 def test_the_reasons_name_the_best_preset_and_why_another_leaves_it_out(told: Remembrancer) -> None:
     short = replace(BY_IMPORTANCE, name="short", limits=Limits(usual=1, most=1))
     why = named(told.presets.compare(QUESTION, [BY_WORDS, short]), "exact").why
-    assert why.startswith("rank 1 under words: high lexical ")
-    assert why.endswith("; not under short (ranked 2: low importance 0.25)")
+    assert why.startswith("rank 1 under words: strong in words")
+    assert why.endswith("; not under short (ranked 2: weak in the memory itself)")
 
 
 def test_the_reasons_name_the_worst_preset_when_all_return_it(told: Remembrancer) -> None:
     why = named(told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE]), "grave").why
-    assert why.startswith("rank 1 under importance: high importance 1.00; rank 2 under words")
+    assert why.startswith("rank 1 under importance: strong in the memory itself; rank 2 under words")
 
 
 def test_the_reasons_name_no_preset_where_all_agree(told: Remembrancer) -> None:
     why = named(told.presets.compare(QUESTION, [BY_WORDS, replace(BY_WORDS, name="same")]), "exact").why
-    assert why.startswith("rank 1 everywhere: high lexical ")
+    assert why.startswith("rank 1 everywhere: strong in words")
 
 
 def test_the_reasons_name_two_presets_and_count_the_rest(told: Remembrancer) -> None:

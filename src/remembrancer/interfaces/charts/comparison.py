@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -24,7 +23,10 @@ BESIDE: Final = 112.0
 """Pixels for titles, on either side of the columns."""
 WIDE_COLUMN, NARROW_COLUMN = 66.0, 48.0
 LISTED, LISTED_COLUMN, LISTED_ROW = 300.0, 128.0, 84.0
-"""In a document: the width of either margin (memories, reasons), the width of a preset, the height of a row."""
+"""In a document: the width of either margin (memories, reasons), the width of a preset, the least height of a row."""
+LINE: Final = 16.0
+MOST_LINES: Final = 12
+"""The most lines of a reason."""
 _CRAMPED: Final = 72.0
 
 
@@ -57,15 +59,15 @@ def comparison_table(comparison: ComparisonOut) -> Markup:
 def comparison_document(comparison: ComparisonOut) -> str:
     """An SVG document: the chart, and below it a row for each memory with the reason why the presets differ.
 
-    For each preset the row has the memory's rank, its score, the parts of the score as a bar, and the two parts that
-    weigh most; or why the memory is not returned.
+    For each preset the row has the memory's rank, its score, what each group of signals adds to it as a bar, and the
+    groups that add the most; or why the memory is not returned. A row is as high as its texts need.
     """
     title = f"What each preset returns for \u201c{comparison.query}\u201d"
     if not comparison.memories:
         return document("comparison", title, "No preset returns anything.", [])
     description = (
-        f"{_finding(comparison)}. {_alike(comparison)} As of {minute(comparison.asked_at)} UTC. Bars: the parts of the"
-        " score; a full bar is the best score of the preset."
+        f"{_finding(comparison)}. {_alike(comparison)} As of {minute(comparison.asked_at)} UTC. Bars: what the score is"
+        " made of; a full bar is the best score of the preset. A second ring: returned by that preset only."
     )
     chart = _drawn(comparison, LISTED, LISTED_COLUMN, ContainerWidths.ANY)
     bests = [
@@ -74,60 +76,56 @@ def comparison_document(comparison: ComparisonOut) -> str:
         )
         for column in range(len(comparison.answers))
     ]
-    rows = joined(_listed(number, one, bests) for number, one in enumerate(comparison.memories))
-    table = Picture(marks=rows, height=LISTED_ROW * len(comparison.memories), width=chart.width)
-    shown = (place.parts for one in comparison.memories for place in one.places if place.returned)
+    rows, down = NOTHING, 0.0
+    for number, one in enumerate(comparison.memories):
+        row, lines = _listed(number, one, bests)
+        rows += element("g", row, transform=f"translate(0 {down:g})")
+        down += max(LISTED_ROW, 18.0 + LINE * lines)
+    table = Picture(marks=rows, height=down, width=chart.width)
+    shown = (place.groups for one in comparison.memories for place in one.places if place.returned)
     return document(
-        "comparison", title, description, [chart, table], bare_legend(part for part in shown if part is not None)
+        "comparison", title, description, [chart, table], bare_legend(groups for groups in shown if groups is not None)
     )
 
 
-def _listed(number: int, one: ComparedOut, bests: Sequence[float]) -> Markup:
-    """The list row of one memory, whose cells are aligned with the columns of the chart. `bests`: the best score under
-    each preset.
+def _listed(number: int, one: ComparedOut, bests: Sequence[float]) -> tuple[Markup, int]:
+    """The row of one memory, whose cells are aligned with the columns of the chart, and its lines of text. `bests`: the
+    best score under each preset.
     """
-    top, right = number * LISTED_ROW, LISTED + LISTED_COLUMN * len(bests)
-    marks = element("line", x1=0.0, x2=right + LISTED, y1=top, y2=top, class_="chart-grid")
-    marks += _disc(number, DISC + 2.0, top + 24.0)
-    marks += _lines([fitted(one.cue.heading, LISTED - 56.0, SMALL)], 40.0, top + 18.0, "chart-note")
-    marks += _lines(wrapped(titled(one.memory), LISTED - 56.0, 3, SMALL), 40.0, top + 35.0, None)
+    right = LISTED + LISTED_COLUMN * len(bests)
+    heading = fitted(one.cue.heading, LISTED - 56.0, SMALL)
+    texts = wrapped(titled(one.memory), LISTED - 56.0, 4, SMALL)
+    why = wrapped(one.why, LISTED - 24.0, MOST_LINES, SMALL)
+    marks = element("line", x1=0.0, x2=right + LISTED, y1=0.0, y2=0.0, class_="chart-grid")
+    marks += _disc(number, DISC + 2.0, 24.0)
+    marks += _lines([heading], 40.0, 18.0, "chart-note")
+    marks += _lines(texts, 40.0, 35.0, None)
+    lines = [1 + len(texts), len(why)]
     for column, (place, best) in enumerate(zip(one.places, bests, strict=True)):
-        marks += _place(place, LISTED + LISTED_COLUMN * column + 6.0, top, best or 1.0)
-    return marks + _lines(wrapped(one.why, LISTED - 24.0, 4, SMALL), right + 12.0, top + 18.0, "chart-note")
+        cell, taken = _place(place, LISTED + LISTED_COLUMN * column + 6.0, best or 1.0)
+        marks += cell
+        lines.append(taken)
+    return marks + _lines(why, right + 12.0, 18.0, "chart-note"), max(lines)
 
 
-def _place(place: PlaceOut, left: float, top: float, best: float) -> Markup:
+def _place(place: PlaceOut, left: float, best: float) -> tuple[Markup, int]:
+    """The cell of one preset, and the lines of text that it takes."""
     room = LISTED_COLUMN - 12.0
     if not place.returned or place.rank is None or place.score is None:
-        return _lines(wrapped(place.reason or "", room, 4, SMALL), left, top + 18.0, "chart-note")
-    marks = _lines([f"{place.rank}"], left, top + 18.0, "chart-strong")
-    marks += _lines([f"{place.score:.2f}"], left + 22.0, top + 18.0, None)
-    if place.parts is not None:
-        bar = bare_bar(place.parts, room * place.score / best)
-        marks += element("g", bar, transform=f"translate({left:g} {top + 26.0:g})")
-    return marks + _lines(
-        [_weight(part, room) for part in _weights(place.leading or "")], left, top + 51.0, "chart-note"
-    )
-
-
-def _weights(leading: str) -> list[str]:
-    """The parts of a score that weigh most, each with the sign that joins it to the previous one.
-
-    >>> _weights("coverage 0.17 + similarity 0.12")
-    ['coverage 0.17', '+ similarity 0.12']
-    """
-    return re.split(r" (?=[+×] )", leading.replace("_", " "))
-
-
-def _weight(part: str, room: float) -> str:
-    """One part, fitted to a width: its name is shortened, its number is not."""
-    name, _, value = part.rpartition(" ")
-    return f"{fitted(name, room - text_width(f' {value}', SMALL), SMALL)} {value}"
+        reason = wrapped(place.reason or "", room, MOST_LINES, SMALL)
+        return _lines(reason, left, 18.0, "chart-note"), len(reason)
+    marks = _lines([f"{place.rank}"], left, 18.0, "chart-strong")
+    marks += _lines([f"{place.score:.2f}"], left + 22.0, 18.0, None)
+    if place.groups is not None:
+        bar = bare_bar(place.groups, room * place.score / best)
+        marks += element("g", bar, transform=f"translate({left:g} 26)")
+    leading = wrapped(place.leading or "", room, MOST_LINES, SMALL)
+    return marks + _lines(leading, left, 51.0, "chart-note"), 2 + len(leading)
 
 
 def _lines(lines: Sequence[str], left: float, top: float, class_: str | None) -> Markup:
     return joined(
-        element("text", line, x=left, y=top + row * 16.0, font_size=SMALL, class_=class_)
+        element("text", line, x=left, y=top + row * LINE, font_size=SMALL, class_=class_)
         for row, line in enumerate(lines)
         if line
     )
@@ -148,13 +146,18 @@ def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Contai
 
 
 def _head(preset: str, index: int, x: float, column: float, width: float) -> Markup:
-    """The name above a column. In narrow columns, names alternate between two lines to have twice the width."""
+    """The name above a column, on up to two lines. In narrow columns, names alternate between two lines to have twice
+    the width.
+    """
     staggered = column < _CRAMPED
-    words = fitted(preset, (1.8 * column if staggered else column) - 6.0, SMALL)
-    half = text_width(words, SMALL) / 2
-    middle = min(max(x, half), max(width - half, half))
-    y = 16.0 if staggered and index % 2 == 0 else 32.0
-    return element("text", words, x=middle, y=y, text_anchor="middle", class_="chart-strong", font_size=SMALL)
+    lines = wrapped(preset, (1.8 * column if staggered else column) - 6.0, 1 if staggered else 2, SMALL)
+    marks = NOTHING
+    for row, words in enumerate(lines):
+        half = text_width(words, SMALL) / 2
+        middle = min(max(x, half), max(width - half, half))
+        y = 16.0 if staggered and index % 2 == 0 else 32.0 - LINE * (len(lines) - 1 - row)
+        marks += element("text", words, x=middle, y=y, text_anchor="middle", class_="chart-strong", font_size=SMALL)
+    return marks
 
 
 def _line(one: ComparedOut, xs: Sequence[float]) -> Markup:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.charts.lines import ACROSS
-from remembrancer.interfaces.charts.svg import FONT, element, fitted, joined, text_width, wrapped
+from remembrancer.interfaces.charts.svg import FONT, element, joined, text_width, wrapped
 
 FAMILY: Final = "Source Sans Pro"
 """The font of every PNG, from the package font-source-sans-pro. Other scripts need a system font."""
@@ -22,24 +22,29 @@ MOST_DOTS: Final = 40_000_000
 """Larger documents are drawn at a smaller scale, because each dot takes four bytes of memory."""
 MARGIN: Final = 40.0
 _TITLE: Final = 20.0
+_TITLE_LINE: Final = 26.0
 _LINE: Final = 20.0
 _SWATCH: Final = 26.0
+_LONGEST_LABEL: Final = 8
+"""The most lines of a label."""
 
 LegendEntries = Iterable[tuple[Markup, str]]
 """A legend: marks of 18 by 14 pixels, each with its label."""
 
 
 def document(name: str, title: str, description: str, pictures: Sequence[Picture], legend: LegendEntries = ()) -> str:
-    """An SVG document: the title on one line, `description` on up to three, the pictures below each other, then the
-    legend.
+    """An SVG document: the title on up to two lines, `description` on up to four, the pictures below each other, then
+    the whole legend.
 
     `name` and `description` are those of `figure`. A picture without a width is drawn 1,000 pixels wide. Attributes
     such as `var(--blue)` are replaced by the colour.
     """
     width = max((picture.width or ACROSS for picture in pictures), default=ACROSS)
-    down = MARGIN + _TITLE / 2
-    marks = [element("text", fitted(title, width, _TITLE), y=down, font_size=_TITLE, class_="chart-strong")]
-    for line in wrapped(description, width, 3):
+    down, marks = MARGIN + _TITLE / 2 - _TITLE_LINE, list[Markup]()
+    for line in wrapped(title, width, 2, _TITLE) or [""]:
+        down += _TITLE_LINE
+        marks.append(element("text", line, y=down, font_size=_TITLE, class_="chart-strong"))
+    for line in wrapped(description, width, 4):
         down += _LINE
         marks.append(element("text", line, y=down, font_size=FONT, class_="chart-note"))
     down += _LINE
@@ -78,15 +83,22 @@ def png(svg: str) -> bytes:
 
 
 def _legend(entries: LegendEntries, width: float, top: float) -> tuple[Markup, float]:
-    """The entries next to each other, on as many lines as needed, and the end of the last line, in pixels."""
+    """The entries next to each other, on as many lines as they need, and the end of the last line, in pixels. A label
+    that is wider than the document is broken.
+    """
     x, y, marks = 0.0, top, list[Markup]()
     for mark, words in entries:
-        taken = _SWATCH + text_width(words) + _LINE
-        if x and x + taken > width:
+        lines = wrapped(words, width - _SWATCH, _LONGEST_LABEL)
+        taken = _SWATCH + max(map(text_width, lines), default=0.0) + _LINE
+        if x and x + taken > width + _LINE:
             x, y = 0.0, y + _LINE
-        label = element("text", words, x=_SWATCH, y=11.5, font_size=FONT, class_="chart-note")
+        label = joined(
+            element("text", line, x=_SWATCH, y=11.5 + _LINE * row, font_size=FONT, class_="chart-note")
+            for row, line in enumerate(lines)
+        )
         marks.append(element("g", mark, label, transform=f"translate({x:g} {y:g})"))
         x += taken
+        y += _LINE * (len(lines) - 1)
     return joined(marks), y + _LINE if marks else y
 
 

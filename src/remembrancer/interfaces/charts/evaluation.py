@@ -29,7 +29,8 @@ from remembrancer.evaluation.tables import CATEGORY_METRIC, sheet
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.charts.panel import DASHED, DOTTED, Panel, Point, row_panel, sample
-from remembrancer.interfaces.charts.svg import HUES, SMALL, fitted, joined
+from remembrancer.interfaces.charts.svg import SMALL, fitted, joined
+from remembrancer.interfaces.palette import HUES
 from remembrancer.values import dataclass
 
 T = TypeVar("T")

@@ -1,6 +1,4 @@
-"""SVG and HTML elements with escaped texts; texts cut to a width, which is estimated without the font; and the names of
-hues, whose light and dark colours are in the style sheet.
-"""
+"""SVG and HTML elements with escaped texts; texts cut to a width, which is estimated without the font."""
 
 from __future__ import annotations
 
@@ -17,8 +15,6 @@ from remembrancer.interfaces.text import one_line
 NOTHING: Final = Markup()
 _NO_XML: Final = str.maketrans(dict.fromkeys("\ufffe\uffff"))
 """Characters that XML does not allow, besides control characters."""
-HUES: Final = ("blue", "ochre", "green", "violet", "slate")
-"""The hues of data in palette.css, distinguishable with any kind of colour vision."""
 FONT: Final = 13.0
 """Font sizes in pixels: of labels, and (SMALL) of notes beside axes."""
 SMALL: Final = 12.0

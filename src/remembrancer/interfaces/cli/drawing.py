@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from remembrancer.interfaces.palette import HUE_OF, TERMINAL
 from remembrancer.interfaces.text import minute, one_line, shown, speaker, titled
 from remembrancer.values import dataclass
 
@@ -186,8 +187,8 @@ def group_bars(groups: Mapping[str, float], full: float) -> Table:
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(width=BAR_CELLS)
     grid.add_column(justify="right", no_wrap=True)
-    for (name, added), colour in zip(groups.items(), COLOURS, strict=False):
-        bar = Bar(full or 1.0, 0, min(added, full), width=BAR_CELLS, color=colour)
+    for name, added in groups.items():
+        bar = Bar(full or 1.0, 0, min(added, full), width=BAR_CELLS, color=TERMINAL[HUE_OF[name]])
         grid.add_row(name, bar, f"{added:.3f}")
     return grid
 
@@ -202,22 +203,28 @@ def part_bars(root: PartOut, full: float) -> Table:
     grid.add_column(justify="right", style="dim", no_wrap=True)
     grid.add_column(width=BAR_CELLS)
     grid.add_column(justify="right", no_wrap=True)
-    for number, part in enumerate(leaves(root)):
-        _add_part(grid, part, full, COLOURS[number % len(COLOURS)], 0)
+    for part in leaves(root):
+        _add_part(grid, part, full, 0)
     grid.add_row(Text(root.label, style="dim"), "", "", Text(f"{root.contribution:.3f}", style="bold"))
     return grid
 
 
-def _add_part(grid: Table, part: PartOut, full: float, colour: str, depth: int) -> None:
+def _add_part(grid: Table, part: PartOut, full: float, depth: int) -> None:
+    from remembrancer.policies.ranking.groups import group_of  # noqa: PLC0415 - with it comes numpy
+
     if part.value is None:
         return
+    first = part
+    while first.parts:
+        first = first.parts[0]
+    colour = TERMINAL[HUE_OF[group_of(first.label)]]
     bar = Bar(full, 0, min(part.contribution, full), width=BAR_CELLS, color=colour)
     grid.add_row(f"{'  ' * depth}{part.label}", f"{part.value:.3f}", bar, f"{part.contribution:.3f}")
     for inner in part.parts:
         if part.multiplied:
             _add_factor(grid, inner, depth + 1, sign="× ")
         else:
-            _add_part(grid, inner, full, colour, depth + 1)
+            _add_part(grid, inner, full, depth + 1)
 
 
 def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:

@@ -244,7 +244,8 @@ def _place(preset: str, rank: int, returned: bool) -> comparison.PlaceOut:
         score=0.74,
         stage=Stage.RETURNED if returned else Stage.LIMIT,
         reason=None if returned else f"ranked {rank}, but the limit is 5",
-        leading="lexical and similarity",
+        leading="words and meaning",
+        groups={"meaning": 0.3, "words": 0.44},
         parts=_PARTS,
     )
 

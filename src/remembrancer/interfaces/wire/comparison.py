@@ -11,6 +11,7 @@ from remembrancer.domain.recall import Stage
 from remembrancer.interfaces.wire.memories import CueOut, MemoryOut
 from remembrancer.interfaces.wire.recall import PartOut
 from remembrancer.interfaces.wire.shape import Derived, Wire
+from remembrancer.policies.ranking.groups import by_group
 from remembrancer.policies.ranking.scoring import signal_names
 from remembrancer.policies.ranking.signals import MEANINGS
 from remembrancer.presets.catalogue import PRESETS
@@ -62,7 +63,8 @@ class PresetOut(Wire):
 
 class PlaceOut(Derived):
     """The outcome for a memory under one preset. `rank`: among the hits, or among the candidates if it was not
-    `returned`; null if no search found it. `leading`: the labels of the two largest parts of its score.
+    `returned`; null if no search found it. `groups`: what each group of signals adds to its score; null if no search
+    found it. `leading`: the two groups that add the most.
     """
 
     preset: str
@@ -72,6 +74,7 @@ class PlaceOut(Derived):
     stage: Stage | None
     reason: str | None
     leading: str | None
+    groups: dict[str, float] | None
     parts: PartOut | None
 
     @classmethod
@@ -79,7 +82,7 @@ class PlaceOut(Derived):
         return cls.copied(
             place,
             reason=place.reason or None,
-            leading=None if place.leading is None else str(place.leading),
+            groups=None if place.parts is None else by_group(place.parts),
             parts=None if place.parts is None else PartOut.of(place.parts),
         )
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from remembrancer.interfaces import charts, dashboard
-from remembrancer.interfaces.charts import svg
+from remembrancer.interfaces import charts, dashboard, palette
 
 ASSETS = Path(dashboard.__file__).parent / "assets"
 SHEET = (ASSETS / "charts.css").read_text(encoding="utf-8")
@@ -19,7 +18,7 @@ THEMES = {
     "dark": {name: dark for name, _, dark in PALETTE},
 }
 each_theme = pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
-HUES = [*svg.HUES, "red"]
+HUES = [*palette.HUES, "red"]
 SEEN: dict[str, tuple[tuple[float, float, float], ...]] = {
     "all": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "no red": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
@@ -85,7 +84,7 @@ def test_words_can_be_read_on_the_ground_of_a_state(theme: Theme, state: str) ->
 
 
 def test_data_have_five_hues() -> None:
-    assert len(svg.HUES) == 5
+    assert len(palette.HUES) == 5
 
 
 @each_theme

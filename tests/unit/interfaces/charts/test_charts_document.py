@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from charted import a_comparison, a_curve, a_part, a_place
+from charted import a_comparison, a_curve, a_place
 from markupsafe import Markup
 from png import read_png
 
@@ -19,6 +19,7 @@ from remembrancer.interfaces.charts.comparison import comparison_document
 from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.forgetting import forgetting_document
 from remembrancer.interfaces.charts.frame import Picture
+from remembrancer.interfaces.charts.svg import text_width
 from remembrancer.interfaces.wire.comparison import ComparisonOut
 from remembrancer.interfaces.wire.memories import CurveOut
 from remembrancer.presets.default import DEFAULT
@@ -84,14 +85,22 @@ def test_a_comparison_is_as_high_as_it_has_memories_and_ranks() -> None:
 
 
 def test_a_comparison_has_rank_score_and_parts_or_the_reason_for_none() -> None:
-    parts = a_part("total", 0.5, 0.5, a_part("similarity", 0.6, 0.3), a_part("importance", 0.4, 0.2))
     comparison = a_comparison([[1, None]])
-    place = a_place("preset-0", 2).model_copy(update={"parts": parts, "leading": "similarity 0.30 + importance 0.20"})
+    made = {"groups": {"meaning": 0.3, "the memory itself": 0.2}, "leading": "meaning and the memory itself"}
+    place = a_place("preset-0", 2).model_copy(update=made)
     memory = comparison.memories[0].model_copy(update={"places": [place, comparison.memories[0].places[1]]})
-    svg = comparison_document(comparison.model_copy(update={"memories": [memory]}))
-    texts = written(svg)
-    told = ["2", "0.50", "similarity 0.30", "+ importance 0.20", "below the limit", "similarity", "importance"]
+    texts = written(comparison_document(comparison.model_copy(update={"memories": [memory]})))
+    told = ["2", "0.50", "meaning and the", "memory itself", "below the limit", "meaning", "the memory itself"]
     assert texts[texts.index("2") :] == told
+
+
+def test_a_long_reason_is_whole_and_its_row_as_high_as_it() -> None:
+    short, long = a_comparison([[1, 2]]), a_comparison([[1, 2]])
+    why = "not under preset-1, for " + " ".join(f"reason-{number}" for number in range(18))
+    long = long.model_copy(update={"memories": [long.memories[0].model_copy(update={"why": why})]})
+    drawn = comparison_document(long)
+    assert " ".join(line for line in written(drawn) if "reason-" in line or "not under" in line) == why
+    assert height(drawn) > height(comparison_document(short))
 
 
 def test_a_curve_is_described_in_the_words_of_the_memory_and_of_the_forecast() -> None:
@@ -115,8 +124,16 @@ def test_no_rule_for_narrow_places_or_dark_ground_is_left() -> None:
 
 
 def test_the_legend_takes_as_many_lines_as_it_needs() -> None:
-    one, three = (document("plot", "", "", [], [(Markup(), "word " * 12)] * count) for count in (1, 3))
+    one, three = (document("plot", "", "", [], [(Markup(), "word " * 14)] * count) for count in (1, 3))
     assert height(three) - height(one) == 40
+
+
+def test_the_legend_is_within_the_document_and_whole() -> None:
+    label = " ".join(f"word-{number}" for number in range(60))
+    drawn = document("plot", "", "", [], [(Markup(), "short"), (Markup(), label), (Markup(), "short")])
+    lines = [line for line in written(drawn) if line.startswith("word-")]
+    assert " ".join(lines) == label
+    assert max(text_width(line) for line in lines) <= 1_000
 
 
 def test_a_picture_does_not_name_the_program_that_drew_it(told: Remembrancer) -> None:

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from remembrancer.domain.memory import Tier
 from remembrancer.errors import NotFound
-from remembrancer.interfaces.charts.score import score_bar, score_legend, score_table
+from remembrancer.interfaces.charts.score import score_bar, score_table
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import QueryFields, kept
 from remembrancer.interfaces.dashboard.rendering import page
@@ -30,7 +30,7 @@ async def search(visit: ReadingVisit) -> HTMLResponse:
     """The search page. `why`: the id of a memory; the page explains why it is not among the hits."""
     asked = QueryFields(visit.request.query_params)
     question = asked.text("q")
-    told: dict[str, Any] = {"recall": None, "bars": [], "legend": "", "why_not": None, "unknown": None}
+    told: dict[str, Any] = {"recall": None, "bars": [], "why_not": None, "unknown": None}
     if question is not None:
         told |= await _answer(visit, question, asked)
     return page(
@@ -65,14 +65,11 @@ async def _answer(visit: Visit, question: str, asked: QueryFields) -> dict[str, 
         "walk_depth": 1 if asked.flag("walk") else 0,
     }
     recall = RecallOut.of(await visit.memory.recall(question, explain=True, mark=False, **filters))
-    scores = [hit.explanation.parts for hit in recall.hits]
     best = max((hit.score for hit in recall.hits), default=1.0)
     told: dict[str, Any] = {
         "recall": recall,
-        "bars": [
-            score_bar(hit.explanation.parts, scale=best) + score_table(hit.explanation.parts) for hit in recall.hits
-        ],
-        "legend": score_legend(scores),
+        "bars": [score_bar(hit.explanation.groups, scale=best) for hit in recall.hits],
+        "tables": [score_table(hit.explanation.parts) for hit in recall.hits],
     }
     wanted = asked.identifier("why")
     if wanted is not None:
