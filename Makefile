@@ -10,7 +10,7 @@ MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights
 MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: demo test check browser format bench bench-life bench-quality fuzz-http docs dist lock clean help
+.PHONY: demo test test-install check browser format bench bench-life bench-quality fuzz-http docs dist lock clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,6 +20,9 @@ demo: $(VENV)/installed ## remember six weeks of conversation, then answer six h
 
 test: $(VENV)/dev browser ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-install: dist $(VENV)/dev ## install the wheels and sdists in empty environments, with each extra (ten minutes)
+	$(BIN)/python distributions/check_installs.py
 
 browser: ## install Chromium and its driver on Debian, for the dashboard's tests
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
