@@ -15,7 +15,7 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(VENV)/installed ## remember six weeks of conversation, then answer six hard questions
+demo: $(VENV)/installed ## remember six weeks of a chat, answer six questions, and compare with grep and cosine
 	@$(BIN)/remembrancer demo
 
 test: $(VENV)/dev browser ## run all tests

@@ -60,6 +60,7 @@ WRONG = {
     "mcp --port 8000": "expected --http",
     "worker --only nope": "expected one of index, segment",
     "demo --db x.db": "expected --keep FILE",
+    "demo --all --hard": "expected one of the two",
 }
 
 

@@ -1,49 +1,79 @@
-"""The `demo` command: records a conversation history and asks six questions."""
+"""The `demo` command: records a conversation history, asks it questions, and compares the answers with grep and cosine
+similarity.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final, TypedDict
+from typing import TYPE_CHECKING, Annotated, Final, NotRequired, TypedDict
 from uuid import UUID
 
-from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from remembrancer import Recall, Remembrancer
+from remembrancer.compose import choose_embedder
 from remembrancer.errors import InvalidInput
+from remembrancer.evaluation.baselines import Dense, Grep
+from remembrancer.evaluation.dataset import DatasetTurn, Transcript
+from remembrancer.evaluation.system import System
 from remembrancer.ingest import read
-from remembrancer.interfaces.cli.drawing import Legend, Renderables, Shares, Shorter, indented, leaves, said
+from remembrancer.interfaces.charts.strength import StrengthCurve, forecast_text
+from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented, said
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.cli.recording import SkippedRecords, record
-from remembrancer.interfaces.text import counted, one_line, shown
-from remembrancer.interfaces.wire.recall import DemoAnswerOut, DemoOut, HitOut, RecallOut, milliseconds
+from remembrancer.interfaces.text import counted, one_line
+from remembrancer.interfaces.wire.memories import CurveOut
+from remembrancer.interfaces.wire.recall import (
+    DemoAnswerOut,
+    DemoOut,
+    DemoRankedOut,
+    DemoTotalsOut,
+    RecallOut,
+    milliseconds,
+)
 from remembrancer.values import dataclass
 
+if TYPE_CHECKING:
+    from remembrancer.domain.recall import Hit
+    from remembrancer.ports.embedder import Embedder
+
+ASKED_AT: Final = datetime(2026, 4, 15, 9, tzinfo=UTC)
+"""The morning after the history ends."""
+ABOUT: Final = "six weeks of a team's chat"
+MEMORY: Final = "memory"
+NAMES: Final = {MEMORY: "this memory", "grep": "grep", "cosine": "cosine similarity"}
 READ_TO: Final = 10
-"""The limit of hits per question. The first `SHOWN` are printed."""
-SHOWN: Final = 3
-BAR_CELLS: Final = 20
-GOLD: Final = "bold green"
+"""The limit of answers per question and system."""
+NEAR: Final = 3
+SHOWN: Final = 6
+"""The number of everyday questions that are printed: the first ones of the file."""
+CURVE_DAYS: Final = 120
+POINTS: Final = 241
+CURVE_ROWS: Final = 6
+GOOD, BAD = "bold green", "yellow"
 
 
 class DemoQuestion(TypedDict):
-    """A question of the demonstration. `gold`: the keys of the turns that contain its answer."""
+    """A question of the demonstration. `gold`: the keys of the turns that contain its answer; empty if none does.
+    `why`: what makes a hard question hard.
+    """
 
     question: str
-    asked_at: str
     gold: list[str]
-    why: str
+    why: NotRequired[str]
 
 
 @dataclass
@@ -59,13 +89,15 @@ class SettableClock:
 def demo(
     call: Invocation,
     *,
+    hard: Annotated[bool, "Ask six questions that are hard to find answers for instead."] = False,
+    every: Annotated[bool, "--all", "List the results of all everyday questions instead."] = False,
     keep: Annotated[Path | None, "FILE", "Keep the database in this file; it must not exist."] = None,
 ) -> None:
     """See how recall works, in a minute.
 
-    Records six weeks of a small team's chat with its agent, indexes it, and asks six questions that are hard for word
-    search alone. For each question it prints the best three hits with the parts of their scores, and whether the turns
-    that contain the answer were found. Uses a temporary database unless --keep names one.
+    Records six weeks of a small team's chat with its agent, indexes it, and asks six everyday questions: what the
+    memory ranks first, beside what grep and cosine similarity rank first. Then why one answer was found, a question
+    that nothing answers, and a forgetting curve. Uses a temporary database unless --keep names one.
 
     Example: remembrancer demo --keep demo.db
     """
@@ -73,138 +105,263 @@ def demo(
         raise InvalidInput("--db", call.db, "--keep FILE: the demonstration has a database of its own")
     if keep is not None and keep.exists():
         raise InvalidInput("--keep", str(keep), "a file that does not exist yet")
-    questions: list[DemoQuestion] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
-    clock = SettableClock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
+    if hard and every:
+        raise InvalidInput("--all", "with --hard", "one of the two: --all lists the everyday questions")
+    questions: list[DemoQuestion] = json.loads(_data("questions.json").read_text(encoding="utf-8"))[
+        "hard" if hard else "everyday"
+    ]
+    clock = SettableClock(ASKED_AT - timedelta(hours=1))
     with TemporaryDirectory(prefix="remembrancer-demo-") as folder:
         settings = replace(call.settings, db=str(keep or Path(folder) / "demo.db"))
         with call.opened(create=True, settings=settings, clock=clock) as memory:
-            keys = _take_in(call, memory)
+            turns = _take_in(call, memory)
             call.index(memory)
             stats = memory.health.stats()
-            answers: list[DemoAnswerOut] = []
-            for question in questions:
-                clock.now = datetime.fromisoformat(question["asked_at"])
-                answers.append(
-                    _answer(question, memory.recall(question["question"], limit=READ_TO, explain=True), keys)
-                )
-    best = [min((rank for rank in answer.gold_ranks if rank), default=None) for answer in answers]
-    call.degraded(answers[0].recall.degraded)
+            clock.now = ASKED_AT
+            recalls = [memory.recall(one["question"], limit=READ_TO, explain=True) for one in questions]
+            hits = recalls[0].hits
+            curve = memory.health.curve(hits[0].memory.id, days=CURVE_DAYS, points=POINTS) if hits else None
+    rankings = {
+        MEMORY: [[_key(hit, turns) for hit in recall] for recall in recalls],
+        **asyncio.run(_baselines(list(turns.values()), questions, choose_embedder(settings).embedder)),
+    }
+    answers = [
+        _answer(question, recall, {name: ranked[number] for name, ranked in rankings.items()})
+        for number, (question, recall) in enumerate(zip(questions, recalls, strict=True))
+    ]
+    call.degraded(recalls[0].degraded)
     result = DemoOut(
-        turns=len(keys),
+        turns=len(turns),
         memories=sum(stats.memories.values()),
         embedder=next(iter(stats.vectors), None),
         median_ms=statistics.median(answer.ms for answer in answers),
-        at_first=sum(rank == 1 for rank in best),
-        in_top_3=sum(rank is not None and rank <= SHOWN for rank in best),
         kept=None if keep is None else str(keep),
+        totals=[_totals(name, answers) for name in rankings],
         answers=answers,
+        curve=None if curve is None else CurveOut.of(curve),
     )
-    call.answer(result, partial(_page, keys=keys))
+    page = _hard if hard else _every if every else _page
+    call.answer(result, partial(page, turns={turn.id: turn for turn in turns.values()}))
 
 
 def _data(name: str) -> Traversable:
     return files("remembrancer") / "demo" / name
 
 
-def _take_in(call: Invocation, memory: Remembrancer) -> dict[UUID, str]:
-    """Record the history. Returns the key of each event, by its id."""
+def _take_in(call: Invocation, memory: Remembrancer) -> dict[UUID, DatasetTurn]:
+    """Record the history. Returns each turn, by the id of its event, in the order of the history."""
     with as_file(_data("history.jsonl")) as file, call.reading(file) as on_bytes:
         offered = read(file, on_bytes=on_bytes)
-        return {event.id: event.key or "" for event in record(memory, offered, file, on_problem=SkippedRecords(call))}
+        return {
+            event.id: DatasetTurn(id=event.key or "", text=event.text, occurred_at=event.occurred_at, actor=event.actor)
+            for event in record(memory, offered, file, on_problem=SkippedRecords(call))
+        }
 
 
-def _answer(question: DemoQuestion, recall: Recall, keys: dict[UUID, str]) -> DemoAnswerOut:
-    answer = RecallOut.of(recall)
-    ranks = {_key(hit, keys): hit.rank for hit in reversed(answer.hits)}
+async def _baselines(
+    turns: Sequence[DatasetTurn], questions: Sequence[DemoQuestion], embedder: Embedder | None
+) -> dict[str, list[list[str]]]:
+    """The first turns by grep and by cosine similarity, for each question; cosine needs an embedder. A turn with a
+    score of 0 is not found.
+    """
+    systems: dict[str, System] = {"grep": Grep()}
+    if embedder is not None:
+        systems["cosine"] = Dense(embedder)
+    found: dict[str, list[list[str]]] = {}
+    for name, system in systems.items():
+        async with system.prepared(Transcript(id="demo", turns=tuple(turns))) as ranker:
+            answers = [await ranker.answer(one["question"], asked_at=ASKED_AT, limit=READ_TO) for one in questions]
+        found[name] = [
+            [turn for turn, score in zip(answer.ranked, answer.scores, strict=True) if score > 0] for answer in answers
+        ]
+    if embedder is not None:
+        await embedder.close()
+    return found
+
+
+def _answer(question: DemoQuestion, recall: Recall, ranked: Mapping[str, Sequence[str]]) -> DemoAnswerOut:
+    gold = question["gold"]
     return DemoAnswerOut(
         question=question["question"],
-        why=question["why"],
-        gold=question["gold"],
-        gold_ranks=[ranks.get(key) for key in question["gold"]],
+        why=question.get("why"),
+        gold=gold,
+        ranked={
+            name: DemoRankedOut(
+                found=list(found), gold_ranks=[found.index(key) + 1 if key in found else None for key in gold]
+            )
+            for name, found in ranked.items()
+        },
         ms=milliseconds(sum(recall.timings.values(), timedelta())),
-        recall=answer,
+        recall=RecallOut.of(recall),
     )
 
 
-def _key(hit: HitOut, keys: dict[UUID, str]) -> str:
-    return "" if hit.cue.event_id is None else keys.get(hit.cue.event_id, "")
+def _totals(name: str, answers: Sequence[DemoAnswerOut]) -> DemoTotalsOut:
+    best = [min(_gold_ranks(answer, name), default=None) for answer in answers if answer.gold]
+    unanswerable = [answer.ranked[name] for answer in answers if not answer.gold]
+    return DemoTotalsOut(
+        system=name,
+        answerable=len(best),
+        at_first=sum(rank == 1 for rank in best),
+        in_top_3=sum(rank is not None and rank <= NEAR for rank in best),
+        unanswerable=len(unanswerable),
+        silent=sum(not one.found for one in unanswerable),
+    )
 
 
-def _page(demo: DemoOut, *, keys: dict[UUID, str]) -> Renderables:
-    scored = [hit for answer in demo.answers for hit in answer.recall.hits]
-    full = max((hit.score for hit in scored), default=1.0)
-    if scored:
-        yield Legend([part.label for part in leaves(scored[0].explanation.parts)])
-    for number, answer in enumerate(demo.answers, start=1):
+def _gold_ranks(answer: DemoAnswerOut, system: str) -> list[int]:
+    """The ranks of the turns that hold the answer, as far as the system found them."""
+    return sorted(rank for rank in answer.ranked[system].gold_ranks if rank is not None)
+
+
+def _key(hit: Hit, turns: Mapping[UUID, DatasetTurn]) -> str:
+    return "" if hit.cue.event_id is None else turns[hit.cue.event_id].id
+
+
+def _page(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
+    yield from _heading(demo, f"Six everyday questions about {ABOUT}, and what {_systems(demo)} rank first.")
+    for answer in demo.answers[:SHOWN]:
         yield ""
-        yield Rule(Text(f"question {number} of {len(demo.answers)}", style="dim"), align="left", style="dim")
-        yield Text(shown(answer.question), style="bold")
-        yield Text(f"Not easy: {shown(answer.why)}.", style="dim italic")
-        for hit in answer.recall.hits[:SHOWN]:
-            yield from _hit(hit, full, is_gold=_key(hit, keys) in answer.gold)
-        yield _verdict(answer)
+        yield Text(answer.question, style="bold")
+        yield _firsts(answer, turns)
     yield ""
-    yield Rule(style="dim")
-    yield from _summary(demo)
+    yield Text(f"The six are chosen from {demo.totals[0].answerable} such questions. Over all of these, the answer is")
+    yield from _shares(demo)
+    for hit in demo.answers[0].recall.hits[:1]:
+        yield ""
+        yield Text.assemble("Why the memory finds this for: ", (demo.answers[0].question, "bold"))
+        yield Shorter(said(hit), lines=2)
+        yield Text(f"→ {one_line(hit.explanation.reason)}", style="cyan")
+    yield ""
+    silent = next(answer for answer in demo.answers if not answer.gold)
+    yield Text.assemble("Nobody has said: ", (silent.question, "bold"))
+    yield _firsts(silent, turns)
+    others = ", ".join(f"{one.system} {one.silent}" for one in demo.totals)
+    yield Text(f"Of {demo.totals[0].unanswerable} such questions, left unanswered: {others}", style="dim")
+    if demo.curve is not None and (strength := StrengthCurve.of(demo.curve)) is not None:
+        yield ""
+        yield Text("How the memory of the first answer fades, if nobody uses it", style="bold")
+        yield Plot(strength, rows=CURVE_ROWS)
+        yield Text(forecast_text(demo.curve.forecast, demo.curve.now), style="dim")
+    yield from _next(demo)
 
 
-def _hit(hit: HitOut, full: float, *, is_gold: bool) -> Renderables:
-    grid = Table.grid(padding=(0, 1))
-    for width in (1, 2, 5, BAR_CELLS):
-        grid.add_column(width=width, no_wrap=True)
-    grid.add_column(no_wrap=True, overflow="ellipsis")
-    grid.add_row(
-        Text("✓" if is_gold else "", style=GOLD),
-        Text(f"{hit.rank:>2}", style=GOLD if is_gold else ""),
-        Text(f"{hit.score:.3f}", style="bold"),
-        Shares(leaves(hit.explanation.parts), full, BAR_CELLS),
-        Text(f"{one_line(hit.cue.heading)} · {hit.age.spoken}", style="dim"),
+def _heading(demo: DemoOut, text: str, legend: str = "✓ holds the answer") -> Renderables:
+    yield Text(text, style="bold")
+    used = demo.embedder or "no embedder"
+    yield Text(f"{counted(demo.turns, 'turn')}, {used}, {demo.median_ms:.1f} ms a recall; {legend}", style="dim")
+    if demo.embedder is None:
+        yield Text("Without an embedder this memory searches by words only, and there is no cosine.", style=BAD)
+
+
+def _systems(demo: DemoOut) -> str:
+    *first, last = (NAMES[one.system] for one in demo.totals)
+    return f"{', '.join(first)} and {last}"
+
+
+def _firsts(answer: DemoAnswerOut, turns: Mapping[str, DatasetTurn]) -> Table:
+    """A row for each system: the turn that it ranks first, and whether that is right."""
+    grid = _rows()
+    for name, ranked in answer.ranked.items():
+        first = ranked.found[:1]
+        right = first[0] in answer.gold if answer.gold and first else not answer.gold and not first
+        text = _said(turns[first[0]]) if first else "nothing"
+        own = name == MEMORY
+        grid.add_row(name, _mark(right), Shorter(text, lines=1 + own), style="" if own else "dim")
+    return grid
+
+
+def _rows() -> Table:
+    """A grid of a label, a mark and a text."""
+    grid = Table.grid(padding=(0, 1), expand=True)
+    grid.add_column(width=7, justify="left")
+    grid.add_column(width=1)
+    grid.add_column(ratio=1)
+    return grid
+
+
+def _mark(right: bool) -> Text:
+    return Text("✓", style=GOOD) if right else Text("✗", style=BAD)
+
+
+def _said(turn: DatasetTurn) -> str:
+    return f"{turn.actor}: {turn.text}"
+
+
+def _shares(demo: DemoOut) -> Renderables:
+    """For each system, how often the answer is first, and among the first few."""
+    for one in demo.totals:
+        bar = "█" * one.at_first + "▒" * (one.in_top_3 - one.at_first) + "·" * (one.answerable - one.in_top_3)
+        yield Text.assemble(
+            f"{one.system:8}",
+            (bar, "green" if one.system == MEMORY else "dim"),
+            f"  {one.at_first:2} × first, {one.in_top_3:2} × among the first {NEAR}",
+        )
+
+
+def _every(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
+    yield from _heading(
+        demo,
+        f"{len(demo.answers)} everyday questions about {ABOUT}: the best rank of a turn that holds the answer.",
+        f"– not among the first {READ_TO}",
     )
-    yield ""
+    grid = Table.grid(padding=(0, 1), expand=True)
+    grid.add_column(ratio=1)
+    for _ in demo.totals:
+        grid.add_column(width=7, justify="right")
+    for answerable in (True, False):
+        grid.add_row("")
+        grid.add_row("" if answerable else "Nothing answers:", *(one.system for one in demo.totals), style="dim")
+        for answer in demo.answers:
+            if bool(answer.gold) is answerable:
+                grid.add_row(Shorter(answer.question), *(_outcome(answer, one.system) for one in demo.totals))
     yield grid
-    yield indented(Shorter(said(hit), lines=2), 5)
-    if hit.explanation.matched:
-        yield indented(Text(f"matched: {one_line(' '.join(hit.explanation.matched))}", style="dim"), 5)
+    yield ""
+    yield from _shares(demo)
+    others = ", ".join(f"{one.system} {one.silent}" for one in demo.totals)
+    yield Text(f"Of {demo.totals[0].unanswerable} questions that nothing answers, left unanswered: {others}")
 
 
-def _verdict(answer: DemoAnswerOut) -> RenderableType:
-    ranks = sorted(rank for rank in answer.gold_ranks if rank)
-    of_all = f"of the {len(answer.gold)} turns that hold the answer"
-    if not ranks:
-        line = Text(f"✗ none {of_all} is among the first {READ_TO}", style="yellow")
-    else:
-        at = " and ".join(str(rank) for rank in ranks)
-        style = GOLD if ranks[0] <= SHOWN else "yellow"
-        line = Text(f"✓ {len(ranks)} {of_all}: {'rank' if len(ranks) == 1 else 'ranks'} {at}", style=style)
-    return Group("", line.append(f"   {answer.ms:.1f} ms", style="not bold dim"))
+def _outcome(answer: DemoAnswerOut, system: str) -> Text:
+    if not answer.gold:
+        return Text("a turn", style=BAD) if answer.ranked[system].found else Text("nothing", style=GOOD)
+    ranks = _gold_ranks(answer, system)
+    return Text(str(ranks[0]), style=GOOD if ranks[0] == 1 else "") if ranks else Text("–", style=BAD)
 
 
-def _summary(demo: DemoOut) -> Renderables:
-    asked = len(demo.answers)
-    yield Text(
-        f"{counted(demo.turns, 'turn')}, {counted(demo.memories, 'memory')}; "
-        f"{demo.median_ms:.1f} ms a recall (median); {demo.embedder or 'no embedder: lexical search only'}"
+def _hard(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
+    yield from _heading(
+        demo, f"Six hard questions about {ABOUT}: the memory's first {NEAR} hits, and the ranks of the answer."
     )
-    yield Text(
-        f"A turn that holds the answer came first for {demo.at_first} of {asked} questions, "
-        f"among the first {SHOWN} for {demo.in_top_3}.",
-        style="bold",
-    )
+    for answer in demo.answers:
+        yield ""
+        yield Text(answer.question, style="bold")
+        yield Text(f"Hard: {answer.why}.", style="dim italic")
+        grid = _rows()
+        for rank, key in enumerate(answer.ranked[MEMORY].found[:NEAR], start=1):
+            grid.add_row(Text(f"{rank:>7}"), _mark(key in answer.gold), Shorter(_said(turns[key])))
+        yield grid
+        ranks = (f"{name} {', '.join(map(str, _gold_ranks(answer, name))) or 'none'}" for name in answer.ranked)
+        yield Text(
+            f"{counted(len(answer.gold), 'turn')} with the answer, ranks to {READ_TO}: {'; '.join(ranks)}", style="dim"
+        )
+    yield ""
+    yield Text(f"Of the {len(demo.answers)} questions, the answer is")
+    yield from _shares(demo)
+    yield from _next(demo)
+
+
+def _next(demo: DemoOut) -> Renderables:
+    db = f"--db {shlex.quote(demo.kept or 'demo.db')}"
+    commands = [
+        *(() if demo.kept else ("demo --keep demo.db",)),
+        f'recall "what do we pay for hosting?" {db} --explain',
+        *((f'presets compare "PX_3071?" --as-of 2026-04-16 {db}',) if demo.kept else ()),
+        f"serve {db}",
+        "demo --all",
+        "demo --hard",
+    ]
     yield ""
     yield Text("Next:", style="bold")
-    if demo.kept is None:
-        commands = [
-            "demo --keep demo.db",
-            'recall "what does PX_3071 mean?" --db demo.db --explain',
-            'remember "Checkout needs 2 GiB in production" --kind decision',
-        ]
-    else:
-        db = f"--db {shlex.quote(demo.kept)}"
-        commands = [
-            f'recall "what does PX_3071 mean?" {db} --explain',
-            f"timeline --since 2026-03-14 --until 2026-03-15 {db}",
-            f'presets compare "PX_3071?" --as-of 2026-04-16 {db}',
-            f"stats {db}",
-        ]
     for one in commands:
         yield indented(Text(f"remembrancer {one}"), 2)

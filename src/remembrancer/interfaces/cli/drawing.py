@@ -32,8 +32,6 @@ COLOURS: Final = (
     *("cyan", "green", "yellow", "magenta", "blue", "red"),
     *("bright_cyan", "bright_green", "bright_yellow", "bright_magenta", "bright_blue", "bright_red"),
 )
-GLYPHS: Final = "█▓▒░▪▫●○◆◇▲△"
-"""Patterns of bars without colour, one for each part of a score; they repeat if there are more parts."""
 BAR_CELLS: Final = 28
 WITHIN_WORKSPACE: Final = ("project", "crew", "agent", "session")
 _COLUMNS: Final = "▁▂▃▄▅▆▇█"
@@ -121,28 +119,6 @@ class Shorter:
 
 
 @dataclass(frozen=True)
-class Shares:
-    """A score as a stacked bar of its parts. A score of `full` fills all `cells`."""
-
-    parts: Sequence[PartOut]
-    full: float
-    cells: int = BAR_CELLS
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        in_colour = console.color_system is not None and not console.no_color
-        full = self.full or 1.0
-        bar = Text(no_wrap=True)
-        reached = 0.0
-        for number, part in enumerate(self.parts):
-            # The ends are rounded, not the lengths, so that rounding errors do not add up.
-            begin, reached = reached, reached + part.contribution
-            length = round(reached / full * self.cells) - round(begin / full * self.cells)
-            bar.append(*_block(number, length, in_colour=in_colour))
-        bar.append("·" * (self.cells - bar.cell_len), style="dim")
-        yield bar
-
-
-@dataclass(frozen=True)
 class Meter:
     """A bar for a share in [0, 1], at most `cells` long."""
 
@@ -157,23 +133,6 @@ class Meter:
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(1, min(self.cells, options.max_width))
-
-
-@dataclass(frozen=True)
-class Legend:
-    """The legend of `Shares` bars."""
-
-    labels: Sequence[str]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        in_colour = console.color_system is not None and not console.no_color
-        line = Text()
-        line.append("score = ", style="dim")
-        for number, label in enumerate(self.labels):
-            line.append(" + " if number else "", style="dim")
-            line.append(*_block(number, 1, in_colour=in_colour))
-            line.append(f" {label}", style="dim")
-        yield line
 
 
 def leaves(part: PartOut) -> list[PartOut]:
@@ -234,10 +193,3 @@ def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
     grid.add_row(f"{'  ' * depth}{part.label}", f"{sign}{part.value:.3f}", "", "")
     for inner in part.parts:
         _add_factor(grid, inner, depth + 1, sign="× " if part.multiplied else "")
-
-
-def _block(number: int, length: int, *, in_colour: bool) -> tuple[str, str]:
-    """The characters and the style of a part of a bar: parts differ in colour, or in pattern without colours."""
-    if in_colour:
-        return "█" * length, COLOURS[number % len(COLOURS)]
-    return GLYPHS[number % len(GLYPHS)] * length, ""

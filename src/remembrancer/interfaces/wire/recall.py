@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AwareDatetime
 
 from remembrancer.domain.recall import Stage
-from remembrancer.interfaces.wire.memories import CueOut, MemoryOut
+from remembrancer.interfaces.wire.memories import CueOut, CurveOut, MemoryOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
 from remembrancer.policies.ranking.groups import by_group
 
@@ -128,32 +128,54 @@ class WhyNotOut(Wire, Of["WhyNot"]):
     rank: int | None
 
 
+class DemoRankedOut(Wire):
+    """The turns that one system of the demonstration found for a question. `found`: at most ten, best first.
+    `gold_ranks`: the rank of each turn that contains the answer; null if it is not among them.
+    """
+
+    found: list[str]
+    gold_ranks: list[int | None]
+
+
 class DemoAnswerOut(Wire):
-    """The answer to one question of the demonstration. `gold`: the turns that contain the answer. `gold_ranks`: the
-    rank of each among the hits; null if it is not among them.
+    """The answers to one question of the demonstration. `gold`: the turns that contain the answer; none if no turn
+    does. `why`: what makes a hard question hard. `ranked`: by system: memory, grep, and cosine if there is an embedder.
     """
 
     question: str
-    why: str
+    why: str | None
     gold: list[str]
-    gold_ranks: list[int | None]
+    ranked: dict[str, DemoRankedOut]
     ms: float
     recall: RecallOut
 
 
+class DemoTotalsOut(Wire):
+    """The results of one system. `at_first`, `in_top_3`: the number of `answerable` questions with a gold turn at
+    rank 1, and at ranks 1 to 3. `silent`: the number of `unanswerable` questions for which it found no turn.
+    """
+
+    system: str
+    answerable: int
+    at_first: int
+    in_top_3: int
+    unanswerable: int
+    silent: int
+
+
 class DemoOut(Wire):
-    """The result of the demonstration. `at_first`, `in_top_3`: the number of questions with a gold turn at rank 1, and
-    at ranks 1 to 3. `embedder` null: recall searched by words only.
+    """The result of the demonstration. `embedder` null: recall searched by words only. `curve`: the forgetting curve of
+    one memory; null if there is none.
     """
 
     turns: int
     memories: int
     embedder: str | None
     median_ms: float
-    at_first: int
-    in_top_3: int
     kept: str | None
+    totals: list[DemoTotalsOut]
     answers: list[DemoAnswerOut]
+    curve: CurveOut | None
 
 
 def milliseconds(taken: timedelta) -> float:
