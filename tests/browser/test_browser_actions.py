@@ -37,9 +37,9 @@ def test_a_filter_leaves_out_memories_of_another_kind(page: Page) -> None:
 
 
 def test_the_page_explains_why_a_memory_is_not_among_the_answers(page: Page, memory: Browsed) -> None:
-    page.open("/search?q=checkout+memory").enter("[name=why]", str(memory.forgotten))
-    page.until("location.search.includes('why=')")
-    assert "left out before the search: retired" in page.text("#results")
+    page.open("/search?q=checkout+memory").enter("[name=missing]", "server's address")
+    page.follow(f"#results a[href*='why={memory.forgotten}']")
+    assert "left out before the search: retired. Restore it." in " ".join(page.text("#results").split())
 
 
 def test_an_unknown_id_is_reported_as_unknown(page: Page) -> None:

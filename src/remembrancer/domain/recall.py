@@ -92,13 +92,27 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Shortfall:
+    """The value that a candidate lacked to go further: `value` is less than `needed`, or equal and ranked behind it.
+    `measure`: "score", or "relevance" at the relevance threshold.
+    """
+
+    measure: str
+    value: float
+    needed: float
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateOutcome:
-    """The outcome of one candidate: the stage, and why it was dropped. `rank`: among scored candidates, from 1."""
+    """The outcome of one candidate: the stage, and why it was dropped. `rank`: among scored candidates, from 1.
+    `shortfall`: at the stages THRESHOLD, MIN_SCORE and LIMIT, what it lacked.
+    """
 
     stage: Stage
     score: float | None = None
     rank: int | None = None
     detail: str = ""
+    shortfall: Shortfall | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """Candidates scored by `expression`. `order`: their indexes, best first. `relevant`: those above the relevance
-    threshold; `passed`: those that also have the minimum score.
+    threshold, judged by `judged_by`; `passed`: those that also have the minimum score.
     """
 
     found: Candidates
@@ -42,6 +42,7 @@ class Ranked:
     order: NDArray[np.int64]
     relevant: NDArray[np.bool_]
     passed: NDArray[np.bool_]
+    judged_by: Expression
 
     def best_cue(self, index: int, cues: Sequence[Cue]) -> Cue:
         """The cue by which the search found the candidate."""
@@ -66,11 +67,13 @@ def ranked_by(
     scored = evaluate(expression, table, len(found.ids))
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
     if before is None:
+        judged_by = expression
         relevant, order = accepts.relevant(expression, table), np.argsort(-scores, kind="stable")
     else:
+        judged_by = before.judged_by
         relevant, order = before.relevant, before.order[np.argsort(-scores[before.order], kind="stable")]
     passed = relevant & (scores >= accepts.min_score)
-    return Ranked(found, table, expression, accepts, scored, scores, order, relevant, passed)
+    return Ranked(found, table, expression, accepts, scored, scores, order, relevant, passed, judged_by)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.domain.memory import searchable_text
-from remembrancer.domain.recall import CandidateOutcome, Explanation, Part, Stage
+from remembrancer.domain.recall import CandidateOutcome, Explanation, Part, Shortfall, Stage
 from remembrancer.language.lexical import written
 from remembrancer.policies.ranking.scoring import ranks_of
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.choose import Choice, Chosen, Ranked
     from remembrancer.language.reading import Reading
     from remembrancer.policies.ranking.diversity import Mmr
+    from remembrancer.policies.ranking.scoring import FloatColumn
 
 
 def explanations(
@@ -161,8 +162,26 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
                 stage = Stage.ALIKE
             else:
                 stage = self._left_out(index)
-            outcomes[ids[index]] = CandidateOutcome(stage, float(ranking.scores[index]), rank, detail)
+            score = float(ranking.scores[index])
+            outcomes[ids[index]] = CandidateOutcome(stage, score, rank, detail, self._shortfall(stage, index))
         return outcomes
+
+    def _shortfall(self, stage: Stage, index: int) -> Shortfall | None:
+        score = float(self._ranking.scores[index])
+        match stage:
+            case Stage.THRESHOLD if self._margin is not None:
+                has, needed = self._margin
+                return Shortfall("relevance", float(has[index]), needed)
+            case Stage.MIN_SCORE:
+                return Shortfall("score", score, self._ranking.accepts.min_score)
+            case Stage.LIMIT if self._choice.chosen:
+                return Shortfall("score", score, self._choice.chosen[-1].score)
+            case _:
+                return None
+
+    @cached_property
+    def _margin(self) -> tuple[FloatColumn, float] | None:
+        return self._ranking.accepts.margin(self._ranking.judged_by, self._ranking.table)
 
 
 class Scores(Mapping[UUID, Part]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -12,7 +13,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Stage
+from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
@@ -52,7 +53,9 @@ class MemoryDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
-    """Why a memory was not returned: `reason` in words; `stage` if it was a candidate."""
+    """Why a memory was not returned: `reason` in words; `stage` if it was a candidate. `shortfall`: what it lacked of a
+    score or of relevance. `advice`: what would change it, a sentence; "" if it is returned, or if nothing would.
+    """
 
     memory: Memory
     returned: bool
@@ -60,6 +63,8 @@ class WhyNot:
     stage: Stage | None = None
     score: float | None = None
     rank: int | None = None
+    shortfall: Shortfall | None = None
+    advice: str = ""
 
 
 async def get(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
@@ -174,14 +179,16 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     )
     if memory_id not in await visible:
         reason = f"out of reach: this reader looks as far as {reader.reach}, the memory belongs to {_owner(memory)}"
-        return WhyNot(memory=memory, returned=False, reason=reason)
+        advice = "Ask with a wider reach, or as an agent that it belongs to."
+        return WhyNot(memory=memory, returned=False, reason=reason, advice=advice)
     now = question.where.current_at
     if any(one.id == memory_id for one in await ctx.read(question.where, lambda view: pinned(ctx, view, reader, now))):
         reason = "the memory is pinned: it is in every answer, separate from the hits"
         return WhyNot(memory=memory, returned=False, reason=reason)
     excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:
-        return WhyNot(memory=memory, returned=False, reason="left out before the search: " + ", ".join(excluded))
+        reason = "left out before the search: " + ", ".join(excluded)
+        return WhyNot(memory=memory, returned=False, reason=reason, advice=_to_include(excluded))
     answer = await recall(ctx, reader, question)
     hit = next((hit for hit in answer if hit.id == memory_id), None)
     if hit is not None:
@@ -192,7 +199,8 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     if outcome is None:
         depth = ctx.preset.ranking_named(question.ranking).depth.of(ctx.preset.limits.of(question.limit))
         reason = _not_brought(answer, depth)
-        return WhyNot(memory=memory, returned=False, reason=reason)
+        advice = "Ask with words that it has, or name who said it, or when."
+        return WhyNot(memory=memory, returned=False, reason=reason, advice=advice)
     # A neighbour added by the walk may have displaced it.
     outcome = replace(outcome, stage=Stage.LIMIT) if outcome.stage is Stage.RETURNED else outcome
     return WhyNot(
@@ -202,7 +210,31 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         stage=outcome.stage,
         score=outcome.score,
         rank=outcome.rank,
+        shortfall=outcome.shortfall,
+        advice=_ADVICE.get(outcome.stage, "").format(rank=outcome.rank),
     )
+
+
+_ADVICE: Final = {
+    Stage.LIMIT: "Ask for {rank} answers or more.",
+    Stage.DUPLICATE: "Its text is among the candidates already, in the other memory.",
+    Stage.ALIKE: "Ask for more answers, or by a ranking without diversity.",
+    Stage.THRESHOLD: "Ask with words that it has, or name who said it, or when.",
+    Stage.MIN_SCORE: "Ask with a lower minimum score.",
+}
+_TO_INCLUDE: Final = {
+    "recorded later": "Ask about a later time.",
+    "superseded": "Ask about an earlier time (as_of): a newer memory has replaced it.",
+    "retired": "Restore it.",
+    "not yet valid": "Ask about a later time (as_of).",
+    "expired": "Ask about an earlier time (as_of).",
+    "without_kinds": "Name its kind in the filter: this preset does not search it by itself.",
+}
+
+
+def _to_include(excluded: Sequence[str]) -> str:
+    """The advice for the first condition that the memory does not meet."""
+    return _TO_INCLUDE.get(excluded[0], f"Ask without the filter {excluded[0]}.")
 
 
 def _found(hit: Hit) -> str:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from remembrancer import InvalidInput, Memory, NotFound, Remembrancer, Settings
-from remembrancer.domain.recall import Stage
+from remembrancer.domain.recall import Shortfall, Stage
 from remembrancer.testing.doubles import NOW, FailingEmbedder, FixedClock
 
 DAY = timedelta(days=1)
@@ -123,12 +123,16 @@ def test_a_memory_below_the_relevance_threshold_is_reported_as_such(rem: Remembr
     told = rem.why_not(memory.id, "quarterly finance statement numbers")
     assert (told.returned, told.stage, told.rank) == (False, Stage.THRESHOLD, 1)
     assert told.reason == "ranked 1, below the relevance threshold"
+    assert told.shortfall is not None
+    assert (told.shortfall.measure, told.shortfall.value < told.shortfall.needed) == ("relevance", True)
+    assert told.advice == "Ask with words that it has, or name who said it, or when."
 
 
 def test_a_memory_below_the_requested_score_is_reported(rem: Remembrancer) -> None:
     memory = rem.remember("The deploy failed")
     told = rem.why_not(memory.id, "deploy", min_score=1.0)
     assert (told.stage, told.score is not None and told.score < 1.0) == (Stage.MIN_SCORE, True)
+    assert told.shortfall == Shortfall("score", told.score or 0.0, 1.0)
 
 
 def test_for_a_memory_below_the_limit_the_rank_is_reported(rem: Remembrancer) -> None:
@@ -137,6 +141,9 @@ def test_for_a_memory_below_the_limit_the_rank_is_reported(rem: Remembrancer) ->
     told = rem.why_not(older.id, "deploy failed", limit=1)
     assert (told.returned, told.stage, told.rank) == (False, Stage.LIMIT, 2)
     assert told.reason == "ranked 2, but the limit is 1 (at most 200)"
+    [last] = rem.recall("deploy failed", limit=1)
+    assert told.shortfall == Shortfall("score", told.score or 0.0, last.score)
+    assert told.advice == "Ask for 2 answers or more."
 
 
 def test_a_duplicate_names_the_memory_it_repeats(rem: Remembrancer) -> None:

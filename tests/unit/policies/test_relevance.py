@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 from golden_tables import every_row, number, numbers, table
+from hypothesis import given
+from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.relevance import RelevanceThreshold
@@ -37,3 +39,18 @@ def test_a_threshold_outside_its_range_is_refused_by_name(name: str, value: floa
 def test_a_share_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=rf"^threshold\.{name}: .*0 to 1"):
         RelevanceThreshold(**{"similarity": 0.5, "coverage": 0.5, name: value})
+
+
+shares_and_signals = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6)
+
+
+@given(shares_and_signals, st.floats(0, 1), st.floats(0, 1), st.booleans())
+def test_what_does_not_pass_has_less_than_it_needs(
+    rows: list[tuple[float, float, float]], least: float, then: float, with_shares: bool
+) -> None:
+    threshold = RelevanceThreshold(similarity=0.3, coverage=0.35, then=then)
+    similarity, coverage, shares = np.array(rows).T
+    given_shares = shares if with_shares else None
+    passes = threshold.passes(similarity, coverage, given_shares, least)
+    has, needed = threshold.margin(similarity, coverage, given_shares, least)
+    assert (has < needed).tolist() == (~passes).tolist()

@@ -288,7 +288,14 @@ def _timeline_lines(found: MemoriesOut) -> Renderables:
 def _explained(answer: WhyNotOut) -> Renderables:
     mark = Text("✓ ", style="green") if answer.returned else Text("✗ ", style="yellow")
     yield mark.append(one_line(answer.reason), style="default")
-    yield facts([("score", "" if answer.score is None else f"{answer.score:.3f}")])
+    lacked = answer.shortfall
+    yield facts(
+        [
+            ("score", "" if answer.score is None else f"{answer.score:.3f}"),
+            (f"{lacked.measure} needed", f"{lacked.needed:.3f}, it has {lacked.value:.3f}") if lacked else ("", ""),
+            ("to change it", one_line(answer.advice)),
+        ]
+    )
     yield indented(Shorter(told(answer.memory), lines=2), 2)
     yield Text(f"  {answer.memory.id}", style="dim")
 

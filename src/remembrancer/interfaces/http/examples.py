@@ -16,7 +16,7 @@ from remembrancer.domain.job import Job, Run
 from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange
 from remembrancer.domain.listing import MemoryPage, MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision, Tier
-from remembrancer.domain.recall import Stage
+from remembrancer.domain.recall import Shortfall, Stage
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.spending import Spent
@@ -293,6 +293,8 @@ _SHAPES: Final[tuple[Wire, ...]] = (
             stage=Stage.LIMIT,
             score=0.31,
             rank=7,
+            shortfall=Shortfall("score", 0.31, 0.44),
+            advice="Ask for 7 answers or more.",
         )
     ),
     RecallOut(

@@ -14,7 +14,7 @@ from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
 from remembrancer.policies.ranking.groups import by_group
 
 if TYPE_CHECKING:
-    from remembrancer.domain.recall import Explanation, Hit, Part, Recall
+    from remembrancer.domain.recall import Explanation, Hit, Part, Recall, Shortfall
     from remembrancer.engine.inspect import WhyNot
 
 
@@ -117,8 +117,18 @@ class RecallOut(Wire):
         )
 
 
+class ShortfallOut(Wire, Of["Shortfall"]):
+    """The value that a candidate lacked to go further: `measure` is `score` or `relevance`."""
+
+    measure: str
+    value: float
+    needed: float
+
+
 class WhyNotOut(Wire, Of["WhyNot"]):
-    """Why a memory is not among the hits, or its rank. `stage` null: the memory was no candidate."""
+    """Why a memory is not among the hits, or its rank. `stage` null: the memory was no candidate. `advice`: what would
+    change it.
+    """
 
     memory: MemoryOut
     returned: bool
@@ -126,6 +136,8 @@ class WhyNotOut(Wire, Of["WhyNot"]):
     stage: Stage | None
     score: float | None
     rank: int | None
+    shortfall: ShortfallOut | None
+    advice: str
 
 
 class DemoRankedOut(Wire):

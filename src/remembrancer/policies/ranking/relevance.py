@@ -94,8 +94,7 @@ class RelevanceThreshold:
         absent coverage counts as 0.
         """
         unlike = np.isnan(similarity)
-        alike = np.where(unlike, 0.5, similarity / self.similarity)
-        answers = alike + np.where(np.isnan(coverage), 0.0, coverage) / self.coverage >= 1.0
+        answers = self._met(similarity, coverage) >= 1.0
         if shares is None or not answers.any():
             return answers
         unproven = answers & unlike
@@ -103,6 +102,25 @@ class RelevanceThreshold:
         if best < least:
             return unproven
         return unproven | (shares >= self.then * best) if self.then and best else answers
+
+    def margin(
+        self, similarity: FloatColumn, coverage: FloatColumn, shares: FloatColumn | None, least: float = 0.0
+    ) -> tuple[FloatColumn, float]:
+        """The value of each candidate, shape (n,), and the value that those which do not pass lack, on the scale of the
+        condition that decided: the threshold, where 1 is needed, or the share of evidence.
+        """
+        met = self._met(similarity, coverage)
+        if shares is None or not (met >= 1.0).any():
+            return met, 1.0
+        best = float(shares.max())
+        if best < least:
+            return shares, least
+        return (shares, self.then * best) if self.then and best else (met, 1.0)
+
+    def _met(self, similarity: FloatColumn, coverage: FloatColumn) -> FloatColumn:
+        """The value of each candidate at the threshold; with 1 or more it answers the question."""
+        alike = np.where(np.isnan(similarity), 0.5, similarity / self.similarity)
+        return alike + np.where(np.isnan(coverage), 0.0, coverage) / self.coverage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,3 +146,12 @@ class Acceptance:
         shares = evidence(expression, table, self.no_evidence)
         passes = self.threshold.passes(table["similarity"], table["coverage"], shares, self.least_evidence)
         return passes if self.then is None else passes | self.then
+
+    def margin(self, expression: Expression, table: Mapping[str, FloatColumn]) -> tuple[FloatColumn, float] | None:
+        """The value of each candidate, and the value that those which are not relevant lack
+        (`RelevanceThreshold.margin`).
+        """
+        if self.threshold is None:
+            return None
+        shares = evidence(expression, table, self.no_evidence)
+        return self.threshold.margin(table["similarity"], table["coverage"], shares, self.least_evidence)

@@ -211,6 +211,52 @@ def test_a_search_reports_unavailable_parts() -> None:
     assert "<b>dense</b> the embedder does not answer: the model does not answer" in said
 
 
+def test_a_missed_memory_is_named_by_its_words_and_explained() -> None:
+    async def steps(served: Served) -> tuple[str, str]:
+        await served.memory.remember("The deploy failed on Monday")
+        missed = await served.memory.remember("The deploy <b>failed</b> on Tuesday")
+        listed = (await served.http.get("/search?q=deploy+failed&limit=1&missing=tuesday", headers=HTML)).text
+        [link] = re.findall(rf'href="(/search[^"]*why={missed.id}[^"]*)#why-title"', listed)
+        return listed, (await served.http.get(html.unescape(link), headers=HTML)).text
+
+    listed, explained = asked(steps)
+    assert ("Which of these did you expect?" in listed, "<b>failed" in listed) == (True, False)
+    assert "ranked 2, but the limit is 1" in explained
+    assert re.search(r"Its score is 0\.\d\d; the last answer has 0\.\d\d\. Ask for 2 answers or more\.", explained)
+
+
+def test_candidates_that_were_held_back_are_offered_with_their_stage() -> None:
+    async def steps(served: Served) -> str:
+        for day in ("Monday", "Tuesday"):
+            await served.memory.remember(f"The deploy failed on {day}")
+        return (await served.http.get("/search?q=deploy+failed&limit=1", headers=HTML)).text
+
+    page = asked(steps)
+    assert "These came nearest, and were held back:" in page
+    assert "below the limit · why not?" in page
+
+
+@pytest.mark.parametrize("missing", ["zebra", "00000000-0000-4000-8000-000000000404"])
+def test_a_missed_memory_that_is_not_there_is_told(missing: str) -> None:
+    async def steps(served: Served) -> str:
+        await served.memory.remember("The deploy failed")
+        return (await served.http.get(f"/search?q=deploy&missing={missing}", headers=HTML)).text
+
+    assert re.search("No memory has these words|<b>not found</b>", asked(steps))
+
+
+def test_a_memory_asks_why_it_is_not_in_an_answer() -> None:
+    async def steps(served: Served) -> tuple[str, str]:
+        memory = await served.memory.remember("The deploy failed")
+        page = (await served.http.get(f"/memories/{memory.id}", headers=HTML)).text
+        answer = await served.http.get("/search", params={"why": str(memory.id), "q": "zebra"}, headers=HTML)
+        return page.replace(str(memory.id), "ID"), answer.text
+
+    page, explained = asked(steps)
+    assert '<input type="hidden" name="why" value="ID">' in page
+    assert "neither search found it" in explained
+
+
 def test_an_asset_is_kept_for_ever_under_the_address_of_its_contents() -> None:
     answer = got(asset_address("dashboard.css"))
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/css; charset=utf-8")
