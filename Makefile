@@ -24,13 +24,13 @@ test: $(VENV)/dev browser ## run all tests
 test-install: dist $(VENV)/dev ## install the wheels and sdists in empty environments, with each extra (ten minutes)
 	$(BIN)/python distributions/check_installs.py
 
-browser: ## install Chromium and its driver on Debian, for the dashboard's tests
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+browser: ## install Chromium and its driver on Debian, for the dashboard's tests, and systemd's checker of units
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null && command -v systemd-analyze >/dev/null || { \
 	  run() { if [ "$$(id -u)" = 0 ]; then "$$@"; else sudo -n "$$@"; fi; }; \
 	  run apt-get update -qq && \
 	  run env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium chromium-driver \
-	    fonts-liberation >/dev/null; \
-	} || echo 'No Chromium could be installed: the tests of the dashboard in a browser need chromium and chromium-driver'
+	    fonts-liberation systemd >/dev/null; \
+	} || echo 'The tests of the dashboard need chromium and chromium-driver, those of the unit systemd-analyze: install them'
 
 check: $(VENV)/dev docs ## check style, types, import rules and documentation
 	$(BIN)/ruff check .
