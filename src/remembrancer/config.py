@@ -226,7 +226,7 @@ class Settings:
     embedder_url: str | None = _setting(
         None,
         _optional(_address),
-        "the address of openai:MODEL or gemini:MODEL, if not its provider's",
+        "the base URL of openai:MODEL or gemini:MODEL, such as http://localhost:8000/v1, if not its provider's",
         shown=False,
     )
     embedder_keys: tuple[Secret, ...] = _setting(
@@ -246,12 +246,19 @@ class Settings:
     reranker: str = _setting(
         "none", _reranker, "none, cross-encoder:FOLDER, or the address of a rerank endpoint", shown=False
     )
-    reranker_model: str | None = _setting(None, _optional(_model), "the model that the rerank endpoint is to use")
+    reranker_model: str | None = _setting(
+        None, _optional(_model), "the model that the rerank endpoint uses; required with an endpoint"
+    )
     reranker_dialect: Literal["cohere", "tei"] = _setting(
-        "cohere", _one_of("cohere", "tei"), "the protocol of the rerank endpoint"
+        "cohere",
+        _one_of("cohere", "tei"),
+        "the protocol of the rerank endpoint: cohere (Cohere, Jina, vLLM, Infinity, llama.cpp), or tei "
+        "(Text Embeddings Inference)",
     )
     reranker_scale: Literal["probability", "logit", "cosine"] = _setting(
-        "probability", _one_of("probability", "logit", "cosine"), "the scale of the rerank endpoint's scores"
+        "probability",
+        _one_of("probability", "logit", "cosine"),
+        "the range of the rerank endpoint's scores: probability in [0, 1], logit (llama.cpp), or cosine in [-1, 1]",
     )
     reranker_key: Secret | None = _setting(None, _optional(_key), "the rerank endpoint's API key")
     reranker_timeout: float = _setting(
@@ -302,9 +309,15 @@ class Settings:
         _number(most=1_000_000),
         "sustained requests per second and key; 0: unlimited",
     )
-    max_connections: int = _setting(1000, _whole(1, 1_000_000), "the maximum number of open connections to the server")
+    max_connections: int = _setting(
+        1000,
+        _whole(1, 1_000_000),
+        "the maximum number of open connections to the server; fewer if the process may not open so many files",
+    )
     max_connections_per_address: int = _setting(
-        256, _whole(1, 1_000_000), "the maximum number of open connections per address"
+        256,
+        _whole(1, 1_000_000),
+        "the maximum number of open connections per address (of IPv6: per network of 64 bits)",
     )
     trusted_proxies: str = _setting(
         "", _peers, "addresses or networks, by commas, whose X-Forwarded-For and X-Forwarded-Proto the server believes"

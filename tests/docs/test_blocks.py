@@ -49,7 +49,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
     for name in [name for name in os.environ if name.startswith(PREFIX) or name in ALIASES]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     before = [*logging.root.handlers]
     yield Story(tmp_path, monkeypatch)
@@ -68,7 +68,7 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_blocks_of_a_page_do_what_it_says(page: Path, story: Story, request: pytest.FixtureRequest) -> None:
     name = str(page.relative_to(ROOT))
     blocks = blocks_of(page)
-    if not any(block.prints for block in blocks):  # a page that shows no scores does not need the model
+    if not any(block.prints or block.language == "console" for block in blocks):  # no scores are shown
         story.patch.setenv(f"{PREFIX}EMBEDDER", "none")
     for named in re.findall(r"<!-- demo(?:: (\S+))? -->", page.read_text(encoding="utf-8")):
         shutil.copy(request.getfixturevalue("demonstration"), story.folder / (named or "demo.db"))

@@ -20,6 +20,7 @@ from reference.source import (
     parameters,
     public_members,
     signature,
+    unpacked,
     written,
 )
 from remembrancer.config import Settings
@@ -79,6 +80,7 @@ def listed() -> dict[str, type[Any]]:
         for _, member in public_members(api or object):
             if not isinstance(member, property):
                 todo += [name for one in parameters(member) for name in named_in(one.type)]
+                todo += [] if (group := unpacked(member)) is None else [group.__name__]
                 todo += named_in(signature("", member).rpartition("->")[2])
     known: dict[str, type[Any]] = {}
     left_out = {made.__name__ for made in all_errors()} | set(_ELSEWHERE)
