@@ -49,7 +49,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
     for name in [name for name in os.environ if name.startswith(PREFIX) or name in ALIASES]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
     before = [*logging.root.handlers]
     yield Story(tmp_path, monkeypatch)
