@@ -261,7 +261,7 @@ async def _overview(ctx: Context, reader: Reader, limit: int) -> Graph:
     drawing, events = _Drawing(limit), await _newest(ctx, reader, _SPOKEN)
     notes = await _notes(ctx, reader, events)
     turns = await _read(events, notes)
-    conversations = await _conversations(ctx, reader, turns, drawing, drawing.room(0.25))
+    conversations = _by_stream(await _conversations(ctx, reader, turns, drawing, drawing.room(0.25)))
     drawing.add(map(spoken, turns.speakers), drawing.room(0.2))
     hubs = await ctx.store.hubs(reader, Filter(current_at=ctx.clock()), limit=HUBS)
     connected = await ctx.store.get(reader, list(hubs))
@@ -282,13 +282,11 @@ async def _of_speaker(ctx: Context, reader: Reader, speaker: str, limit: int) ->
     drawing, focus = _Drawing(limit), spoken(speaker)
     drawing.add([focus], 1)
     turns = await _read(await _newest(ctx, reader, EventFilter(speaker=speaker)), ())
-    conversations = await _conversations(ctx, reader, turns, drawing, drawing.room(0.3))
     others = Counter[str]()
-    for scope in conversations:
-        for summary in await ctx.store.conversations(reader, limit=1, stream=scope):
-            others.update(summary.speakers)
-            for other, count in summary.speakers.items():
-                drawing.link(spoken(other), conversations[scope], LinkKind.TAKES_PART_IN, turns=count)
+    for one in await _conversations(ctx, reader, turns, drawing, drawing.room(0.3)):
+        others.update(one.summary.speakers)
+        for other, count in one.summary.speakers.items():
+            drawing.link(spoken(other), held(one), LinkKind.TAKES_PART_IN, turns=count)
     drawing.add((spoken(other) for other, _ in others.most_common()), drawing.room(0.2))
     await _said(ctx, reader, drawing, turns, drawing.room(0.2))
     drawing.add(turns.mentions(), limit)
@@ -312,7 +310,7 @@ async def _of_name(ctx: Context, reader: Reader, name: str, limit: int) -> Graph
     sought = name.casefold()
     notes = [one for one in await _notes(ctx, reader, found) if sought in f"{one.title or ''} {one.text}".casefold()]
     turns = await _read([one for one in found if sought in one.text.casefold()], notes)
-    conversations = await _conversations(ctx, reader, turns, drawing, drawing.room(0.25))
+    conversations = _by_stream(await _conversations(ctx, reader, turns, drawing, drawing.room(0.25)))
     drawing.add(map(spoken, turns.speakers), drawing.room(0.2))
     drawing.add(map(remembered, notes), drawing.room(0.15))
     await _said(ctx, reader, drawing, turns, drawing.room(0.2))
@@ -358,7 +356,7 @@ async def _of_memory(ctx: Context, reader: Reader, memory: Memory, limit: int) -
     await _related(ctx, reader, drawing, drawing.room(0.5))
     sources = await ctx.store.provenance(reader, memory.id)
     turns = await _read(sources[:WINDOW][::-1], [memory])
-    conversations = await _conversations(ctx, reader, turns, drawing, drawing.room(0.1))
+    conversations = _by_stream(await _conversations(ctx, reader, turns, drawing, drawing.room(0.1)))
     for scope, node in conversations.items():
         drawing.link(focus, node, LinkKind.PART_OF)
         if focus.kind is NodeKind.MEMORY:
@@ -406,30 +404,36 @@ async def _notes(ctx: Context, reader: Reader, turns: Sequence[Event]) -> list[M
 
 async def _conversations(
     ctx: Context, reader: Reader, turns: _Turns, drawing: _Drawing, room: int
-) -> dict[Scope, Node]:
-    """The conversations of the turns, as many as there is room for, as nodes."""
-    known: dict[Scope, Node] = {}
+) -> list[TitledConversation]:
+    """Add the conversations of the turns, as many as there is room for."""
+    known: list[TitledConversation] = []
     for scope in list(turns.streams)[:room]:
         for summary in await ctx.store.conversations(reader, limit=1, stream=scope):
-            known[scope] = held(titled(summary, await episodes(ctx, reader, scope, limit=1)))
-    drawing.add(known.values(), room)
+            known.append(titled(summary, await episodes(ctx, reader, scope, limit=1)))
+    drawing.add(map(held, known), room)
     drawing.leave_out(NodeKind.CONVERSATION, len(turns.streams) - len(known))
     return known
 
 
+def _by_stream(conversations: Iterable[TitledConversation]) -> dict[Scope, Node]:
+    return {one.summary.stream: held(one) for one in conversations}
+
+
 async def _said(ctx: Context, reader: Reader, drawing: _Drawing, turns: _Turns, room: int) -> list[Node]:
     """Add the memories of the newest turns, as many as there is room for, with their speakers and what they mention.
-    Returns all of these turns' memories.
+    Returns them.
     """
-    formed = await ctx.store.get(reader, [memory_id_of(event.id) for event in turns.events])
+    read = list(zip(turns.events, turns.names, strict=True))[:room]
+    formed = await ctx.store.get(reader, [memory_id_of(event.id) for event, _ in read])
     nodes: list[Node] = []
-    for event, names in zip(turns.events, turns.names, strict=True):
+    for event, names in read:
         if (memory := formed.get(memory_id_of(event.id))) is not None:
             nodes.append(remembered(memory))
             drawing.link(nodes[-1], spoken(speaker_of(event)), LinkKind.SAID_BY)
             for one in names:
                 drawing.link(nodes[-1], turns.mentioned(one), LinkKind.MENTIONS)
     drawing.add(nodes, room)
+    drawing.leave_out(NodeKind.MEMORY, len(turns.events) - len(read))
     return nodes
 
 

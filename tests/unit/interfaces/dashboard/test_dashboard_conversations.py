@@ -125,6 +125,27 @@ def test_a_memory_leads_to_its_conversation_and_a_note_has_none() -> None:
     assert asked(steps) == [(303, "/conversations/T?turn=T#turn-T"), (404, "")]
 
 
+@pytest.mark.parametrize("path", ["/timeline?kind=all", "/", "/graph?speaker=Ana"])
+def test_a_list_of_memories_leads_to_their_conversations(path: str) -> None:
+    async def steps(served: Served) -> tuple[str, str]:
+        await said(served.memory, "monday", "said")
+        [memory] = await served.memory.recent()
+        await served.memory.remember("noted")
+        return f'<a href="/memories/{memory.id}/conversation">', await read(served, path)
+
+    link, page = asked(steps)
+    assert page.count(link) == page.count("/conversation") - page.count("/conversations") == 1
+
+
+def test_an_entry_of_the_journal_leads_to_its_conversation() -> None:
+    async def steps(served: Served) -> tuple[str, str]:
+        [turn] = await said(served.memory, "monday", "said")
+        return f'<a href="/conversations/{turn.id}?turn={turn.id}#turn-{turn.id}">', await read(served, "/journal")
+
+    link, page = asked(steps)
+    assert link in page
+
+
 def test_a_forgotten_turn_is_marked_in_its_conversation() -> None:
     async def steps(served: Served) -> str:
         [turn] = await said(served.memory, "monday", "said")

@@ -222,7 +222,7 @@ def test_a_missed_memory_is_named_by_its_words_and_explained() -> None:
     listed, explained = asked(steps)
     assert ("Which of these did you expect?" in listed, "<b>failed" in listed) == (True, False)
     assert "ranked 2, but the limit is 1" in explained
-    assert re.search(r"Its score is 0\.\d\d; the last answer has 0\.\d\d\. Ask for 2 answers or more\.", explained)
+    assert re.search(r"Its score is 0\.\d+; the last answer has 0\.\d+\. Ask for 2 answers or more\.", explained)
 
 
 def test_candidates_that_were_held_back_are_offered_with_their_stage() -> None:

@@ -30,6 +30,16 @@ function owner(scope) {
   return parts.join(", ") || "the workspace";
 }
 
+// The part of the workspace that the page shows, as every link of the page keeps it.
+function conversation(event) {
+  const query = new URLSearchParams(location.search);
+  for (const name of [...query.keys()]) if (!["project", "crew", "agent", "session", "role"].includes(name)) query.delete(name);
+  query.set("turn", event.id);
+  const link = element("a", "", "conversation");
+  link.href = `/conversations/${event.id}?${query}#turn-${event.id}`;
+  return link;
+}
+
 function entryOf(event) {
   const entry = element("li", "entry is-new");
   if (["warn", "error", "critical"].includes(event.severity)) entry.classList.add(`is-${event.severity}`);
@@ -40,7 +50,7 @@ function entryOf(event) {
   if (event.priority !== "normal") meta.append(element("span", "badge", event.priority), " ");
   const time = element("time", "", "just now");
   time.dateTime = event.occurred_at;
-  meta.append(time, ` · ${harmless(owner(event.scope))}`);
+  meta.append(time, ` · ${harmless(owner(event.scope))} · `, conversation(event));
   entry.append(meta, element("div", "text", event.text));
   return entry;
 }

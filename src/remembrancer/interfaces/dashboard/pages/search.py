@@ -87,8 +87,8 @@ async def _answer(visit: Visit, question: str, asked: QueryFields) -> dict[str, 
     wanted = asked.identifier("why") or _identifier(missing)
     if missing is not None and wanted is None:
         told["candidates"] = (await visit.memory.memories(query=missing, state="any", limit=CANDIDATES)).memories
-    elif wanted is None:
-        told["held_back"] = await _held_back(visit, found)
+    else:
+        told["held_back"] = [one for one in await _held_back(visit, found) if one[0].id != wanted]
     if wanted is not None:
         try:
             told["why_not"] = WhyNotOut.of(await visit.memory.why_not(wanted, question, **filters))
