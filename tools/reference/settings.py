@@ -17,8 +17,8 @@ FILE: Final = "reference/settings.md"
 _INTRODUCTION: Final = f"""\
 A setting comes from an argument or an option, else from its environment variable, else from the TOML file that
 `--config` or `{PREFIX}CONFIG` names, else from its default. An unknown setting is an error. In the file a setting has
-its name as it stands here; its variable is `{PREFIX}` and the name in capitals. [Operating](../operating.md#settings)
-explains them."""
+its name as it stands here; its variable is `{PREFIX}` and the name in capitals. An
+[example](../guides/operations.md#settings) is in the guide."""
 
 
 def page() -> Page:
