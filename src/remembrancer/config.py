@@ -106,7 +106,7 @@ def _number(*, above: float | None = None, least: float = 0.0, most: float = inf
 
 
 def _whole(least: int, most: int | None = None) -> Callable[[Any], int]:
-    allowed = f"an integer of at least {least}" + ("" if most is None else f" and at most {most}")
+    allowed = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
 
     def check(value: Any) -> int:
         try:

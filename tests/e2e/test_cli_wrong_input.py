@@ -57,7 +57,7 @@ WRONG = {
     "backup missing/copy.db": NO_FOLDER,
     "vault check missing": "expected a folder that exists",
     "vault sync notes.txt": "expected a folder",
-    "serve --port 70000": "at most 65535",
+    "serve --port 70000": "expected a whole number from 0 to 65535",
     "mcp --port 8000": "expected --http",
     "worker --only nope": "expected one of index, segment",
     "demo --db x.db": "expected --keep FILE",

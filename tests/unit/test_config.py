@@ -343,7 +343,7 @@ def test_a_wrong_type_in_a_file_is_refused_by_file_and_name(tmp_path: Path) -> N
 
 
 def test_a_wrong_type_in_the_environment_is_refused_by_its_variable() -> None:
-    with pytest.raises(InvalidInput, match=r"^REMEMBRANCER_INDEX_MB: 'much' .*integer"):
+    with pytest.raises(InvalidInput, match=r"^REMEMBRANCER_INDEX_MB: 'much' .*whole number"):
         load(environment={"REMEMBRANCER_INDEX_MB": "much"})
 
 

@@ -342,9 +342,8 @@ def _hard(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
             grid.add_row(Text(f"{rank:>7}"), _mark(key in answer.gold), Shorter(_said(turns[key])))
         yield grid
         ranks = (f"{name} {', '.join(map(str, _gold_ranks(answer, name))) or 'none'}" for name in answer.ranked)
-        yield Text(
-            f"{counted(len(answer.gold), 'turn')} with the answer, ranks to {READ_TO}: {'; '.join(ranks)}", style="dim"
-        )
+        held = f"Ranks of the {len(answer.gold)} turns with the answer, within {READ_TO}: "
+        yield Text(held + "; ".join(ranks), style="dim")
     yield ""
     yield Text(f"Of the {len(demo.answers)} questions, the answer is")
     yield from _shares(demo)
