@@ -44,6 +44,7 @@ STORES: Final = "remembrancer.stores"
 INDEXES: Final = "remembrancer.indexes"
 """The entry point group for further indexes: the name is a URL scheme, the object an `IndexOpener`."""
 LOCAL_PACKAGES: Final = ("onnxruntime", "tokenizers")
+LOCAL_MODEL: Final = "remembrancer_minilm"
 LLM_PACKAGES: Final = {
     "openai": ("jsonschema", "pydantic_ai", "openai"),
     "anthropic": ("jsonschema", "pydantic_ai", "anthropic"),
@@ -227,7 +228,8 @@ def choose_llm(settings: Settings) -> LanguageModel | None:
 
 
 def _local(settings: Settings) -> Embedder:
-    missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
+    packages = LOCAL_PACKAGES if settings.weights else (*LOCAL_PACKAGES, LOCAL_MODEL)
+    missing = [package for package in packages if find_spec(package) is None]
     if missing:
         raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
     from remembrancer.adapters.deferred import DeferredTokenEmbedder

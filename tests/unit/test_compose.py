@@ -294,7 +294,7 @@ def test_a_local_embedder_whose_weights_are_missing_is_unavailable(tmp_path: Pat
 
 def test_a_local_embedder_without_its_model_names_the_line_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "remembrancer_minilm", None)
-    with pytest.raises(ModelUnavailable, match=r"needs remembrancer_minilm, .*pip install 'remembrancer\[local\]'"):
+    with pytest.raises(ModelUnavailable, match=r"needs remembrancer_minilm: pip install 'remembrancer\[local\]'"):
         choose_embedder(Settings(embedder="local"))
 
 
