@@ -171,6 +171,7 @@ def with_a_vault(place: Place) -> str:
 
 
 def with_a_picture(place: Place) -> str:
+    place.run("remembrancer", "remember", "The payment worker needs 2 GiB.", REMEMBRANCER_EMBEDDER="none")
     place.run("remembrancer", "presets", "compare", QUESTION, "--png", "c.png", REMEMBRANCER_EMBEDDER="none")
     return f"presets compare --png: {(place.folder / 'c.png').stat().st_size} bytes"
 
