@@ -195,23 +195,27 @@ class _Turns:
         self.names, self.noted = read[: len(events)], read[len(events) :]
         self.speakers = Counter(speaker_of(event) for event in events if event.role in SPEAKERS)
         self.streams = Counter(event.scope for event in events)
-        parts = Counter(name.split()[0] for name in self.speakers)
-        self._full = {name.split()[0]: name for name in self.speakers if parts[name.split()[0]] == 1}
+        self._known = set(self.speakers)
+
+    def know(self, speakers: Iterable[str]) -> None:
+        """Take these names for speakers too, if turns mention them."""
+        self._known.update(speakers)
 
     def mentioned(self, name: str) -> Node:
         """The node of a name: the speaker with that full name, or that first name if no other has it."""
-        speaker = name if name in self.speakers else self._full.get(name)
-        return named(name) if speaker is None else spoken(speaker)
+        if name in self._known:
+            return spoken(name)
+        whole = [speaker for speaker in self._known if speaker.split()[:1] == [name]]
+        return spoken(whole[0]) if len(whole) == 1 else named(name)
 
     def mentions(self, streams: Collection[Scope] | None = None) -> list[Node]:
-        """The names that are no speakers, those in most turns first, then those in the newest. `streams`: of turns in
-        these conversations only.
+        """The names and speakers that are mentioned, those in most turns first, then those in the newest. `streams`: in
+        turns of these conversations only.
         """
         read = zip(self.events, self.names, strict=True)
         found = [names for event, names in read if streams is None or event.scope in streams]
         counts = Counter(name for names in (*found, *self.noted) for name in names)
-        nodes = (self.mentioned(name) for name, _ in counts.most_common())
-        return [node for node in nodes if node.kind is NodeKind.NAME]
+        return [self.mentioned(name) for name, _ in counts.most_common()]
 
 
 def spoken(speaker: str) -> Node:
@@ -334,6 +338,7 @@ async def _of_conversation(ctx: Context, reader: Reader, event_id: UUID, limit: 
     drawing.add([focus], 1)
     events = await ctx.store.stream_events(stream, after=max(told.summary.last.seq - WINDOW, 0), limit=WINDOW)
     turns = await _read(events[::-1], ())
+    turns.know(told.summary.speakers)
     drawing.add(map(spoken, told.summary.speakers), drawing.room(0.3))
     parts = await episodes(ctx, reader, stream, limit=WINDOW)
     drawing.add(map(remembered, parts), drawing.room(0.3))
@@ -410,6 +415,7 @@ async def _conversations(
     for scope in list(turns.streams)[:room]:
         for summary in await ctx.store.conversations(reader, limit=1, stream=scope):
             known.append(titled(summary, await episodes(ctx, reader, scope, limit=1)))
+            turns.know(summary.speakers)
     drawing.add(map(held, known), room)
     drawing.leave_out(NodeKind.CONVERSATION, len(turns.streams) - len(known))
     return known

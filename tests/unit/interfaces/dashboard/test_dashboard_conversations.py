@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from served import Served, asked
@@ -144,6 +145,25 @@ def test_an_entry_of_the_journal_leads_to_its_conversation() -> None:
 
     link, page = asked(steps)
     assert link in page
+
+
+def test_hostile_words_stay_text_in_a_conversation_and_in_the_graph() -> None:
+    async def steps(served: Served) -> list[str]:
+        [turn] = await said(served.memory, "<i>\u202esession", "we met <Img src=x> Evil<b>Corp \u202e", actor="<u>Ana")
+        speaker = quote("<u>Ana")
+        paths = [
+            "/conversations",
+            f"/conversations/{turn.id}",
+            "/graph",
+            f"/graph?speaker={speaker}",
+            "/graph?find=Evil",
+        ]
+        return [await read(served, path) for path in paths]
+
+    pages = asked(steps)
+    found = [sign for page in pages for sign in ("<i>", "<u>", "<Img", "Evil<b>", "\u202e") if sign in page]
+    assert found == []
+    assert ["&lt;u&gt;Ana" in page for page in pages] == [True] * 5
 
 
 def test_a_forgotten_turn_is_marked_in_its_conversation() -> None:

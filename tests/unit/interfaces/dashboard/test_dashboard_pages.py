@@ -75,6 +75,8 @@ def test_errors_of_other_routes_stay_problems() -> None:
         ("/timeline?until=0001-01-01", "until"),
         ("/timeline?until=9999-12-31", "until"),
         ("/graph?memory=unheard", "memory"),
+        (f"/graph?find={'x' * 201}", "find"),
+        ("/graph?speaker=a&name=b", "name"),
         ("/journal?after=unheard", "after"),
         ("/compare?q=a&presets=unheard", "presets"),
         ("/compare?q=a&presets=.%2Fmine.toml", "presets: &#39;./mine.toml&#39;"),  # no file of this machine's

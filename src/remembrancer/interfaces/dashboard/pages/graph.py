@@ -9,6 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from remembrancer.domain import validation
 from remembrancer.engine.graph import WINDOW, Graph, Link, Node, NodeKind
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.charts.graph import BACKWARDS, KINDS, WORDS, GraphNode, link_graph
@@ -78,6 +79,7 @@ async def _found(memory: AsyncRemembrancer, asked: QueryFields, limit: int) -> G
             conversation=asked.identifier("conversation"),
             limit=limit,
         )
+    validation.name("find", wanted)
     try:
         return await memory.graph(UUID(wanted), limit=limit)
     except ValueError:
