@@ -78,15 +78,15 @@ async def fill(path: Path, words: Words, size: int, embedder: Embedder) -> float
         for batch in _batches(size):
             await rem.observe_many([words.event(number) for number in batch])
         seconds = time.perf_counter() - began
-        await _give_vectors(path, embedder, rem.scope, min(EMBEDDED, size))
+        await embed_as_drawn(path, embedder, rem.scope, size)
     return size / seconds
 
 
-async def _give_vectors(path: Path, embedder: Embedder, scope: Scope, embedded: int) -> None:
-    """Write vectors for all cues: each gets the token embeddings of one of `embedded` real texts, and that text's
-    vector with noise added.
+async def embed_as_drawn(path: Path, embedder: Embedder, scope: Scope, size: int) -> None:
+    """Write vectors for all cues: each gets the token embeddings of one of `EMBEDDED` real texts, and that text's
+    vector with noise added. `size`: the number of memories, if there are fewer.
     """
-    words, chance = Words(seed=1), np.random.default_rng(1)
+    words, chance, embedded = Words(seed=1), np.random.default_rng(1), min(EMBEDDED, size)
     reading = token_embedder(embedder)
     assert reading is not None, "the default preset keeps the vectors of words"
     real = await reading.embed_passages([Passage(words.text()) for _ in range(embedded)])

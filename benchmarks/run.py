@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Final
 
-MEASUREMENTS: Final = ("start", "recall_latency", "ingest", "own_ways", "processes", "kill", "server")
+MEASUREMENTS: Final = ("start", "recall_latency", "ingest", "own_ways", "processes", "kill", "server", "dashboard")
 
 
 def main() -> None:

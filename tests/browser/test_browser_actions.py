@@ -172,5 +172,5 @@ def test_a_scope_is_chosen_and_kept_from_page_to_page(page: Page) -> None:
 
 def test_the_doctor_is_asked(page: Page) -> None:
     page.open("/jobs").follow("a.button[href^='/doctor']")
-    at(page, "/doctor")
+    at(page, "/doctor").until("document.querySelector('.state')")
     assert "sound" in page.text(".state b")

@@ -64,7 +64,7 @@ def test_controls_that_need_a_script_are_not_offered(plain: Page) -> None:
     assert hidden == [False, False, False]
 
 
-@pytest.mark.parametrize("path", ["/graph", "/compare?q=refunds", "/jobs", "/doctor"])
+@pytest.mark.parametrize("path", ["/graph", "/compare?q=refunds", "/jobs", "/doctor?whole=1"])
 def test_a_page_shows_its_main_content(plain: Page, path: str) -> None:
     assert plain.open(path).all("main table, main .chart svg") != []
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from remembrancer import engine
 from remembrancer.domain.instants import moment
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import Reading, read_question, read_terms, salient_part
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.domain.candidates import Candidates
-    from remembrancer.domain.query import Filter
-    from remembrancer.domain.scope import Reader, Scope
     from remembrancer.engine.context import Context
     from remembrancer.policies.ranking.ranking import Ranking
     from remembrancer.ports.changes import ReadView
@@ -162,6 +162,12 @@ def _embedded(
             return QuestionVectors(answer.vector, answer, took=took)
         case _:
             return QuestionVectors(answer, took=took)
+
+
+async def load_index(ctx: Context, scope: Scope) -> None:
+    """Load what the index holds of a workspace in memory, which the first question would otherwise wait for."""
+    reader, where = Reader(scope), Filter(current_at=ctx.clock())
+    await ctx.store.read(lambda view: ctx.index.participants(view, reader, where, model=ctx.model))
 
 
 def _since(ctx: Context, start: float) -> timedelta:

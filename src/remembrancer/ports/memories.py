@@ -185,7 +185,7 @@ class Memories(Protocol):
         """
         ...
 
-    async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+    async def states(self, reader: Reader, where: Filter) -> tuple[Sequence[UUID], States]:
         """Ids and states of all current memories that the reader may see and the filter keeps, in the same order."""
         ...
 

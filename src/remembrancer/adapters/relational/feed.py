@@ -164,7 +164,7 @@ class RelationalView:
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
         return relational.lookup.relations(self._connection, reader, ids, then=self._then)
 
-    def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+    def states(self, reader: Reader, where: Filter) -> tuple[Sequence[UUID], States]:
         return relational.health.states(self._connection, reader, where, then=self._then)
 
     def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 from uuid import UUID
 
 import numpy as np
@@ -115,29 +115,46 @@ _NUMBERS: Final = {
 _SELECT: Final = ", ".join(column for column, _ in _NUMBERS.values())
 
 
-def states(
-    connection: Connection, reader: Reader, where: Filter, *, then: Then = NOW
-) -> tuple[tuple[UUID, ...], States]:
+def states(connection: Connection, reader: Reader, where: Filter, *, then: Then = NOW) -> tuple[Sequence[UUID], States]:
     conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
-    # Sorted here: reading rows in id order would make the database read pages from all over the file.
-    rows: list[Row] = sorted(
-        connection.execute(
-            f"SELECT m.id, {_SELECT} FROM {then.memories()} WHERE {conditions.sql}", conditions.bindings
-        ),
-        key=itemgetter(0),
+    rows = list(
+        connection.execute(f"SELECT m.id, {_SELECT} FROM {then.memories()} WHERE {conditions.sql}", conditions.bindings)
     )
     with as_written():
         return _states(rows)
 
 
-def _states(rows: list[Row]) -> tuple[tuple[UUID, ...], States]:
+class _Ids(Sequence[UUID]):
+    """The ids in these bytes, each made a UUID when it is asked for: of 100,000, a few are."""
+
+    def __init__(self, packed: NDArray[np.void]) -> None:
+        self._packed = packed
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    @overload
+    def __getitem__(self, index: int) -> UUID: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[UUID]: ...
+
+    def __getitem__(self, index: int | slice) -> UUID | Sequence[UUID]:
+        return _Ids(self._packed[index]) if isinstance(index, slice) else UUID(bytes=self._packed[index].tobytes())
+
+
+def _states(rows: list[Row]) -> tuple[Sequence[UUID], States]:
+    """The states, sorted here: rows in the order of their ids would be read from pages all over the file."""
     columns: list[Row] = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
+    packed = b"".join(columns[0])
+    halves = np.frombuffer(packed, ">u8").reshape(-1, 2)
+    order = np.lexsort((halves[:, 1], halves[:, 0]))
     with np.errstate(over="raise"):  # a number too large for its array is an unreadable row
         numbers: dict[str, NDArray[Any]] = {
-            name: np.array(values, dtype=kind)
+            name: np.array(values, dtype=kind)[order]
             for (name, (_, kind)), values in zip(_NUMBERS.items(), columns[1:], strict=True)
         }
-    return tuple(UUID(bytes=identifier) for identifier in columns[0]), States(
+    return _Ids(np.frombuffer(packed, "V16")[order]), States(
         **{name: numbers[name] for name in _OWN},
         exposed={kind: numbers[kind.value] for kind in Exposure},
         exposed_at={kind: numbers[f"{kind}_at"] for kind in Exposure},

@@ -9,6 +9,7 @@ from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import as_written
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
 from remembrancer.domain.instants import optional_moment
+from remembrancer.domain.memory import Status
 from remembrancer.ports.changes import UnreadableRow
 from remembrancer.ports.inspection import Finding, Stats
 
@@ -24,22 +25,25 @@ def stats(connection: Connection, reader: Reader) -> Stats:
     events = seen_by(reader, "e", visibility=False)
     memories = seen_by(reader, "m", visibility=True)
     count = connection.execute(f"SELECT count(*) FROM events e WHERE {events.sql}", events.bindings).get
-    by_status = dict(
-        connection.execute(
-            f"SELECT m.status, count(*) FROM memories m WHERE {memories.sql} GROUP BY 1 ORDER BY 1", memories.bindings
-        )
+    # One pass over the memories, without sorting them by status.
+    statuses = ", ".join(f"count(*) FILTER (WHERE m.status = '{status}')" for status in Status)
+    ((*counts, oldest, newest),) = connection.execute(
+        f"SELECT {statuses}, min(m.occurred_from), max(m.occurred_to) FROM memories m WHERE {memories.sql}",
+        memories.bindings,
     )
-    oldest, newest = connection.execute(
-        f"SELECT min(m.occurred_from), max(m.occurred_to) FROM memories m WHERE {memories.sql}", memories.bindings
-    ).get
     joined = f"FROM memories m JOIN cues c ON c.memory = m.n AND c.last IS NULL %s WHERE {memories.sql}"
     cues = connection.execute(f"SELECT count(*) {joined % ''}", memories.bindings).get
-    vectors = list(
+    vectors = dict(
         connection.execute(
-            f"SELECT v.model, count(*), sum(v.truncated) {joined % 'JOIN embeddings v ON v.cue = c.n'} GROUP BY 1",
-            memories.bindings,
+            f"SELECT v.model, count(*) {joined % 'JOIN embeddings v ON v.cue = c.n'} GROUP BY 1", memories.bindings
         )
     )
+    then_join = connection.dialect.then_join  # from the few that are truncated
+    truncated = connection.execute(
+        f"SELECT count(*) FROM embeddings v {then_join} cues c ON c.n = v.cue AND c.last IS NULL"
+        f" {then_join} memories m ON m.n = c.memory WHERE v.truncated <> 0 AND {memories.sql}",
+        memories.bindings,
+    ).get
     target = seen_by(reader, "t", visibility=True)
     relations = connection.execute(
         "SELECT count(*) FROM relations r JOIN memories m ON m.n = r.source JOIN memories t ON t.n = r.target"
@@ -50,10 +54,10 @@ def stats(connection: Connection, reader: Reader) -> Stats:
         span = optional_moment(oldest), optional_moment(newest)
     return Stats(
         events=count,
-        memories=by_status,
+        memories={status: count for status, count in sorted(zip(Status, counts, strict=True)) if count},
         cues=cues,
-        vectors={model: number for model, number, _ in vectors},
-        truncated=sum(cut for *_, cut in vectors),
+        vectors=vectors,
+        truncated=truncated,
         relations=relations,
         oldest=span[0],
         newest=span[1],

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 import remembrancer
+from remembrancer import engine
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard import failures, rendering
+from remembrancer.interfaces.dashboard.kept import KeptResults
 from remembrancer.interfaces.dashboard.router import dashboard
 from remembrancer.interfaces.http import probes, problems, telemetry
 from remembrancer.interfaces.http.access import Authenticator
@@ -94,6 +96,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
             await parts.enter_async_context(mcp_endpoint.run())
             if serving.work:
                 await parts.enter_async_context(job_runner)
+            background.begin("load the index", engine.asking.load_index(memory.context, memory.scope))
             yield
 
     app = DocumentedApp(
@@ -130,6 +133,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     app.state.stop = stop
     app.state.background = background
     app.state.embedder_watch = watch
+    app.state.kept = KeptResults[dict[str, Any]]()
     app.state.streams = streams
     app.state.vaults = serving.vaults
     problems.install(app)

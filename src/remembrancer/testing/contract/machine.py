@@ -486,7 +486,7 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         [(await store.audit(reader, memory_id), await store.reviews(reader, memory_id)) for memory_id in ids],
         [await store.health_inputs(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
         {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
-        [(found, as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
+        [(list(found), as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],
         await store.crews(reader.scope),
         [await store.by_topic(reader.scope, "t1", topics) for topics in list(Level)[: Level.SESSION]],
@@ -502,7 +502,7 @@ def _past(view: ReadView, reader: Reader, ids: list[UUID]) -> object:
         [view.memories(reader, where, limit=5) for where in WHERES],
         view.relations(reader, ids),
         {memory_id: vector.tolist() for memory_id, vector in view.vectors(reader, MODELS[0], ids).items()},
-        (found, as_lists(states)),
+        (list(found), as_lists(states)),
     )
 
 

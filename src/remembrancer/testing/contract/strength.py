@@ -281,28 +281,28 @@ class StatesContract(StoreSuite):
         ]
         await remember(store, *(indexed(memories[place]) for place in (2, 0, 1)))
         ids, states = await store.states(READER, EVERYTHING)
-        assert ids == tuple(memory.id for memory in memories)
+        assert list(ids) == [memory.id for memory in memories]
         assert_same_states(states, states_of(memories))
 
     async def test_an_empty_store_has_no_states(self, store: Store) -> None:
         ids, states = await store.states(READER, EVERYTHING)
-        assert ids == ()
+        assert list(ids) == []
         assert_same_states(states, states_of([]))
 
     async def test_only_current_memories_have_a_state(self, store: Store) -> None:
         kept, retired, expired = a_memory("kept"), a_memory("retired"), a_memory("expired")
         await remember(store, kept, retired, replace(expired, valid_until=NOW))
         await store.set_status(READER, retired.id, Status.RETIRED, at=NOW)
-        assert (await store.states(READER, EVERYTHING))[0] == (kept.id,)
+        assert list((await store.states(READER, EVERYTHING))[0]) == [kept.id]
 
     async def test_states_are_those_of_memories_that_match_the_filter(self, store: Store) -> None:
         await remember(store, a_memory("note"), replace(a_memory("fact"), kind="fact"))
         where = Filter(current_at=EVERYTHING.current_at, kinds=frozenset({"fact"}))
-        assert (await store.states(READER, where))[0] == (a_memory("fact").id,)
+        assert list((await store.states(READER, where))[0]) == [a_memory("fact").id]
 
     async def test_states_are_those_of_memories_that_the_reader_sees(self, store: Store) -> None:
         await remember(store, a_memory("mine"), a_memory("theirs", scope=MATE))
-        assert (await store.states(Reader(SCOPE, Reach.OWN), EVERYTHING))[0] == (a_memory("mine").id,)
+        assert list((await store.states(Reader(SCOPE, Reach.OWN), EVERYTHING))[0]) == [a_memory("mine").id]
 
 
 def as_lists(states: States) -> list[object]:

@@ -234,7 +234,7 @@ READS: Final[dict[str, Observe]] = {
     "recorded": lambda store: store.recorded(READER, EventFilter(), limit=2),
     "recorded from the start": lambda store: store.recorded(READER, EventFilter(), after=0, limit=9),
     "priority_changes": lambda store: store.priority_changes(READER, MARKED),
-    "states": _plain(lambda store: store.states(READER, EVERYTHING), lambda told: (told[0], as_lists(told[1]))),
+    "states": _plain(lambda store: store.states(READER, EVERYTHING), lambda told: (list(told[0]), as_lists(told[1]))),
     "events_by_words": lambda store: store.read(
         lambda view: view.events_by_words(READER, EventFilter(archived=True), {"canary": 1, "deploi": 2}, limit=9)
     ),

@@ -156,6 +156,7 @@ CREATE TABLE embeddings (
   UNIQUE (cue, model)
 );
 CREATE INDEX embeddings_by_digest ON embeddings (digest) WHERE digest IS NOT NULL;
+CREATE INDEX embeddings_truncated ON embeddings (cue, model) WHERE truncated <> 0;
 
 -- The signs of the vectors of a cue's words, a bit a component, word after word.
 CREATE TABLE word_vectors (

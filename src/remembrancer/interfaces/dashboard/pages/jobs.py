@@ -9,8 +9,9 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.forms import QueryFields
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import ReadingVisit
+from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit
 from remembrancer.interfaces.wire.comparison import PresetsOut
 from remembrancer.interfaces.wire.jobs import JobOut, SpendingOut
 from remembrancer.interfaces.wire.state import DoctorOut
@@ -41,5 +42,16 @@ async def jobs(visit: ReadingVisit) -> HTMLResponse:
 
 @router.get("/doctor")
 async def doctor(visit: ReadingVisit) -> HTMLResponse:
-    found = DoctorOut.of(await visit.memory.health.doctor())
-    return page(visit, "doctor.html", title="Doctor", here="jobs", found=found)
+    """The doctor's page. The findings are loaded afterwards by a script; with `whole` they are part of the page."""
+    whole = QueryFields(visit.request.query_params).flag("whole")
+    findings = {"found": await _findings(visit)} if whole else {}
+    return page(visit, "doctor.html", title="Doctor", here="jobs", whole=whole, **findings)
+
+
+@router.get("/parts/doctor")
+async def doctor_part(visit: ReadingVisit) -> HTMLResponse:
+    return page(visit, "parts/doctor.html", title="Doctor", found=await _findings(visit))
+
+
+async def _findings(visit: Visit) -> DoctorOut:
+    return DoctorOut.of(await visit.memory.health.doctor())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
@@ -9,13 +10,13 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.engine.search_state import SearchMode
-from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.charts.bars import bars_table, day_bars
 from remembrancer.interfaces.charts.health import health_chart, health_gauge, health_table
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import QueryFields
+from remembrancer.interfaces.dashboard.kept import KeptResults
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import ReadingVisit, Visit
+from remembrancer.interfaces.dashboard.visit import ROLE, ReadingVisit, Visit
 from remembrancer.interfaces.http.probes import EmbedderWatch
 from remembrancer.interfaces.wire.jobs import JobOut
 from remembrancer.interfaces.wire.memories import DecayForecastsOut, MemoryOut
@@ -37,7 +38,8 @@ async def overview(visit: ReadingVisit) -> HTMLResponse:
     crew = visit.scope.get("crew")
     history = [HealthOut.of(one) for one in await memory.health.history(crew, limit=DAYS)]
     newest = [MemoryOut.of(one) for one in await memory.recent(limit=NEWEST)]
-    days = _last_days(memory.now)
+    # A memory that was filled from an archive ends before today: its last days say more than empty ones.
+    days = _last_days(newest[0].occurred_to if newest else memory.now)
     counts = await memory.journal.count_by_day(since=datetime.combine(days[0], time(), UTC))
     recorded = {day: count for day, count in counts.items() if day <= days[-1]}
     return page(
@@ -54,13 +56,13 @@ async def overview(visit: ReadingVisit) -> HTMLResponse:
         newest=newest,
         is_empty=not newest and not (await memory.journal.recorded(limit=0)).position,
         whole=whole,
-        **(await _counts(memory) | await _state(visit) | await _fading(memory) if whole else {}),
+        **(await _counts(visit) | await _state(visit) | await _fading(visit) if whole else {}),
     )
 
 
 @router.get("/parts/counts")
 async def counts_part(visit: ReadingVisit) -> HTMLResponse:
-    return page(visit, "parts/counts.html", title="Counts", **await _counts(visit.memory))
+    return page(visit, "parts/counts.html", title="Counts", **await _counts(visit))
 
 
 @router.get("/parts/state")
@@ -70,17 +72,20 @@ async def state_part(visit: ReadingVisit) -> HTMLResponse:
 
 @router.get("/parts/fading")
 async def fading_part(visit: ReadingVisit) -> HTMLResponse:
-    return page(visit, "parts/fading.html", title="Fading", **await _fading(visit.memory))
+    return page(visit, "parts/fading.html", title="Fading", **await _fading(visit))
 
 
-def _last_days(now: datetime) -> list[date]:
-    """The last days in UTC, ending today."""
-    today = now.astimezone(UTC).date()
-    return [today - timedelta(days=back) for back in reversed(range(DAYS))]
+def _last_days(until: datetime) -> list[date]:
+    """The days in UTC up to this one."""
+    last = until.astimezone(UTC).date()
+    return [last - timedelta(days=back) for back in reversed(range(DAYS))]
 
 
-async def _counts(memory: AsyncRemembrancer) -> dict[str, Any]:
-    return {"stats": StatsOut.of(await memory.health.stats())}
+async def _counts(visit: Visit) -> dict[str, Any]:
+    async def counts() -> dict[str, Any]:
+        return {"stats": StatsOut.of(await visit.memory.health.stats())}
+
+    return await _kept(visit, "counts", counts)
 
 
 async def _state(visit: Visit) -> dict[str, Any]:
@@ -97,5 +102,14 @@ async def _state(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def _fading(memory: AsyncRemembrancer) -> dict[str, Any]:
-    return {"forecasts": DecayForecastsOut.of(await memory.health.fading(limit=FADING)).memories}
+async def _fading(visit: Visit) -> dict[str, Any]:
+    async def fading() -> dict[str, Any]:
+        return {"forecasts": DecayForecastsOut.of(await visit.memory.health.fading(limit=FADING)).memories}
+
+    return await _kept(visit, "fading", fading)
+
+
+async def _kept(visit: Visit, name: str, compute: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """The values of a part: of a large memory, those of a moment ago."""
+    kept: KeptResults[dict[str, Any]] = visit.request.app.state.kept
+    return await kept.get((name, visit.memory.scope, visit.scope.get(ROLE), visit.principal.name), compute)
