@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from typing import Literal
 
 import pytest
 from rich.cells import cell_len
@@ -9,9 +10,7 @@ from rich.text import Text
 
 from remembrancer.domain.recall import PRODUCT
 from remembrancer.interfaces.cli.drawing import (
-    GLYPHS,
     Meter,
-    Shares,
     Shorter,
     group_bars,
     leaves,
@@ -33,14 +32,14 @@ def part(label: str, contribution: float, *parts: PartOut) -> PartOut:
     )
 
 
-def drawn(block: RenderableType, *, width: int = 80, color_system: str | None = None) -> str:
+def drawn(block: RenderableType, *, width: int = 80, color_system: Literal["256"] | None = None) -> str:
     out = io.StringIO()
     console = Console(
         file=out,
         width=width,
         markup=False,
         force_terminal=color_system is not None,
-        color_system="standard" if color_system else None,
+        color_system=color_system,
         legacy_windows=False,
     )
     console.print(block)
@@ -83,25 +82,14 @@ def test_a_long_text_takes_no_more_lines_than_it_may(lines: int, width: int) -> 
     assert len(drawn(block, width=width).splitlines()) <= lines
 
 
-def test_the_length_of_a_bar_is_the_score_with_any_parts() -> None:
-    parts = [part(str(number), 0.07) for number in range(10)]
-    bar = drawn(Shares(parts, 1.0, 20)).rstrip("\n")
-    assert len(bar) == 20
-    assert bar.count("·") == 20 - 14
-
-
-def test_the_parts_of_a_bar_differ_with_and_without_colours() -> None:
-    bar = Shares([part("a", 0.5), part("b", 0.5)], 1.0, 10)
-    assert drawn(bar) == GLYPHS[0] * 5 + GLYPHS[1] * 5 + "\n"
-    coloured = drawn(bar, color_system="standard")
-    assert GLYPHS[1] not in coloured
-    assert "\x1b[36m" in coloured
-    assert "\x1b[32m" in coloured
-
-
 def test_a_score_of_nothing_has_an_empty_bar() -> None:
-    assert drawn(Shares([part("a", 0.0)], 0.0, 5)) == "·····\n"
     assert "0.000" in drawn(part_bars(part("a", 0.0), 0.0))
+
+
+def test_a_group_has_the_same_colour_with_and_without_the_groups_before_it() -> None:
+    alone = drawn(group_bars({"words": 0.2}, 0.6), color_system="256")
+    among = drawn(group_bars({"meaning": 0.4, "words": 0.2}, 0.6), color_system="256")
+    assert ("38;5;136" in alone, "38;5;136" in among.splitlines()[1]) == (True, True)
 
 
 def test_the_groups_of_a_score_have_bars_of_one_scale() -> None:

@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 Renderables = Iterator["RenderableType"]
 """The output of a page: texts and tables that are printed one below the other."""
-COLOURS: Final = (
-    *("cyan", "green", "yellow", "magenta", "blue", "red"),
-    *("bright_cyan", "bright_green", "bright_yellow", "bright_magenta", "bright_blue", "bright_red"),
-)
 BAR_CELLS: Final = 28
 WITHIN_WORKSPACE: Final = ("project", "crew", "agent", "session")
 _COLUMNS: Final = "▁▂▃▄▅▆▇█"

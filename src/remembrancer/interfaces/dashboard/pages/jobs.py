@@ -44,8 +44,8 @@ async def jobs(visit: ReadingVisit) -> HTMLResponse:
 async def doctor(visit: ReadingVisit) -> HTMLResponse:
     """The doctor's page. The findings are loaded afterwards by a script; with `whole` they are part of the page."""
     whole = QueryFields(visit.request.query_params).flag("whole")
-    findings = {"found": await _findings(visit)} if whole else {}
-    return page(visit, "doctor.html", title="Doctor", here="jobs", whole=whole, **findings)
+    found = await _findings(visit) if whole else None
+    return page(visit, "doctor.html", title="Doctor", here="jobs", whole=whole, found=found)
 
 
 @router.get("/parts/doctor")
