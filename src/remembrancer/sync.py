@@ -34,6 +34,7 @@ class JournalApi(Blocking[AsyncJournalApi]):
     page = blocking(AsyncJournalApi.page)
     get = blocking(AsyncJournalApi.get)
     conversations = blocking(AsyncJournalApi.conversations)
+    titles = blocking(AsyncJournalApi.titles)
     conversation = blocking(AsyncJournalApi.conversation)
     count = blocking(AsyncJournalApi.count)
     count_by_day = blocking(AsyncJournalApi.count_by_day)

@@ -39,7 +39,7 @@ def test_a_row_for_each_memory_has_its_rank_and_score_under_each_preset(cli: Cli
 def test_the_reasons_for_differences_are_below_the_table(cli: Cli, ids: dict[str, str]) -> None:
     told = " ".join(cli.done(*COMPARE, "default", "engram", "--limit", "1").out.split())
     assert "Why they differ A Checkout needs 2 GiB of memory rank 1 everywhere: " in told
-    assert ids["exact"] in told
+    assert ids["exact"][-8:] in told
 
 
 def test_a_memory_that_is_left_out_has_its_rank_in_brackets(cli: Cli, ids: dict[str, str]) -> None:

@@ -41,7 +41,8 @@ def texts(document: Any) -> list[str]:
 
 def test_list_shows_the_newest_first_each_with_its_id(cli: Cli, recorded: list[str]) -> None:
     out = cli.done("journal", "list").out
-    assert [line.strip() for line in out.splitlines()[1::2]] == recorded[::-1]
+    shown = [line.strip().rpartition(" · ")[2] for line in out.splitlines()[1::2]]
+    assert shown == [one[-8:] for one in recorded[::-1]]
     assert "tool.call error  tool: Deploy of checkout failed" in out
     assert "Ana (user): Rolled it back" in out
 

@@ -37,16 +37,6 @@ def test_a_closed_pipe_is_no_error(environment: dict[str, str]) -> None:
     assert (ran.returncode, ran.stderr) == (141, b"")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-def test_an_output_without_space_is_one_line(environment: dict[str, str]) -> None:
-    with Path("/dev/full").open("wb") as full:
-        ran = subprocess.run(
-            [*PROGRAM, "presets", "list"], env=environment, stdout=full, stderr=subprocess.PIPE, check=False
-        )
-    assert (ran.returncode, ran.stderr.count(b"\n")) == (3, 1)
-    assert ran.stderr.startswith(b"error: no space left")
-
-
 def test_an_interrupt_is_quiet(environment: dict[str, str]) -> None:
     with subprocess.Popen(
         [*PROGRAM, "observe", "--stdin"],

@@ -25,7 +25,7 @@ def found(cli: Cli, *arguments: str) -> list[str]:
 def test_recall_prints_hits_with_their_ids(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("recall", "how much memory does checkout need?")
     assert "Checkout needs 2 GiB of memory" in ran.out
-    assert ids["memory"] in ran.out
+    assert ids["memory"][-8:] in ran.out
     assert ran.err.strip() == "degraded: dense: no embedder: lexical recall only, as asked for"
 
 
@@ -111,17 +111,34 @@ def test_a_rendered_block_has_the_requested_detail(cli: Cli) -> None:
 
 def test_recent_lists_the_newest_first(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("recent")
-    assert [line.strip() for line in ran.out.splitlines()[1::2]] == [ids["lunch"], ids["deploy"], ids["memory"]]
+    shown = [line.strip() for line in ran.out.splitlines()[1::2]]
+    assert shown == [f"office · {ids['lunch'][-8:]}", ids["deploy"][-8:], ids["memory"][-8:]]
     assert [memory["id"] for memory in cli.done("recent", "-n", "1", "--json").json["memories"]] == [ids["lunch"]]
     assert [memory["id"] for memory in cli.done("recent", "--days", "2", "--json").json["memories"]] == [ids["lunch"]]
     assert "No memories." in cli.done("recent", "--workspace", "empty").out
 
 
+def test_a_list_prints_whole_ids_if_asked(cli: Cli, ids: dict[str, str]) -> None:
+    assert all(one in cli.done("recent", "--ids").out for one in ids.values())
+
+
+@pytest.mark.parametrize("command", ["show", "feedback", "mark", "update", "forget", "invalidate"])
+def test_a_command_takes_the_short_id_that_a_list_prints(cli: Cli, ids: dict[str, str], command: str) -> None:
+    more = {"feedback": ["helpful"], "update": ["--title", "Lunch"]}.get(command, [])
+    assert cli.done(command, ids["lunch"][-8:].upper(), *more).out
+
+
+def test_timeline_counts_the_turns_of_a_conversation(cli: Cli) -> None:
+    for text in ("The deploy failed", "I roll it back"):
+        cli.done("observe", text, "--session", "outage", "--at", "2026-03-14")
+    assert "Saturday 14 March 2026 · outage · 2 turns" in cli.done("timeline").out
+
+
 def test_timeline_groups_events_by_day_and_session(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("timeline")
     assert ran.out.index("Wednesday 4 March 2026") < ran.out.index("Thursday 5 March 2026")
-    assert " · office\n" in ran.out
-    assert "  09:30  note  Deploys of checkout are on Monday" in ran.out
+    assert " · office · 1 memory\n" in ran.out
+    assert f"  {ids['deploy'][-8:]}  09:30  note  Deploys of checkout are on Monday" in ran.out
     within = ("timeline", "--since", "2026-03-05", "--until", "2026-03-06", "--limit", "5", "--json")
     assert [memory["id"] for memory in cli.done(*within).json["memories"]] == [ids["deploy"]]
     assert "No memories of that time." in cli.done("timeline", "--until", "2020-01-01").out
@@ -165,7 +182,8 @@ def test_why_not_names_the_stage_that_dropped_the_memory(cli: Cli, ids: dict[str
         (("recall", ""), "query"),
         (("recall",), "QUERY"),
         (("recent", "--limit", "0"), "limit"),
-        (("show", "01981c0e"), "ID|memory_id"),
+        (("show", "01981c"), "ID|memory_id"),
+        (("show", "01981c0e"), "no memory whose id ends with 01981c0e"),
         (("show", "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"), "no memory"),
         (("recall", "x", "--preset", "unheard"), "preset"),
         (("recall", "x", "--embedder", "unheard"), "embedder"),

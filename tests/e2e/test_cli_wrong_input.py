@@ -13,7 +13,6 @@ UNKNOWN = "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"
 
 WRONG = {
     "rember x": "Did you mean 'remember'? see `remembrancer --help`",
-    "--db x.db recall y": "options come after a command; see `remembrancer --help`",
     "keys creat agent": "Did you mean 'create'? see `remembrancer keys --help`",
     "journal": "Missing command; see `remembrancer journal --help`",
     "recall x --limt 3": "--limit, --llm); see `remembrancer recall --help`",

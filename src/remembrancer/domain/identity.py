@@ -24,6 +24,19 @@ def uuid7(moment: datetime, randomness: bytes) -> UUID:
     return UUID(int=value)
 
 
+SHORT_DIGITS: Final = 8
+"""The digits of a short id, and the fewest that are accepted as one."""
+
+
+def short_id(identifier: UUID) -> str:
+    """The last digits of an id, which lists show: the first ones are a time, equal for rows of one moment.
+
+    >>> short_id(UUID("01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"))
+    '2c3d4e5f'
+    """
+    return identifier.hex[-SHORT_DIGITS:]
+
+
 def derived_id(source: UUID, purpose: str) -> UUID:
     """A deterministic id for the row derived from `source` for a `purpose`. Deriving it twice gives the same id."""
     return uuid5(source, purpose)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Final
 from uuid import UUID
 
@@ -16,16 +16,21 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.journal import event as event_of
 from remembrancer.errors import NotFound
 from remembrancer.policies.admission.formation import memory_id_of
+from remembrancer.policies.rendering.conversation_title import derived_title, is_readable
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.values import dataclass
 
+IMPORTED_TITLE: Final = "conversation"
+"""The key of an event's payload under which importers keep the conversation's title."""
 MOST_EPISODES: Final = 50
 """The most episodes that are read of one conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitledConversation:
-    """A conversation, and the title of its first episode; None before an episode was formed of it."""
+    """A conversation and its title: the session's name if people can read it; else the title in the service that it
+    was imported from; else that of its first episode; else its day and who spoke. None outside of sessions.
+    """
 
     summary: ConversationSummary
     title: str | None
@@ -66,7 +71,7 @@ async def page(ctx: Context, reader: Reader, *, limit: int, after: str | None) -
     """Up to `limit` conversations after a cursor, and the cursor of the next page."""
     place = None if after is None else ListingPosition.parse("after", after)
     found = await ctx.store.conversations(reader, limit=limit + 1, after=place)
-    shown = [titled(one, await episodes(ctx, reader, one.stream, limit=1)) for one in found[:limit]]
+    shown = [await titled(ctx, reader, one) for one in found[:limit]]
     more = len(found) > limit
     return ConversationPage(conversations=tuple(shown), next=shown[-1].summary.last.cursor if more else None)
 
@@ -85,7 +90,7 @@ async def around(ctx: Context, reader: Reader, event_id: UUID, *, before: int, a
     turns = turns[: before + 1 + after]
     formed = await ctx.store.get(reader, [memory_id_of(one.id) for one in turns])
     return ConversationExcerpt(
-        conversation=titled(known, told),
+        conversation=await titled(ctx, reader, known),
         turn=turn,
         turns=tuple(turns),
         memories={one.id: formed[memory_id_of(one.id)] for one in turns if memory_id_of(one.id) in formed},
@@ -107,7 +112,7 @@ async def episodes(ctx: Context, reader: Reader, stream: Scope, *, limit: int) -
 async def of_event(ctx: Context, reader: Reader, event_id: UUID) -> TitledConversation:
     """The conversation that an event was recorded in. Raises NotFound."""
     turn = await event_of(ctx, reader, event_id)
-    return titled(await _summary(ctx, reader, turn), await episodes(ctx, reader, turn.scope, limit=1))
+    return await titled(ctx, reader, await _summary(ctx, reader, turn))
 
 
 async def _summary(ctx: Context, reader: Reader, turn: Event) -> ConversationSummary:
@@ -116,6 +121,33 @@ async def _summary(ctx: Context, reader: Reader, turn: Event) -> ConversationSum
     raise NotFound("conversation of event", turn.id)  # all of its turns are in the archive
 
 
-def titled(summary: ConversationSummary, told: Sequence[Memory]) -> TitledConversation:
-    """The conversation with the title of the first of these episodes that has one."""
-    return TitledConversation(summary=summary, title=next((one.title for one in told if one.title), None))
+async def titled(ctx: Context, reader: Reader, summary: ConversationSummary) -> TitledConversation:
+    """The conversation with its title."""
+    return TitledConversation(summary=summary, title=await _title(ctx, reader, summary))
+
+
+async def titles(ctx: Context, reader: Reader, streams: Collection[Scope]) -> Mapping[Scope, str]:
+    """The titles of conversations, by their streams. Streams outside of sessions, and those whose turns the reader does
+    not see, are left out unless the session's name is a title.
+    """
+    found: dict[Scope, str] = {}
+    for stream in {stream: None for stream in streams if stream.session is not None}:
+        if is_readable(stream.session or ""):
+            found[stream] = stream.session or ""
+            continue
+        for summary in await ctx.store.conversations(reader, limit=1, stream=stream):
+            found[stream] = await _title(ctx, reader, summary) or ""
+    return found
+
+
+async def _title(ctx: Context, reader: Reader, summary: ConversationSummary) -> str | None:
+    stream = summary.stream
+    if stream.session is None or is_readable(stream.session):
+        return stream.session
+    for event in await ctx.store.stream_events(stream, after=summary.first.seq - 1, limit=1):
+        imported = event.payload.get(IMPORTED_TITLE)
+        if isinstance(imported, str) and imported.strip():
+            return imported
+    told = await episodes(ctx, reader, stream, limit=1)
+    title = next((one.title for one in told if one.title), None)
+    return title or derived_title(summary.first.occurred_at, summary.speakers)

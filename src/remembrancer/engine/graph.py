@@ -414,7 +414,7 @@ async def _conversations(
     known: list[TitledConversation] = []
     for scope in list(turns.streams)[:room]:
         for summary in await ctx.store.conversations(reader, limit=1, stream=scope):
-            known.append(titled(summary, await episodes(ctx, reader, scope, limit=1)))
+            known.append(await titled(ctx, reader, summary))
             turns.know(summary.speakers)
     drawing.add(map(held, known), room)
     drawing.leave_out(NodeKind.CONVERSATION, len(turns.streams) - len(known))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.health import HealthSnapshot
-from remembrancer.facade.view import MAX_LISTED, Identifier, View, identifiers, listed
+from remembrancer.facade.view import MAX_LISTED, Identifier, View, listed
 from remembrancer.ports.inspection import Finding, Stats
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class AsyncHealthApi(View):
 
         Memories that the caller may not see are left out. At most 10,000.
         """
-        ids = identifiers("memories", memories)
+        ids = await self._all_identified("memories", memories)
         validation.whole("memories", len(ids), 0, MAX_LISTED)
         return await engine.fading.forecasts(self._ctx, self._reader(), ids)
 
@@ -69,7 +69,7 @@ class AsyncHealthApi(View):
         return await engine.fading.fading_curve(
             self._ctx,
             self._reader(),
-            validation.identifier("memory_id", memory_id),
+            await self._identified("memory_id", memory_id),
             around=timedelta(days=validation.number("days", days, 0.01, 36_500)),
             points=validation.whole("points", points, 2, MAX_LISTED),
         )

@@ -39,7 +39,7 @@ class AsyncJobsApi(View):
         """Embed all cues without a vector before returning, or only those of one memory. Raises NotFound."""
         if memory_id is None:
             return await self._indexer.run(on_indexed)
-        return await self._indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
+        return await self._indexer.run_for(self._reader(), await self._identified("memory_id", memory_id))
 
     async def reindex(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
         """Compute the vectors of all cues of the workspace again, with the embedder in use, before returning.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final, Unpack
 
@@ -15,6 +15,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.facade.view import MAX_LISTED, Identifier, View, from_arguments, listed
 
 if TYPE_CHECKING:
+    from remembrancer.domain.scope import Scope
     from remembrancer.engine.conversations import ConversationExcerpt, ConversationPage
     from remembrancer.engine.journal import EventFilters
 
@@ -81,16 +82,25 @@ class AsyncJournalApi(View):
 
     async def get(self, event_id: Identifier) -> Event:
         """One event, archived or not. Raises NotFound."""
-        return await engine.journal.event(self._ctx, self._reader(), validation.identifier("event_id", event_id))
+        identifier = await self._identified("event_id", event_id, "event")
+        return await engine.journal.event(self._ctx, self._reader(), identifier)
 
     async def conversations(self, *, after: str | None = None, limit: int = 30) -> ConversationPage:
         """Conversations, newest first: for each its scope with the session, its title, who took part, its first and
         last turn, and the number of turns.
 
-        A conversation is all that was recorded in one session of one scope. Its title is that of its first episode.
+        A conversation is all that was recorded in one session of one scope. Its title is the session's name if people
+        can read it, else the title in the service that it was imported from, else that of its first episode, else its
+        day and who spoke.
         `after`: the `next` of the previous page. `limit`: 1 to 10,000.
         """
         return await engine.conversations.page(self._ctx, self._reader(), limit=listed(limit), after=after)
+
+    async def titles(self, scopes: Iterable[Scope]) -> Mapping[Scope, str]:
+        """The titles of conversations, as in `conversations`. `scopes`: those of memories or events; the ones without a
+        session are left out.
+        """
+        return await engine.conversations.titles(self._ctx, self._reader(), frozenset(scopes))
 
     async def conversation(self, event_id: Identifier, *, before: int = 20, after: int = 20) -> ConversationExcerpt:
         """The conversation that an event was recorded in: the event, and up to `before` and `after` events around it
@@ -99,7 +109,7 @@ class AsyncJournalApi(View):
         return await engine.conversations.around(
             self._ctx,
             self._reader(),
-            validation.identifier("event_id", event_id),
+            await self._identified("event_id", event_id, "event"),
             before=validation.whole("before", before, 0, MOST_AROUND),
             after=validation.whole("after", after, 0, MOST_AROUND),
         )
@@ -170,14 +180,15 @@ class AsyncJournalApi(View):
             self._ctx,
             self._caller,
             self._reader(),
-            validation.identifier("event_id", event_id),
+            await self._identified("event_id", event_id, "event"),
             validation.choice("priority", priority, Priority),
             reason=reason and validation.text("reason", reason, max_bytes=engine.journal.MAX_REASON_BYTES),
         )
 
     async def priority_changes(self, event_id: Identifier) -> tuple[PriorityChange, ...]:
         """The changes of an event's priority, with author, time and reason, oldest first."""
-        return await self._ctx.store.priority_changes(self._reader(), validation.identifier("event_id", event_id))
+        identifier = await self._identified("event_id", event_id, "event")
+        return await self._ctx.store.priority_changes(self._reader(), identifier)
 
 
 def _position(after: int | None) -> int | None:

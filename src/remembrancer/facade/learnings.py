@@ -47,7 +47,7 @@ class AsyncLearningsApi(View):
         Raises NotFound, Conflict, and InvalidInput for a level that is not wider.
         """
         level = to if isinstance(to, Level) else Level[validation.choice("to", to, _Wider).name]
-        identifier = validation.identifier("memory_id", memory_id)
+        identifier = await self._identified("memory_id", memory_id)
         return self._indexed((await engine.promote.promote(self._ctx, self._scope, identifier, to=level))[0])
 
     async def enter_stage(self, intent: str) -> StageReport:

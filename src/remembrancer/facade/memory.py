@@ -39,7 +39,7 @@ from remembrancer.facade.opening import opens
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
 from remembrancer.facade.vault import AsyncVaultApi
-from remembrancer.facade.view import Identifier, Opened, View, from_arguments, identifiers, listed, path_of
+from remembrancer.facade.view import Identifier, Opened, View, from_arguments, listed, path_of
 from remembrancer.policies.admission.formation import STAYS
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
@@ -299,7 +299,7 @@ class AsyncRemembrancer(View):
         draft = from_arguments(
             MemoryDraft, told, kind=formation.kind(kind), tier=formation.note_tier if tier is None else tier
         )
-        turns = identifiers("events", events)
+        turns = await self._all_identified("events", events, "event")
         memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out)
         return self._indexed(memory)
 
@@ -333,7 +333,7 @@ class AsyncRemembrancer(View):
         expected = expected_revision
         if expected is not None:
             expected = validation.whole("expected_revision", expected, 1, 2**63 - 1)
-        edited, reader = validation.identifier("memory_id", memory_id), self._reader()
+        edited, reader = await self._identified("memory_id", memory_id), self._reader()
         return self._indexed(await engine.record.update(self._ctx, reader, edited, changes, expected_revision=expected))
 
     async def pin(self, memory_id: Identifier) -> Memory:
@@ -343,17 +343,17 @@ class AsyncRemembrancer(View):
         answer has at most 100 pinned memories, the newest. Raises NotFound, Conflict if it is superseded, Unsupported
         if the preset has no pinned memories.
         """
-        identifier = validation.identifier("memory_id", memory_id)
+        identifier = await self._identified("memory_id", memory_id)
         return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=True))
 
     async def unpin(self, memory_id: Identifier) -> Memory:
         """Undo `pin`. Raises the same errors."""
-        identifier = validation.identifier("memory_id", memory_id)
+        identifier = await self._identified("memory_id", memory_id)
         return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=False))
 
     async def feedback(self, memory_id: Identifier, verdict: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""
-        identifier = validation.identifier("memory_id", memory_id)
+        identifier = await self._identified("memory_id", memory_id)
         return await engine.reinforce.feedback(
             self._ctx, self._reader(), identifier, validation.choice("verdict", verdict, Feedback)
         )
@@ -374,7 +374,7 @@ class AsyncRemembrancer(View):
                     continue
                 similarities[one.id] = one.explanation.signals.get("similarity")
             else:
-                similarities.setdefault(validation.identifier("memories", one), None)
+                similarities.setdefault(await self._identified("memories", one), None)
         chosen = validation.choice("exposure", exposure, Exposure)
         asked = query or (memories.query if isinstance(memories, Recall) else "")
         await engine.reinforce.mark(
@@ -397,8 +397,8 @@ class AsyncRemembrancer(View):
         edge, _ = await engine.relate.link(
             self._ctx,
             self._reader(),
-            validation.identifier("source", source),
-            validation.identifier("target", target),
+            await self._identified("source", source),
+            await self._identified("target", target),
             validation.choice("relation", relation, RelationKind),
             validation.fraction("weight", weight),
         )
@@ -411,14 +411,14 @@ class AsyncRemembrancer(View):
         Raises NotFound for an unknown id, Conflict if `old` has another successor or `new` was superseded by `old`.
         """
         return await engine.relate.supersede(
-            self._ctx, self._reader(), validation.identifier("old", old), validation.identifier("new", new)
+            self._ctx, self._reader(), await self._identified("old", old), await self._identified("new", new)
         )
 
     async def invalidate(self, memory_id: Identifier, replacement: Identifier | None = None) -> Memory:
         """End a memory's validity now, with its `replacement`, if any, as successor. Raises as `supersede` does."""
-        successor = None if replacement is None else validation.identifier("replacement", replacement)
+        successor = None if replacement is None else await self._identified("replacement", replacement)
         return await engine.relate.invalidate(
-            self._ctx, self._reader(), validation.identifier("memory_id", memory_id), successor
+            self._ctx, self._reader(), await self._identified("memory_id", memory_id), successor
         )
 
     # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -481,18 +481,18 @@ class AsyncRemembrancer(View):
         returned: its rank. Raises NotFound.
         """
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
-        identifier = validation.identifier("memory_id", memory_id)
+        identifier = await self._identified("memory_id", memory_id)
         return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
 
     async def get(self, memory_id: Identifier) -> Memory:
         """One memory, whatever its status. Raises NotFound."""
-        return await engine.inspect.get(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+        return await engine.inspect.get(self._ctx, self._reader(), await self._identified("memory_id", memory_id))
 
     async def show(self, memory_id: Identifier) -> MemoryDetails:
         """One memory with its cues (indexed passages), the events it was formed from, its revisions, relations and
         reviews. Raises NotFound.
         """
-        return await engine.inspect.show(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+        return await engine.inspect.show(self._ctx, self._reader(), await self._identified("memory_id", memory_id))
 
     async def recent(self, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
         """Current memories, newest first; with `days`, only those of the last so many days. `limit`: 1 to 10,000."""
@@ -567,14 +567,15 @@ class AsyncRemembrancer(View):
         given = [one for one, value in chosen.items() if value is not None]
         if len(given) > 1:
             raise InvalidInput(given[1], chosen[given[1]], f"None, where {given[0]} is given")
+        turn = None if conversation is None else await self._identified("conversation", conversation, "event")
         return await engine.graph.graph(
             self._ctx,
             self._reader(),
             limit=validation.whole("limit", limit, 2, MAX_LIMIT),
-            memory=None if memory_id is None else validation.identifier("memory_id", memory_id),
+            memory=None if memory_id is None else await self._identified("memory_id", memory_id),
             speaker=validation.optional_name("speaker", speaker),
             name=validation.optional_name("name", name),
-            conversation=None if conversation is None else validation.identifier("conversation", conversation),
+            conversation=turn,
         )
 
     # ── consolidate ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -637,11 +638,11 @@ class AsyncRemembrancer(View):
         An episode that contains its turn is summarised again without it. Facts, rules and summaries derived from it
         stay. Raises NotFound, and Conflict if concurrent writers keep changing the episode.
         """
-        return await engine.forget.forget(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+        return await engine.forget.forget(self._ctx, self._reader(), await self._identified("memory_id", memory_id))
 
     async def restore(self, memory_id: Identifier) -> Memory:
         """Make a retired memory active again, as before `forget`. Raises NotFound."""
-        return await engine.forget.restore(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+        return await engine.forget.restore(self._ctx, self._reader(), await self._identified("memory_id", memory_id))
 
     async def erase(
         self,
@@ -663,7 +664,11 @@ class AsyncRemembrancer(View):
         ids. `dry_run` deletes nothing and returns the receipt that the erasure would have. Raises InvalidInput if
         nothing is selected, NotFound, and Conflict if concurrent writers keep deriving memories from the rows.
         """
-        choice = from_arguments(ErasureSelection, locals(), ids=_ids("ids", ids), events=_ids("events", events))
+        named = {
+            "ids": frozenset(await self._all_identified("ids", ids or ())),
+            "events": frozenset(await self._all_identified("events", events or (), "event")),
+        }
+        choice = from_arguments(ErasureSelection, locals(), **named)
         return self._indexed(await engine.erase.erase(self._ctx, self._caller, choice, dry_run=dry_run))
 
     async def erasures(self, limit: int = 100) -> tuple[Erasure, ...]:
@@ -694,10 +699,6 @@ def _learning(place: int, one: object) -> Learning:
     if not isinstance(one, Learning):
         raise InvalidInput(f"learnings[{place}]", one, "a Learning")
     return one
-
-
-def _ids(argument: str, values: object) -> frozenset[UUID]:
-    return frozenset(() if values is None else identifiers(argument, values))
 
 
 def _drafts(events: Sequence[object]) -> list[EventDraft]:

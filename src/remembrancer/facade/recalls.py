@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from remembrancer import engine
-from remembrancer.domain import validation
 from remembrancer.domain.recall import Recall
 from remembrancer.facade.view import Identifier, View
 
@@ -18,10 +17,10 @@ class AsyncRecallsApi(View):
         What was erased since, or may not be seen by this caller, is left out; `degraded["replay"]` says how much.
         `timings` and most of `trace` are empty. Raises NotFound.
         """
-        identifier = validation.identifier("recall_id", recall_id)
+        identifier = await self._identified("recall_id", recall_id, "recall")
         return await engine.replay.replay(self._ctx, self._reader(), identifier)
 
     async def drop(self, recall_id: Identifier) -> bool:
         """Remove a kept answer. Returns whether there was one."""
-        identifier = validation.identifier("recall_id", recall_id)
+        identifier = await self._identified("recall_id", recall_id, "recall")
         return await self._ctx.store.drop_recall(self._reader(), identifier)

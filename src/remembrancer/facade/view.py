@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
@@ -11,17 +11,21 @@ from uuid import UUID
 
 from remembrancer import engine, jobs
 from remembrancer.domain import validation
+from remembrancer.domain.identity import SHORT_DIGITS
 from remembrancer.domain.query import Filter, Filters, filter_of
 from remembrancer.domain.scope import Reach, Reader, Scope
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, NotFound
+from remembrancer.patterns import pattern
 
 if TYPE_CHECKING:
     from remembrancer.engine.context import Caller, Context
     from remembrancer.jobs.arrivals import Arrivals
     from remembrancer.jobs.indexer import Indexer
+    from remembrancer.ports.inspection import IdentifiedRows
 
 Identifier = UUID | str
 R = TypeVar("R")
+_SHORT_ID: Final = pattern(f"[0-9a-fA-F]{{{SHORT_DIGITS},31}}")
 MAX_LISTED: Final = 10_000
 """The limit of rows in one listing."""
 
@@ -106,6 +110,25 @@ class View:
         asked = None if reach is None else validation.choice("reach", reach, Reach)
         return engine.context.reader_of(self._ctx, self._caller, asked, asking=asking)
 
+    async def _identified(self, argument: str, value: Identifier, rows: IdentifiedRows = "memory") -> UUID:
+        """The id of a row from a UUID, its text, or the end of its text: the last 8 digits or more.
+
+        Ids begin with a time, so the last digits tell them apart. Raises InvalidInput, also where several rows that the
+        caller sees end with these digits, and NotFound where none does.
+        """
+        digits = ending_of(value)
+        if digits is None:
+            try:
+                return validation.identifier(argument, value)
+            except InvalidInput:
+                allowed = f"an id (a UUID such as 0192f0c1-…, or its last {SHORT_DIGITS} digits or more)"
+                raise InvalidInput(argument, value, allowed) from None
+        return one_of(argument, digits, rows, await self._ctx.store.ids_ending(self._reader(), rows, digits))
+
+    async def _all_identified(self, argument: str, values: object, rows: IdentifiedRows = "memory") -> list[UUID]:
+        """The ids of several rows, as in `_identified`."""
+        return [await self._identified(argument, one, rows) for one in validation.several(argument, values)]
+
     def _filter(self, filters: Filters) -> Filter:
         return filter_of(filters, self._ctx.clock())
 
@@ -143,9 +166,19 @@ def path_of(argument: str, value: object) -> Path:
     return Path(value)
 
 
-def identifiers(argument: str, values: object) -> list[UUID]:
-    """The ids in an iterable of UUIDs or their texts. Raises InvalidInput."""
-    return [validation.identifier(argument, one) for one in validation.several(argument, values)]
+def ending_of(value: object) -> str | None:
+    """The digits of a short id, in lower case; None for anything else."""
+    return value.lower() if isinstance(value, str) and _SHORT_ID.fullmatch(value) else None
+
+
+def one_of(argument: str, ending: str, noun: str, found: Sequence[UUID]) -> UUID:
+    """The only id that was found by its ending. Raises NotFound, and InvalidInput for several."""
+    if not found:
+        raise NotFound(noun, f"whose id ends with {ending}")
+    if len(found) > 1:
+        several = ", ".join(map(str, found[:5]))
+        raise InvalidInput(argument, ending, f"more digits, as {len(found)} ids end with these: {several}")
+    return found[0]
 
 
 def listed(limit: int) -> int:

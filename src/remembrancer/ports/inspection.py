@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
 from remembrancer.values import dataclass
@@ -60,11 +60,21 @@ class HealthInputs:
     shown: tuple[float, ...]
 
 
+IdentifiedRows = Literal["memory", "event", "recall"]
+"""Rows that people name by their ids: memories, events (archived or not), and kept answers."""
+
+
 class Inspection(Protocol):
-    """Counts rows, checks integrity, and keeps daily health snapshots."""
+    """Counts rows, finds their ids, checks integrity, and keeps daily health snapshots."""
 
     async def stats(self, reader: Reader) -> Stats:
         """Counts of the rows that the reader sees."""
+        ...
+
+    async def ids_ending(self, reader: Reader, rows: IdentifiedRows, ending: str) -> tuple[UUID, ...]:
+        """The ids, ascending, of the rows that the reader sees whose 32 hexadecimal digits end with `ending`, at least
+        two digits in lower case.
+        """
         ...
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:

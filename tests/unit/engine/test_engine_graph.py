@@ -121,7 +121,7 @@ def test_a_turn_is_drawn_with_its_speaker_conversation_and_episode(
     said = next(one for one in rem.timeline() if one.text.startswith("I call"))
     graph = rem.graph(said.id)
     assert links(graph, LinkKind.SAID_BY) == {("I call Pexley and ask Ana", "Bo", 1)}
-    assert {one[1] for one in links(graph, LinkKind.PART_OF)} == {"Invoice"}
+    assert {one[1] for one in links(graph, LinkKind.PART_OF)} == {"monday", "Invoice"}
     assert of_kind(graph, NodeKind.EPISODE) == {"Invoice"}
     episode = next(node for node in graph.nodes if node.kind is NodeKind.EPISODE)
     around = rem.graph(episode.key)

@@ -39,7 +39,7 @@ from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
 from remembrancer.ports.exchange import row_to_record
-from remembrancer.ports.inspection import Finding, Stats
+from remembrancer.ports.inspection import Finding, IdentifiedRows, Stats
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import BackupReport, ExportRow, OnPages
@@ -414,6 +414,17 @@ class ReferenceStore:
 
     async def erasures(self, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
         return tuple(reversed(self.rows_of(scope).erasures))[:limit]
+
+    async def ids_ending(self, reader: Reader, rows: IdentifiedRows, ending: str) -> tuple[UUID, ...]:
+        known = self.rows_of(reader.scope)
+        ids = {
+            "memory": lambda: [one.id for one in known.visible_memories(reader)],
+            "event": lambda: [one.id for one in known.visible_events(reader, archived=True)],
+            "recall": lambda: [
+                one.id for one in known.recalls.values() if can_see(reader, one.scope, Visibility.WORKSPACE)
+            ],
+        }
+        return tuple(sorted(one for one in ids[rows]() if one.hex.endswith(ending)))
 
     async def stats(self, reader: Reader) -> Stats:
         rows = self.rows_of(reader.scope)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import as_written
@@ -11,7 +12,7 @@ from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
 from remembrancer.domain.instants import optional_moment
 from remembrancer.domain.memory import Status
 from remembrancer.ports.changes import UnreadableRow
-from remembrancer.ports.inspection import Finding, Stats
+from remembrancer.ports.inspection import Finding, IdentifiedRows, Stats
 
 if TYPE_CHECKING:
     from remembrancer.adapters.relational.connection import Connection
@@ -63,6 +64,29 @@ def stats(connection: Connection, reader: Reader) -> Stats:
         newest=span[1],
         bytes=connection.dialect.size(connection),
     )
+
+
+_IDENTIFIED: Final[Mapping[IdentifiedRows, Mapping[str, bool]]] = {
+    "memory": {"memories": True},
+    "event": {"events": False, "archive": False},
+    "recall": {"kept_recalls": False},
+}
+"""The tables of each kind of rows, and whether they have a visibility."""
+
+
+def ids_ending(connection: Connection, reader: Reader, rows: IdentifiedRows, ending: str) -> tuple[UUID, ...]:
+    whole = bytes.fromhex(ending[len(ending) % 2 :])
+    found: list[UUID] = []
+    for table, visibility in _IDENTIFIED[rows].items():
+        seen = seen_by(reader, "r", visibility=visibility)
+        # The inner query reads the index of ids only.
+        ids = connection.execute(
+            f"SELECT r.id FROM {table} r WHERE {seen.sql} AND r.id IN"
+            f" (SELECT i.id FROM {table} i WHERE i.workspace = ? AND substr(i.id, ?) = ?)",
+            (*seen.bindings, reader.scope.workspace, 17 - len(whole), whole),
+        )
+        found += [UUID(bytes=identifier) for (identifier,) in ids]
+    return tuple(sorted(one for one in found if one.hex.endswith(ending)))
 
 
 def check(connection: Connection, backend: Backend, scope: Scope, model: str | None) -> tuple[Finding, ...]:

@@ -134,6 +134,7 @@ class RelationalStore:
 
     keep_recall = _writes(lambda: relational.recalls.keep_recall)
     kept_recall = _reads(lambda: relational.recalls.kept_recall)
+    ids_ending = _reads(lambda: relational.inspection.ids_ending)
     drop_recall = _writes(lambda: relational.recalls.drop_recall)
 
     lying_in = _reads(lambda: relational.tracing.lying_in)

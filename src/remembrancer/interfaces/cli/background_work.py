@@ -25,6 +25,7 @@ from remembrancer.interfaces.cli import report_lines
 from remembrancer.interfaces.cli.drawing import (
     WITHIN_WORKSPACE,
     Renderables,
+    RowReference,
     Shorter,
     facts,
     indented,
@@ -311,11 +312,11 @@ def _promotable(answer: PromotableOut, *, looked: bool) -> Renderables:
         yield Text(nothing, style="dim")
     for one in answer.candidates:
         yield Shorter(one.memory.text, lead=Text(f"{counted(one.jobs, 'job')}  ", style="cyan"))
-        yield indented(Text(str(one.memory.id), style="dim"))
+        yield indented(RowReference(one.memory.id))
 
 
 def _promoted(memory: MemoryOut) -> Renderables:
     """A promoted memory, and its new scope."""
     yield memory_line("promoted", memory)
     yield facts([("for", scope_text(memory.scope, ("workspace", *WITHIN_WORKSPACE), " · "))])
-    yield Text(f"  {memory.id}", style="dim")
+    yield indented(RowReference(memory.id), 2)

@@ -13,19 +13,25 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from remembrancer.domain.identity import short_id
+from remembrancer.domain.scope import Scope
 from remembrancer.interfaces.palette import HUE_OF, TERMINAL
 from remembrancer.interfaces.text import minute, one_line, shown, speaker, titled
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from remembrancer.interfaces.wire.comparison import ComparedOut
     from remembrancer.interfaces.wire.memories import MemoryOut, StrengthOut
     from remembrancer.interfaces.wire.recall import HitOut, PartOut
+    from remembrancer.interfaces.wire.shape import ScopeOut
 
+Titles = Mapping["Scope", str]
+"""The titles of conversations, by the scopes of their memories and events."""
 Renderables = Iterator["RenderableType"]
 """The output of a page: texts and tables that are printed one below the other."""
 BAR_CELLS: Final = 28
@@ -48,12 +54,37 @@ def said(found: HitOut | ComparedOut) -> str:
     return found.cue.text if found.memory.title is None else titled(found.memory)
 
 
-def memory_line(lead: str, memory: MemoryOut) -> Shorter:
+@dataclass(frozen=True)
+class RowReference:
+    """A line about a row: when, conversation and the like, then the id that commands take, whole with --ids."""
+
+    id: UUID
+    about: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        known_as = id_text(console, self.id)
+        room = options.max_width - len(known_as) - 3
+        about = shortened(self.about, room) if room > 0 else ""
+        yield Text(" · ".join(filter(None, (about, known_as))), style="dim")
+
+
+def id_text(console: Console, identifier: UUID) -> str:
+    """An id as the console shows it."""
+    return str(identifier) if getattr(console, "full_ids", False) else short_id(identifier)
+
+
+def conversation_of(titles: Titles, scope: ScopeOut) -> str:
+    """The title of the conversation that a memory or an event belongs to; "" outside of sessions."""
+    return titles.get(Scope(**scope.model_dump()), "")
+
+
+def memory_line(lead: str, memory: MemoryOut, *, with_id: bool = False) -> Shorter:
+    """When, who and what, on one line."""
     head = Text(f"{lead}  ", style="dim")
     who = one_line(speaker(memory))
     kind = who or memory.origin if memory.kind == "message" else ", ".join(filter(None, (memory.kind, who)))
     head.append(f"{kind}  ", style="not dim cyan")
-    return Shorter(titled(memory), lead=head)
+    return Shorter(titled(memory), lead=head, id=memory.id if with_id else None)
 
 
 def strength_facts(strength: StrengthOut) -> list[tuple[str, str]]:
@@ -102,13 +133,20 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Table:
 
 @dataclass(frozen=True)
 class Shorter:
-    """A text shortened to about `lines` lines of the terminal, after a `lead` that is never shortened."""
+    """A text shortened to about `lines` lines of the terminal, after a `lead` that is never shortened. `id`: the row's
+    id, before the lead.
+    """
 
     text: str
     lines: int = 1
     lead: Text = field(default_factory=Text)
+    id: UUID | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.id is not None:
+            lead = Text.assemble((f"{id_text(console, self.id)}  ", "dim"), self.lead)
+            yield from Shorter(self.text, self.lines, lead).__rich_console__(console, options)
+            return
         # Lines break at words, which leaves a few cells of each line empty.
         room = options.max_width * self.lines - (self.lines - 1) * 8 - self.lead.cell_len
         yield self.lead + Text(shortened(self.text, room))

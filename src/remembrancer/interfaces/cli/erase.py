@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import Renderables, facts, indented, scope_text
+from remembrancer.interfaces.cli.drawing import Renderables, RowReference, facts, indented, scope_text
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, arguments
 from remembrancer.interfaces.text import counted, minute, one_line
@@ -114,7 +114,7 @@ def _receipt(answer: ErasureOut) -> Renderables:
         yield Text("Would be erased:" if gone else "Nothing matches.", style="bold")
     else:
         yield Text(f"Erased by {one_line(answer.by)} on {minute(answer.at)} UTC: {_asked(answer.asked)}", style="bold")
-        yield Text(f"  {answer.id}", style="dim")
+        yield indented(RowReference(answer.id), 2)
     yield facts([(_KINDS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
     yield from _ids("Derived from it, and erased too", answer.derived)
     yield from _ids("Rewritten without it", answer.rebuilt)
@@ -144,7 +144,7 @@ def _receipts(answer: ErasuresOut) -> Renderables:
         yield Text.assemble(
             (f"{minute(one.at)}  ", "dim"), f"{one_line(one.by)}: {_asked(one.asked)}: {went}", (done, "yellow")
         )
-        yield Text(f"  {one.id}", style="dim")
+        yield indented(RowReference(one.id), 2)
 
 
 def _asked(choice: ChoiceOut) -> str:
@@ -161,6 +161,6 @@ def _ids(heading: str, ids: list[UUID]) -> Renderables:
         return
     yield Text(f"{heading} ({len(ids):,}):")
     for one in ids[:LISTED]:
-        yield Text(f"  {one}", style="dim")
+        yield indented(RowReference(one), 2)
     if len(ids) > LISTED:
         yield Text(f"  and {len(ids) - LISTED:,} more; --json has them all", style="dim")

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from remembrancer.domain.age import spoken_age
 from remembrancer.interfaces.charts.strength import StrengthCurve, forecast_text
-from remembrancer.interfaces.cli.drawing import Renderables, Shorter, indented
+from remembrancer.interfaces.cli.drawing import Renderables, RowReference, Shorter, Titles, conversation_of, indented
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import LimitOption
 from remembrancer.interfaces.cli.plot import Plot
@@ -28,7 +28,10 @@ def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
 
     Example: remembrancer decay --limit 20
     """
-    call.run(lambda memory: DecayForecastsOut.of(memory.health.decay(limit=limit)), partial(_weakest, now=call.now))
+    with call.opened(create=False) as memory:
+        found = memory.health.decay(limit=limit)
+        titles = call.titles(memory, (forecast.memory for forecast in found))
+    call.answer(DecayForecastsOut.of(found), partial(_weakest, now=call.now, titles=titles))
 
 
 def fading(
@@ -51,18 +54,20 @@ def fading(
         found = memory.health.fading(limit=limit, within=ahead)
         # Counted only if the output needs the number.
         weakest = () if found or call.as_json else memory.health.decay(limit=MAX_LISTED)
+        titles = call.titles(memory, (forecast.memory for forecast in found))
     faded = sum(forecast.has_faded for forecast in weakest)
-    call.answer(DecayForecastsOut.of(found), partial(_soon, now=call.now, within=ahead, faded=faded))
+    draw = partial(_soon, now=call.now, titles=titles, within=ahead, faded=faded)
+    call.answer(DecayForecastsOut.of(found), draw)
 
 
-def _weakest(answer: DecayForecastsOut, *, now: datetime) -> Renderables:
+def _weakest(answer: DecayForecastsOut, *, now: datetime, titles: Titles) -> Renderables:
     """The memories, weakest first, each with the time when it falls below the threshold."""
     if not answer.memories:
         yield Text("No memories.", style="dim")
-    yield from _listed(answer, now)
+    yield from _listed(answer, now, titles)
 
 
-def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded: int) -> Renderables:
+def _soon(answer: DecayForecastsOut, *, now: datetime, titles: Titles, within: timedelta, faded: int) -> Renderables:
     """The memories that fade within that time, soonest first. If there are none, the number of already faded memories
     (`faded`), which is at most `decay`'s limit.
     """
@@ -74,14 +79,14 @@ def _soon(answer: DecayForecastsOut, *, now: datetime, within: timedelta, faded:
             have = "has" if faded == 1 else "have"
             some = f"{counted(faded, 'memory')}{' or more' if faded == MAX_LISTED else ''}"
             yield Text(f"{some} {have} faded already: `remembrancer decay` lists the weakest.", style="dim")
-    yield from _listed(answer, now)
+    yield from _listed(answer, now, titles)
 
 
 def curve(answer: CurveOut) -> Renderables:
     """The curve, and in words when it crosses the threshold."""
     forecast = answer.forecast
     yield Shorter(told(forecast.memory), lines=2)
-    yield Text(f"  {forecast.memory.id}", style="dim")
+    yield indented(RowReference(forecast.memory.id), 2)
     yield ""
     if (strength := StrengthCurve.of(answer)) is not None:
         yield Plot(strength)
@@ -92,13 +97,14 @@ def curve(answer: CurveOut) -> Renderables:
         yield Text(f"Drawn since it was last used or reviewed, on {day(begin)}.", style="dim")
 
 
-def _listed(answer: DecayForecastsOut, now: datetime) -> Renderables:
+def _listed(answer: DecayForecastsOut, now: datetime, titles: Titles) -> Renderables:
     for forecast in answer.memories:
         head = Text(f"{forecast.strength:.3f}  ", style="yellow" if forecast.faded else "bold")
         head.append(_when(forecast, now), style="not bold dim")
         yield head
         yield indented(Shorter(told(forecast.memory)), 2)
-        yield indented(Text(str(forecast.memory.id), style="dim"), 2)
+        where = (minute(forecast.memory.occurred_to), conversation_of(titles, forecast.memory.scope))
+        yield indented(RowReference(forecast.memory.id, " · ".join(filter(None, where))), 2)
 
 
 def _when(forecast: DecayForecastOut, now: datetime) -> str:

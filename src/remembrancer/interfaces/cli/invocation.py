@@ -29,8 +29,11 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer import Remembrancer, Settings
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.memory import Memory
     from remembrancer.engine.context import Clock
     from remembrancer.evaluation.run import OnProgress
+    from remembrancer.interfaces.cli.drawing import Titles
     from remembrancer.interfaces.wire.shape import Wire
     from remembrancer.jobs.indexer import IndexReport
 
@@ -40,6 +43,10 @@ EVERY_COMMAND: Final = "Every command"
 
 
 class _Console(Console):
+    """A console for texts by others. `full_ids`: print whole ids."""
+
+    full_ids: bool = False
+
     def on_broken_pipe(self) -> None:
         """Raise the error, so that `command` handles it as for every other write to a pipe."""
         raise BrokenPipeError
@@ -66,6 +73,7 @@ class Invocation:
     reranker: Annotated[str | None, "none (default), cross-encoder:FOLDER, or the address of a rerank endpoint."] = None
     llm: Annotated[str | None, "none (default), or openai, anthropic, gemini or ollama with :MODEL."] = None
     config: Annotated[Path | None, "FILE", "A TOML file of settings."] = None
+    full_ids: Annotated[bool, "--ids", "Print whole ids instead of their last 8 digits."] = False
     as_json: Annotated[bool, "--json", "Print one JSON document on stdout."] = False
 
     @cached_property
@@ -78,7 +86,7 @@ class Invocation:
         from remembrancer.config import load
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        del given["config"], given["as_json"]
+        del given["config"], given["as_json"], given["full_ids"]
         return load({**given, **others}, file=self.config)
 
     @cached_property
@@ -87,7 +95,7 @@ class Invocation:
 
     @cached_property
     def out(self) -> Console:
-        return _console(stderr=False)
+        return _console(stderr=False, full_ids=self.full_ids)
 
     @cached_property
     def marked_up(self) -> Console:
@@ -96,7 +104,7 @@ class Invocation:
 
     @cached_property
     def err(self) -> Console:
-        return _console(stderr=True)
+        return _console(stderr=True, full_ids=self.full_ids)
 
     @contextmanager
     def opened(
@@ -139,6 +147,10 @@ class Invocation:
     def note(self, text: str, *, style: str = "dim") -> None:
         """Print one line to stderr."""
         self.err.print(one_line(text), style=style, soft_wrap=True)
+
+    def titles(self, memory: Remembrancer, rows: Iterable[Memory | Event]) -> Titles:
+        """The titles of the conversations of memories or events; none with --json, which has no use for them."""
+        return {} if self.as_json else memory.journal.titles({one.scope for one in rows})
 
     def degraded(self, parts: Mapping[str, str]) -> None:
         """Print one line to stderr if something could not be used."""
@@ -203,9 +215,11 @@ class Invocation:
             yield update
 
 
-def _console(*, stderr: bool) -> Console:
+def _console(*, stderr: bool, full_ids: bool) -> Console:
     # Memories are texts by others, so nothing in them is read as markup, an emoji code or a number to be coloured.
-    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    console = _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    console.full_ids = full_ids
+    return console
 
 
 def _json(shape: Wire) -> str:

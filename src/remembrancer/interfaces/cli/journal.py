@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Any, Final
 
 from rich.text import Text
 
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented, scope_text
+from remembrancer.interfaces.cli.drawing import (
+    Renderables,
+    RowReference,
+    Shorter,
+    Titles,
+    conversation_of,
+    facts,
+    indented,
+    scope_text,
+)
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, arguments
 from remembrancer.interfaces.text import counted, minute, one_line, shown
@@ -71,7 +81,10 @@ def list_(
     Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
     """
     chosen: dict[str, Any] = {**arguments(entries), "archived": archived, "oldest_first": oldest_first}
-    call.run(lambda memory: JournalPageOut.of(memory.journal.page(after=after, limit=limit, **chosen)), _page)
+    with call.opened(create=False) as memory:
+        found = memory.journal.page(after=after, limit=limit, **chosen)
+        titles = call.titles(memory, found.events)
+    call.answer(JournalPageOut.of(found), partial(_page, titles=titles))
 
 
 def get(call: Invocation, *, event_id: EventIdArgument) -> None:
@@ -153,12 +166,12 @@ def tail(
             sys.stdout.flush()  # flushed, because a program may be reading through a pipe
 
 
-def _page(found: JournalPageOut) -> Renderables:
-    """Each entry with its id, and how to get the next page."""
+def _page(found: JournalPageOut, *, titles: Titles) -> Renderables:
+    """Each entry with its conversation and its id, and how to get the next page."""
     if not found.events:
         yield Text("No entry matches.", style="dim")
     for event in found.events:
-        yield from _listed(event)
+        yield from _listed(event, conversation_of(titles, event.scope))
     if found.next is not None:
         yield Text(f"For more, add --after {found.next}", style="dim")
 
@@ -179,7 +192,7 @@ def _changed(change: PriorityChangeOut) -> Renderables:
         yield Text(f"It is {change.priority} already.")
     else:
         yield Text(f"{change.previous} before, {change.priority} now")
-    yield Text(f"  {change.event_id}", style="dim")
+    yield indented(RowReference(change.event_id), 2)
 
 
 def _entry(found: JournalEntryOut) -> Renderables:
@@ -211,7 +224,7 @@ def _entry(found: JournalEntryOut) -> Renderables:
         yield indented(line.append(f"  {one_line(change.reason)}", style="dim") if change.reason else line, 2)
 
 
-def _listed(event: EventOut) -> Renderables:
+def _listed(event: EventOut, conversation: str = "") -> Renderables:
     lead = Text(f"{minute(event.occurred_at)}  ", style="dim")
     lead.append(event.type, style=_STYLES.get(event.severity, "dim"))
     if event.severity is not Severity.INFO:
@@ -219,7 +232,7 @@ def _listed(event: EventOut) -> Renderables:
     if event.priority is not Priority.NORMAL:
         lead.append(f" {event.priority}", style="bold cyan")
     yield Shorter(event.text, lead=lead.append(f"  {_actor(event)}: ", style="dim"))
-    yield Text(f"  {event.id}", style="dim")
+    yield indented(RowReference(event.id, conversation), 2)
 
 
 def _actor(event: EventOut) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 from rich.text import Text
 
 from remembrancer.domain.api_key import BINDINGS
-from remembrancer.interfaces.cli.drawing import Renderables, Shorter
+from remembrancer.interfaces.cli.drawing import Renderables, RowReference, Shorter, indented
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import LENGTHS
 from remembrancer.interfaces.text import minute, one_line
@@ -88,7 +88,7 @@ def _described(key: KeyOut) -> Renderables:
     lead.append(f"{_validity(key)}  ", style="" if key.usable else "yellow")
     yield Shorter(key.name, lead=lead)
     bound = ", ".join(f"{part} {one_line(value)}" for part in BINDINGS if (value := getattr(key, part)) is not None)
-    yield Text(f"  {key.id}" + (f"  bound to {bound}" if bound else ""), style="dim")
+    yield indented(RowReference(key.id, f"bound to {bound}" if bound else ""), 2)
 
 
 def _validity(key: KeyOut) -> str:

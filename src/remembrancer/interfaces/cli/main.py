@@ -5,7 +5,6 @@ A command's module, typer and rich are loaded when the command runs: the help of
 
 from __future__ import annotations
 
-import errno
 import io
 import sys
 from collections.abc import Sequence
@@ -164,33 +163,22 @@ def run(arguments: Sequence[str]) -> int:
 
     try:
         return program.run(arguments)
+    except RemembrancerError as error:
+        advice = "; check the id, --db and --workspace" if isinstance(error, NotFound) else ""
+        return _failed(
+            f"{error}{advice}", next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT)
+        )
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # the outermost error handler of the program
-        if isinstance(error, program.UsageError):
-            return _failed(_usage(error.format_message(), arguments), error.exit_code)
-        if sys.flags.dev_mode and not isinstance(error, RemembrancerError):
+        if sys.flags.dev_mode:
             raise
-        return _failed(*_explained(error))
-
-
-def _usage(message: str, arguments: Sequence[str]) -> str:
-    """The message of an invalid command line, with what to do."""
-    message = message.rstrip(".")
-    if arguments[0].startswith("-"):
-        message += "; options come after a command"
-    return f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`"
-
-
-def _explained(error: Exception) -> tuple[str, int]:
-    """The message and the exit code of an error."""
-    if isinstance(error, RemembrancerError):
-        advice = "; check the id, --db and --workspace" if isinstance(error, NotFound) else ""
-        code = next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT)
-        return f"{error}{advice}", code
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:  # of the output: a store names its file
-        return "no space left for the output: make room, or write it elsewhere", EXIT_CODES[StoreUnavailable]
-    return f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT
+        if isinstance(error, program.UsageError):
+            message = error.format_message().rstrip(".")
+            return _failed(
+                f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
+            )
+        return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
 
 
 def _help() -> str:

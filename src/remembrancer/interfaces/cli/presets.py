@@ -15,7 +15,7 @@ from rich.text import Text
 
 from remembrancer.compose import choose_preset
 from remembrancer.interfaces.cli import picture
-from remembrancer.interfaces.cli.drawing import Renderables, Shorter, facts, indented, said
+from remembrancer.interfaces.cli.drawing import Renderables, RowReference, Shorter, facts, indented, said
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.text import minute, one_line, speaker
@@ -185,7 +185,7 @@ def _compared(answer: ComparisonOut) -> Renderables:
             ": ".join(filter(None, (speaker(one.memory), said(one)))), lead=Text(f"{letters(number):<2} ", style="bold")
         )
         yield indented(Text(one_line(one.why)), 3)
-        yield indented(Text(str(one.memory.id), style="dim"), 3)
+        yield indented(RowReference(one.memory.id, minute(one.memory.occurred_to)), 3)
     yield ""
     yield Text("Overlap: of what either returns, the share that both do", style="bold")
     yield _overlaps(answer)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 from rich.console import RenderableType
 from rich.text import Text
 
+from remembrancer.domain.identity import short_id
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import fading, picture
 from remembrancer.interfaces.cli.drawing import (
     WITHIN_WORKSPACE,
     Renderables,
+    RowReference,
     Shorter,
+    Titles,
+    conversation_of,
     facts,
     group_bars,
     indented,
@@ -43,6 +47,9 @@ POINTS: Final = 721
 """Points of a curve: two a day for the default range of half a year back and ahead."""
 
 BLOCK_CHARS: Final = 4000
+
+MESSAGE: Final = "message"
+"""The kind of memories that are turns."""
 
 OF_EACH: Final = 50
 """The most cues, events, revisions and so on that `show` prints: a long text has thousands of cues."""
@@ -85,7 +92,9 @@ def recall(
         block = answer.block(max_chars=max_chars, detail=detail) if render else None
         if memory.presets.in_use.marks_recalled if mark is None else mark:
             memory.mark(answer if block is None else block.hits, "shown", query=query)
-    _answer(call, answer, block, max_chars=max_chars, explain=explain, signals=signals)
+        titles = call.titles(memory, (hit.memory for hit in answer))
+    draw = partial(_recalled, titles=titles, explain=explain or signals, signals=signals)
+    _answer(call, answer, block, draw, max_chars=max_chars)
     if keep and not call.as_json:
         call.note(f"kept: remembrancer replay {answer.recall_id}")
 
@@ -111,15 +120,21 @@ def replay(
         raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
     with call.opened(create=False) as memory:
         answer = memory.recalls.replay(recall_id)
+        titles = call.titles(memory, (hit.memory for hit in answer))
     block = answer.block(max_chars=max_chars, detail=detail) if render else None
-    _answer(call, answer, block, max_chars=max_chars, explain=explain, signals=signals)
+    draw = partial(_recalled, titles=titles, explain=explain or signals, signals=signals)
+    _answer(call, answer, block, draw, max_chars=max_chars)
 
 
 def _answer(
-    call: Invocation, answer: Recall, block: Rendered | None, *, max_chars: int, explain: bool, signals: bool
+    call: Invocation,
+    answer: Recall,
+    block: Rendered | None,
+    draw: Callable[[RecallOut], Renderables],
+    *,
+    max_chars: int,
 ) -> None:
-    """Print an answer as a list, or as blocks."""
-    draw = partial(_recalled, explain=explain or signals, signals=signals)
+    """Print an answer as a list, as `draw` renders it, or as blocks."""
     call.degraded(answer.degraded)
     if block is None:
         call.answer(RecallOut.of(answer), draw)
@@ -143,7 +158,10 @@ def recent(
 
     Example: remembrancer recent --limit 20 --days 7
     """
-    call.run(lambda memory: MemoriesOut.of(memory.recent(limit=limit, days=days)), _listed)
+    with call.opened(create=False) as memory:
+        found = memory.recent(limit=limit, days=days)
+        titles = call.titles(memory, found)
+    call.answer(MemoriesOut.of(found), partial(_listed, titles=titles))
 
 
 def timeline(
@@ -160,9 +178,10 @@ def timeline(
 
     Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
-    call.run(
-        lambda memory: MemoriesOut.of(memory.timeline(since, until, limit=limit, kinds=kind or None)), _timeline_lines
-    )
+    with call.opened(create=False) as memory:
+        found = memory.timeline(since, until, limit=limit, kinds=kind or None)
+        titles = call.titles(memory, found)
+    call.answer(MemoriesOut.of(found), partial(_timeline_lines, titles=titles, limit=limit))
 
 
 def show(
@@ -186,7 +205,10 @@ def show(
         return
     if png is not None:
         raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
-    call.run(lambda memory: MemoryDetailsOut.of(memory.show(memory_id)), _details)
+    with call.opened(create=False) as memory:
+        found = memory.show(memory_id)
+        titles = call.titles(memory, [found.memory])
+    call.answer(MemoryDetailsOut.of(found), partial(_details, titles=titles))
 
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:
@@ -209,20 +231,19 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
     """
     asked = arguments(question)
-    call.run(lambda memory: WhyNotOut.of(memory.why_not(memory_id, query, **asked)), _explained)
+    with call.opened(create=False) as memory:
+        found = memory.why_not(memory_id, query, **asked)
+        titles = call.titles(memory, [found.memory])
+    call.answer(WhyNotOut.of(found), partial(_explained, titles=titles))
 
 
-def _recalled(recall: RecallOut, *, explain: bool, signals: bool) -> Renderables:
+def _recalled(recall: RecallOut, *, titles: Titles, explain: bool, signals: bool) -> Renderables:
     """The hits, each with its id for further commands."""
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")
     for hit in recall.hits:
         yield _heading(hit)
         yield indented(Shorter(said(hit), lines=3))
-        known_as = f"{hit.cue.event_id}, in the journal only" if hit.journal_only else str(hit.memory.id)
-        yield indented(Text(known_as, style="dim"))
-        if hit.via is not None:
-            yield indented(Text(f"by its similar edge with {hit.via}", style="dim"))
         if explain:
             why, best = hit.explanation, recall.hits[0].score
             yield indented(Text(one_line(why.reason), style="italic"))
@@ -231,12 +252,20 @@ def _recalled(recall: RecallOut, *, explain: bool, signals: bool) -> Renderables
             if signals:
                 yield indented(part_bars(why.parts, best))
                 yield indented(_signals(why))
+        conversation = conversation_of(titles, hit.memory.scope)
+        if hit.journal_only and hit.cue.event_id is not None:
+            about = ", ".join(filter(None, (conversation, "in the journal only: an event")))
+            yield indented(RowReference(hit.cue.event_id, about))
+        else:
+            yield indented(RowReference(hit.memory.id, conversation))
+        if hit.via is not None:
+            yield indented(RowReference(hit.via, "similar to"))
         yield ""
     if recall.pinned:
         yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
         for memory in recall.pinned:
             yield indented(Shorter(told(memory), lines=2))
-            yield indented(Text(str(memory.id), style="dim"))
+            yield indented(RowReference(memory.id))
         yield ""
 
 
@@ -245,7 +274,9 @@ def _heading(hit: HitOut) -> Text:
     line = Text(f"{hit.rank:>2}  ")
     line.append(f"{hit.score:.3f}", style="bold")
     line.append(f"  {one_line(hit.cue.heading)}")
-    line.append(f" · {hit.age.spoken} · {hit.memory.kind}", style="dim")
+    line.append(f" · {hit.age.spoken}", style="dim")
+    if hit.memory.kind != MESSAGE:
+        line.append(f" · {hit.memory.kind}", style="dim")
     if hit.cue.start is not None:
         line.append(f" · characters {hit.cue.start:,} to {hit.cue.end:,}", style="dim")
     return line
@@ -262,30 +293,40 @@ def _signals(why: ExplanationOut) -> RenderableType:
     )
 
 
-def _listed(found: MemoriesOut) -> Renderables:
-    """The memories, newest first, each with its id."""
+def _listed(found: MemoriesOut, *, titles: Titles) -> Renderables:
+    """The memories, newest first, each with its conversation and its id."""
     if not found.memories:
         yield Text("No memories.", style="dim")
     for memory in found.memories:
         yield memory_line(minute(memory.occurred_to), memory)
-        yield Text(f"  {memory.id}", style="dim")
+        yield indented(RowReference(memory.id, conversation_of(titles, memory.scope)), 2)
 
 
-def _timeline_lines(found: MemoriesOut) -> Renderables:
-    """The memories, oldest first, grouped by day and session."""
+def _timeline_lines(found: MemoriesOut, *, titles: Titles, limit: int) -> Renderables:
+    """The memories, oldest first, grouped by day and conversation."""
     if not found.memories:
         yield Text("No memories of that time.", style="dim")
-    for (when, session), memories in groupby(
-        found.memories, lambda memory: (day(memory.occurred_to), memory.scope.session)
-    ):
-        yield Text(when if session is None else f"{when} · {one_line(session)}", style="bold")
+    for (when, scope), group in groupby(found.memories, lambda memory: (day(memory.occurred_to), memory.scope)):
+        memories = list(group)
+        heading = (when, one_line(conversation_of(titles, scope)), _counted(memories))
+        yield Text(" · ".join(filter(None, heading)), style="bold")
         for memory in memories:
-            yield indented(memory_line(f"{memory.occurred_to:%H:%M}", memory), 2)
-            yield indented(Text(str(memory.id), style="dim"))
+            yield indented(memory_line(f"{memory.occurred_to:%H:%M}", memory, with_id=True), 2)
         yield ""
+    if len(found.memories) == limit:
+        yield Text(f"The first {counted(limit, 'memory')}: for more, raise --limit or begin later.", style="dim")
 
 
-def _explained(answer: WhyNotOut) -> Renderables:
+def _counted(memories: Sequence[MemoryOut]) -> str:
+    """The number of turns, of episodes, or of memories of several kinds."""
+    from remembrancer.policies.segmentation.segmentation import EPISODE
+
+    if all(memory.role is not None for memory in memories):
+        return counted(len(memories), "turn")
+    return counted(len(memories), "episode" if {memory.kind for memory in memories} == {EPISODE} else "memory")
+
+
+def _explained(answer: WhyNotOut, *, titles: Titles) -> Renderables:
     mark = Text("✓ ", style="green") if answer.returned else Text("✗ ", style="yellow")
     yield mark.append(one_line(answer.reason), style="default")
     lacked = answer.shortfall
@@ -297,10 +338,16 @@ def _explained(answer: WhyNotOut) -> Renderables:
         ]
     )
     yield indented(Shorter(told(answer.memory), lines=2), 2)
-    yield Text(f"  {answer.memory.id}", style="dim")
+    yield indented(
+        RowReference(
+            answer.memory.id,
+            " · ".join(filter(None, (minute(answer.memory.occurred_to), conversation_of(titles, answer.memory.scope)))),
+        ),
+        2,
+    )
 
 
-def _details(answer: MemoryDetailsOut) -> Renderables:
+def _details(answer: MemoryDetailsOut, *, titles: Titles) -> Renderables:
     """Everything about one memory."""
     memory = answer.memory
     yield Text(str(memory.id), style="bold")
@@ -311,12 +358,19 @@ def _details(answer: MemoryDetailsOut) -> Renderables:
         yield Text(one_line(memory.title), style="bold")
     yield Text(shown(memory.text))
     yield ""
-    yield facts([*_about(memory), *strength_facts(memory.strength)])
+    conversation = conversation_of(titles, memory.scope)
+    yield facts([*_about(memory), ("conversation", conversation), *strength_facts(memory.strength)])
     sections = {
         "cue": [(cue.heading or f"cue {cue.ordinal}", cue.text) for cue in answer.cues],
-        "event": [(f"{one.actor or one.role}, {minute(one.occurred_at)}, {one.id}", one.text) for one in answer.events],
+        "event": [
+            (f"{one.actor or one.role}, {minute(one.occurred_at)} · {short_id(one.id)}", one.text)
+            for one in answer.events
+        ],
         "revision": [(f"revision {one.number}, until {minute(one.replaced_at)}", one.text) for one in answer.revisions],
-        "relation": [(f"{one.kind}, {one.weight:.2f}", f"{one.source} to {one.target}") for one in answer.relations],
+        "relation": [
+            (f"{one.kind}, {one.weight:.2f}", f"{short_id(one.source)} to {short_id(one.target)}")
+            for one in answer.relations
+        ],
         "review": [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews],
         "audit line": [(f"{one.action}, {minute(one.at)}", one.reason or "-") for one in answer.audit],
     }

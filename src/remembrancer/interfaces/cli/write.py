@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from remembrancer.domain.validation import identifier
+from remembrancer.domain.identity import short_id
+from remembrancer.domain.strength import Feedback
+from remembrancer.domain.validation import choice
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.drawing import (
     Renderables,
+    RowReference,
     Shorter,
     facts,
     indented,
@@ -166,11 +169,13 @@ def feedback(
 
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
-    chosen = identifier("ID", memory_id)
-    call.run(
-        lambda memory: FeedbackOut.of(chosen, memory.feedback(chosen, verdict), memory.get(chosen).status),
-        _strengthened,
-    )
+    given = choice("verdict", verdict, Feedback)
+
+    def rated(memory: Remembrancer) -> FeedbackOut:
+        chosen = memory.get(memory_id).id
+        return FeedbackOut.of(chosen, memory.feedback(chosen, given), memory.get(chosen).status)
+
+    call.run(rated, _strengthened)
 
 
 def mark(
@@ -294,7 +299,7 @@ def _observed(answer: ObservedOut) -> Renderables:
     if len(answer.events) == 1:
         event = answer.events[0]
         yield Shorter(event.text, lead=Text(f"recorded  {event.type}  ", style="dim"))
-        yield Text(f"  event {event.id}", style="dim")
+        yield indented(RowReference(event.id, "event"), 2)
     else:
         yield Text(f"Recorded {counted(len(answer.events), 'event')}.")
     if answer.problems:
@@ -303,7 +308,7 @@ def _observed(answer: ObservedOut) -> Renderables:
 
 def _strengthened(answer: FeedbackOut) -> Renderables:
     if answer.status != "active":
-        yield Text(f"It is {answer.status}; `remembrancer show {answer.id}` says why.", style="yellow")
+        yield Text(f"It is {answer.status}; `remembrancer show {short_id(answer.id)}` says why.", style="yellow")
     yield facts(strength_facts(answer.strength))
 
 
@@ -317,17 +322,19 @@ def _counted(marked: MemoriesOut) -> Renderables:
 def _changed(memory: MemoryOut) -> Renderables:
     """A memory that was just written."""
     yield memory_line(memory.status, memory)
-    yield Text(f"  {memory.id}", style="dim")
+    yield indented(RowReference(memory.id), 2)
 
 
 def _linked(edge: RelationOut) -> Renderables:
     """A relation as a sentence."""
-    yield Text(f"{edge.source} {edge.kind} {edge.target}, weight {edge.weight:.2f}")
+    yield Text(f"{short_id(edge.source)} {edge.kind} {short_id(edge.target)}, weight {edge.weight:.2f}")
 
 
 def _ended(memory: MemoryOut) -> Renderables:
     """A memory whose validity has ended, and since when."""
     since = memory.superseded_at or memory.valid_until
     yield memory_line("ended", memory)
-    yield facts([("since", optional_minute(since)), ("replaced by", str(memory.superseded_by or ""))])
-    yield Text(f"  {memory.id}", style="dim")
+    yield facts([("since", optional_minute(since))])
+    if memory.superseded_by is not None:
+        yield indented(RowReference(memory.superseded_by, "replaced by"), 2)
+    yield indented(RowReference(memory.id), 2)

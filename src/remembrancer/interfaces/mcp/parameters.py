@@ -97,7 +97,7 @@ Actor = Annotated[_Name | None, Field(description="The name of who said or did i
 Session = Annotated[_Name | None, Field(description="The conversation it belongs to; default: the server's session.")]
 
 MemoryIdText = Annotated[
-    str, Field(min_length=32, max_length=45, description="The memory's id, from recall, recent or timeline.")
+    str, Field(min_length=8, max_length=45, description="The memory's id, from recall, recent or timeline.")
 ]
 Verdict = Annotated[
     Literal["helpful", "unhelpful", "harmful"],

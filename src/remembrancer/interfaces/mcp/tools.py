@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 
-from remembrancer.domain import validation
 from remembrancer.domain.age import spoken_age
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.memory import Memory, Status
@@ -197,7 +196,7 @@ class Tools:
         that.
         """
         memory = await self.memory_of(context, Right.WRITE)
-        chosen = validation.identifier("memory_id", memory_id)
+        chosen = (await memory.get(memory_id)).id
         if self.counts_use and verdict == Feedback.HELPFUL:
             await memory.mark([chosen], Exposure.USED)
         strength = await memory.feedback(chosen, verdict)

@@ -11,7 +11,6 @@ from pydantic import AwareDatetime
 from remembrancer.domain.recall import Stage
 from remembrancer.interfaces.wire.memories import CueOut, CurveOut, MemoryOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
-from remembrancer.policies.ranking.groups import by_group
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Explanation, Hit, Part, Recall, Shortfall
@@ -61,6 +60,8 @@ class ExplanationOut(Derived):
 
     @classmethod
     def of(cls, explanation: Explanation) -> Self:
+        from remembrancer.policies.ranking.groups import by_group  # noqa: PLC0415 - numpy, which no shape needs
+
         return cls.copied(explanation, parts=PartOut.of(explanation.score), groups=by_group(explanation.score))
 
 

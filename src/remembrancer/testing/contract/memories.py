@@ -16,7 +16,7 @@ from remembrancer.domain.listing import MemoryListing, MemoryOrder, MemoryPlace,
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status, Tier
 from remembrancer.domain.past import revision_of
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Level, Reader, Scope, Visibility
+from remembrancer.domain.scope import Level, Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.language.cues import analysed
@@ -596,6 +596,27 @@ class StatsContract(StoreSuite):
         assert Counter(stats.vectors) == Counter({MODEL: 2})
         assert (stats.events, stats.cues, stats.truncated, stats.relations) == (1, 3, 0, 1)
         assert (stats.oldest, stats.newest) == (kept.occurred_from, kept.occurred_to)
+
+    async def test_ids_are_found_by_the_digits_that_they_end_with(self, store: Store) -> None:
+        one, other = (
+            a_memory(text, memory_id=UUID(f"0000000{number}-0000-7000-8000-00000a1b2c3d"))
+            for number, text in enumerate(("one", "other"))
+        )
+        event = an_event("said")
+        await remember(store, one, other)
+        await store.append(SCOPE, [Entry(event)])
+        for digits in ("3d", "b2c3d", "a1b2c3d"):
+            assert await store.ids_ending(READER, "memory", digits) == (one.id, other.id)
+        assert await store.ids_ending(READER, "memory", other.id.hex[1:]) == (other.id,)
+        assert await store.ids_ending(READER, "memory", "ffb2c3d") == ()
+        assert await store.ids_ending(READER, "event", event.id.hex[-8:]) == (event.id,)
+
+    async def test_the_id_of_a_hidden_memory_is_not_found(self, store: Store) -> None:
+        private = replace(a_memory("private", memory_id=UUID(int=0xABCDEF01)), visibility=Visibility.OWN)
+        await remember(store, private)
+        stranger = Reader(replace(SCOPE, agent="stranger"), Reach.WORKSPACE)
+        assert await store.ids_ending(READER, "memory", "abcdef01") == (private.id,)
+        assert await store.ids_ending(stranger, "memory", "abcdef01") == ()
 
     async def test_the_size_is_a_number_of_bytes(self, store: Store) -> None:
         assert (await store.stats(READER)).bytes >= 0

@@ -205,6 +205,11 @@ READS: Final[dict[str, Observe]] = {
     "tails after one": lambda store: store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9, after=SCOPE),
     "tail": lambda store: store.tail(SCOPE),
     "conversations": lambda store: store.conversations(READER, limit=9),
+    "ids_ending": _with(
+        lambda store: store.ids_ending(READER, "memory", DEPLOY.hex[-8:]),
+        lambda store: store.ids_ending(READER, "event", TURNS[0].hex[-8:]),
+        lambda store: store.ids_ending(READER, "recall", a_recall().id.hex[-8:]),
+    ),
     "stream_events": lambda store: store.stream_events(SCOPE, after=0, limit=9),
     "workspace_memories": lambda store: store.workspace_memories(SCOPE, EVERYTHING, limit=9),
     "unreviewed": lambda store: store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9),

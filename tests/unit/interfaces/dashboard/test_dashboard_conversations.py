@@ -72,10 +72,11 @@ def test_the_list_names_who_took_part_newest_first() -> None:
     assert ("Ana &lt;b&gt;" in page, "3 turns" in page, "Ana <b>" in page) == (True, True, False)
 
 
-def test_a_conversation_has_the_title_of_its_first_episode() -> None:
+def test_a_conversation_of_a_nameless_session_has_the_title_of_its_first_episode() -> None:
     async def steps(served: Served) -> list[str]:
-        turns = await said(served.memory, "monday", "We refund within 30 days", "Agreed")
-        await served.memory.scoped(session="monday").remember(
+        session = "67a1c8f0-1b2c-8000-9d3e-4f5a6b7c8d9e"
+        turns = await said(served.memory, session, "We refund within 30 days", "Agreed")
+        await served.memory.scoped(session=session).remember(
             "Refunds", title="Refund rules </title>", kind="episode", events=[turn.id for turn in turns]
         )
         return [await read(served, path) for path in ("/conversations", f"/conversations/{turns[1].id}")]
