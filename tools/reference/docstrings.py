@@ -12,6 +12,8 @@ _LABEL: Final = re.compile(
     r"((?:,? in [\[(][^\])]*[\])])?(?: \([^)]*\))?): "
 )
 _SENTENCE: Final = re.compile(r"(?<=[.;])\s+(?=[A-Z`])")
+_AS_IN: Final = re.compile(r"\b(?:as in|as|of an?) `(\w+)`", re.IGNORECASE)
+_AS_THERE: Final = re.compile(r"\bare as in `")
 _NAME: Final = re.compile(r"`(\w+)`")
 
 
@@ -64,12 +66,12 @@ def labelled(doc: str, name: str) -> str:
         for place, mark in enumerate(marks):
             if name in _NAME.findall(mark[1]):
                 end = marks[place + 1].start() if place + 1 < len(marks) else len(part)
-                text = part[mark.end() : end].strip().rstrip(";")
+                text = _SENTENCE.split(part[mark.end() : end].strip())[0].rstrip(";")
                 shared = mark[2].strip(" ,")
                 return _sentence(f"{shared}: {text}" if shared else text)
     for part in parts:
         for sentence in _SENTENCE.split(part):
-            if name in _NAME.findall(sentence):
+            if name in _NAME.findall(sentence) and not _AS_THERE.search(sentence):
                 return _sentence(
                     sentence.removeprefix(f"`{name}` ") if sentence.startswith(f"`{name}` in ") else sentence
                 )
@@ -83,7 +85,8 @@ def _items(part: str) -> list[str]:
 def _sentence(text: str) -> str:
     told = text.strip().removesuffix(";")
     told = told if told.endswith((".", "!", "?", "…")) else f"{told}."
-    return told[0].upper() + told[1:]
+    is_word = told.startswith(("auto,", "none,"))  # a value, as it is written
+    return told if is_word else told[0].upper() + told[1:]
 
 
 def found(doc: str, name: str, other: Callable[[str], str]) -> str:
@@ -94,5 +97,5 @@ def found(doc: str, name: str, other: Callable[[str], str]) -> str:
     own = labelled(doc, name)
     if own:
         return own
-    texts = (labelled(other(referred), name) for referred in _NAME.findall(doc) if referred != name)
+    texts = (labelled(other(referred), name) for referred in _AS_IN.findall(doc))
     return next(filter(None, texts), "")

@@ -18,9 +18,12 @@ log = logging.getLogger("mkdocs.hooks.reference")
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     sys.path.insert(0, str(Path(__file__).parents[1]))  # MkDocs restores the path after it has loaded a hook
     from reference import pages  # noqa: PLC0415  found by that path
+    from reference.source import PACKAGE  # noqa: PLC0415
 
     for page in pages().values():
         files.append(File.generated(config, page.file, content=page.markdown))
+    icon = PACKAGE / "interfaces" / "dashboard" / "assets" / "icon.svg"
+    files.append(File.generated(config, "assets/icon.svg", content=icon.read_text(encoding="utf-8")))
     names = [(name, text) for page in pages().values() for name, text in page.names.items()]
     silent = [name for name, text in names if not text]
     for name in silent:

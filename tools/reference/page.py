@@ -55,8 +55,10 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def cell(text: str) -> str:
-    """A text as one cell of a table."""
-    return " ".join(re.sub(r"(?<!\\)\|", r"\\|", text).split())
+    """A text as one cell of a table: a bar that is not within code is escaped."""
+    parts = re.split(r"(`+[^`]*`+)", text)
+    parts[::2] = [re.sub(r"(?<!\\)\|", r"\\|", part) for part in parts[::2]]
+    return " ".join("".join(parts).split())
 
 
 def anchor(*parts: str) -> str:

@@ -94,7 +94,9 @@ def describe(made: Page, full: str, function: Callable[..., object]) -> None:
     settings = "\n\n".join(f"`{one.name}`: {one.metadata['description']}" for one in fields(Settings))
     rows: list[tuple[str, str, str, str]] = []
     for one in parameters(function):
-        text = text_of(one.name, doc, keys, settings if full == "rem.open" else "", owner=full)
+        is_key = group is not None and one.name in group.__annotations__
+        texts = (keys, doc) if is_key else (doc, settings if full == "rem.open" else "")
+        text = text_of(one.name, *texts, owner=full)
         made.name(f"{full}({one.name})", text)
         rows.append((code(one.name), code(one.type), code(one.default), text))
     made.table(("parameter", "type", "default", ""), rows)

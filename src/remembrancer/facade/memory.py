@@ -478,7 +478,7 @@ class AsyncRemembrancer(View):
         **filters: Unpack[Filters],
     ) -> WhyNot:
         """Why `recall` with these arguments does not return a memory: the stage at which it is dropped. If it is
-        returned: its rank. Raises NotFound.
+        returned: its rank. The arguments are as in `recall`. Raises NotFound.
         """
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
         identifier = await self._identified("memory_id", memory_id)
