@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from driver import Cli
 from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
-from remembrancer.interfaces.cli.demo import SHOWN
+from remembrancer.interfaces.cli.demo import SHOWN, Signs
 from remembrancer.interfaces.cli.main import run
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +89,12 @@ def test_the_first_answer_has_a_reason_and_a_forgetting_curve(told: dict[str, An
     first = told["answers"][0]["recall"]["hits"][0]
     assert first["explanation"]["reason"]
     assert told["curve"]["forecast"]["memory"]["id"] == first["memory"]["id"]
+
+
+def test_right_and_wrong_differ_on_a_terminal_with_ascii_only() -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+    Console(file=terminal, width=20).print(Signs(Text("✓ ✗")))
+    assert terminal.buffer.getvalue() == b"+ -\n"  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_the_commands_that_the_demo_ends_with_work(cli: Cli) -> None:

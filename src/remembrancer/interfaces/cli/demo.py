@@ -47,6 +47,8 @@ from remembrancer.interfaces.wire.recall import (
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
     from remembrancer.domain.recall import Hit
     from remembrancer.ports.embedder import Embedder
 
@@ -64,6 +66,22 @@ CURVE_DAYS: Final = 120
 POINTS: Final = 241
 CURVE_ROWS: Final = 6
 GOOD, BAD = "bold green", "yellow"
+
+
+@dataclass(frozen=True)
+class Signs:
+    """A text with signs, in ASCII if the terminal has no other characters."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = self.text.copy()
+        if options.ascii_only:
+            text.plain = text.plain.translate(_IN_ASCII)
+        yield text
+
+
+_IN_ASCII: Final = str.maketrans("✓✗█▒·×–→", "+-#=.x->")
 
 
 class DemoQuestion(TypedDict):
@@ -231,7 +249,7 @@ def _page(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
         yield ""
         yield Text.assemble("Why the memory finds this for: ", (demo.answers[0].question, "bold"))
         yield Shorter(said(hit), lines=2)
-        yield Text(f"→ {one_line(hit.explanation.reason)}", style="cyan")
+        yield Signs(Text(f"→ {one_line(hit.explanation.reason)}", style="cyan"))
     yield ""
     silent = next(answer for answer in demo.answers if not answer.gold)
     yield Text.assemble("Nobody has said: ", (silent.question, "bold"))
@@ -249,7 +267,8 @@ def _page(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
 def _heading(demo: DemoOut, text: str, legend: str = "✓ holds the answer") -> Renderables:
     yield Text(text, style="bold")
     used = demo.embedder or "no embedder"
-    yield Text(f"{counted(demo.turns, 'turn')}, {used}, {demo.median_ms:.1f} ms a recall; {legend}", style="dim")
+    line = Text(f"{counted(demo.turns, 'turn')}, {used}, {demo.median_ms:.1f} ms a recall; {legend}", style="dim")
+    yield Signs(line)
     if demo.embedder is None:
         yield Text("Without an embedder this memory searches by words only, and there is no cosine.", style=BAD)
 
@@ -280,8 +299,8 @@ def _rows() -> Table:
     return grid
 
 
-def _mark(right: bool) -> Text:
-    return Text("✓", style=GOOD) if right else Text("✗", style=BAD)
+def _mark(right: bool) -> Signs:
+    return Signs(Text("✓", style=GOOD) if right else Text("✗", style=BAD))
 
 
 def _said(turn: DatasetTurn) -> str:
@@ -292,11 +311,12 @@ def _shares(demo: DemoOut) -> Renderables:
     """For each system, how often the answer is first, and among the first few."""
     for one in demo.totals:
         bar = "█" * one.at_first + "▒" * (one.in_top_3 - one.at_first) + "·" * (one.answerable - one.in_top_3)
-        yield Text.assemble(
+        line = Text.assemble(
             f"{one.system:8}",
             (bar, "green" if one.system == MEMORY else "dim"),
             f"  {one.at_first:2} × first, {one.in_top_3:2} × among the first {NEAR}",
         )
+        yield Signs(line)
 
 
 def _every(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
@@ -322,11 +342,11 @@ def _every(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
     yield Text(f"Of {demo.totals[0].unanswerable} questions that nothing answers, left unanswered: {others}")
 
 
-def _outcome(answer: DemoAnswerOut, system: str) -> Text:
+def _outcome(answer: DemoAnswerOut, system: str) -> RenderableType:
     if not answer.gold:
         return Text("a turn", style=BAD) if answer.ranked[system].found else Text("nothing", style=GOOD)
     ranks = _gold_ranks(answer, system)
-    return Text(str(ranks[0]), style=GOOD if ranks[0] == 1 else "") if ranks else Text("–", style=BAD)
+    return Text(str(ranks[0]), style=GOOD if ranks[0] == 1 else "") if ranks else Signs(Text("–", style=BAD))
 
 
 def _hard(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
