@@ -16,14 +16,16 @@ from surveyed import LOADED
         "/timeline?kind=all",
         "/search?q=hostile",
         "/graph",
+        "/memories?state=any",
+        "/erasures/new?ids={id}",
         "/conversations",
         "/journal",
         "/compare?q=hostile",
-        "{id}",
+        "/memories/{id}",
     ]
 )
 def looked(request: pytest.FixtureRequest, page: Page, memory: Browsed) -> Page:
-    return page.open(str(request.param).replace("{id}", f"/memories/{memory.hostile}")).until(LOADED)
+    return page.open(str(request.param).replace("{id}", str(memory.hostile))).until(LOADED)
 
 
 def test_hostile_words_make_no_element(looked: Page) -> None:

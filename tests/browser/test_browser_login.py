@@ -78,7 +78,7 @@ def test_after_logging_out_a_page_asks_for_a_key_again(page: Page, keyed: Keyed)
 
 def test_a_key_that_may_only_read_sees_why_it_may_not_judge(page: Page, keyed: Keyed) -> None:
     logged_in(page, keyed.reading, f"/memories/{keyed.memory}")
-    assert [one.is_enabled() for one in page.all("form[action^='/memories'] button")] == [False] * 4
+    assert [one.is_enabled() for one in page.all("form[action^='/memories'] button")] == [False] * 5
     assert "This key may only read" in page.text("[aria-labelledby=actions-title]")
 
 

@@ -16,6 +16,29 @@ _JOINERS: Final = frozenset("\u200c\u200d")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
+ERASED_ROWS: Final = {
+    "memories": "memories",
+    "events": "entries of the journal",
+    "archived": "entries of the archive",
+    "cues": "indexed passages (cues) and their terms",
+    "vectors": "vectors",
+    "word_vectors": "token vectors",
+    "revisions": "earlier texts",
+    "past_states": "earlier states",
+    "relations": "relations",
+    "exposures": "records of use",
+    "reviews": "reviews",
+    "audit": "lines of the audit log",
+    "priority_changes": "changes of priority",
+    "streams": "streams that are empty now",
+    "deferrals": "postponed work items",
+    "replies": "stored replies to requests",
+    "kept_recalls": "kept answers",
+    "quotations": "log lines that quoted it",
+}
+"""The names of the counts of an erasure's receipt."""
+
+
 def shown(text: str) -> str:
     r"""A text without escape sequences, control characters and other invisible characters.
 

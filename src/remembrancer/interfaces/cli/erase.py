@@ -14,34 +14,12 @@ from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.drawing import Renderables, RowReference, facts, indented, scope_text
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, arguments
-from remembrancer.interfaces.text import counted, minute, one_line
+from remembrancer.interfaces.text import ERASED_ROWS, counted, minute, one_line
 from remembrancer.interfaces.wire.erasures import ChoiceOut, ErasureOut, ErasuresOut
 from remembrancer.values import dataclass
 
 LISTED: Final = 5
 """Ids printed of each kind; the JSON has all of them."""
-
-_KINDS: Final = {
-    "memories": "memories",
-    "events": "entries of the journal",
-    "archived": "entries of the archive",
-    "cues": "indexed passages (cues) and their terms",
-    "vectors": "vectors",
-    "word_vectors": "token vectors",
-    "revisions": "earlier texts",
-    "past_states": "earlier states",
-    "relations": "relations",
-    "exposures": "records of use",
-    "reviews": "reviews",
-    "audit": "lines of the audit log",
-    "priority_changes": "changes of priority",
-    "streams": "streams that are empty now",
-    "deferrals": "postponed work items",
-    "replies": "stored replies to requests",
-    "kept_recalls": "kept answers",
-    "quotations": "log lines that quoted it",
-}
-"""The names of the receipt's counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +93,7 @@ def _receipt(answer: ErasureOut) -> Renderables:
     else:
         yield Text(f"Erased by {one_line(answer.by)} on {minute(answer.at)} UTC: {_asked(answer.asked)}", style="bold")
         yield indented(RowReference(answer.id), 2)
-    yield facts([(_KINDS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
+    yield facts([(ERASED_ROWS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
     yield from _ids("Derived from it, and erased too", answer.derived)
     yield from _ids("Rewritten without it", answer.rebuilt)
     yield from _ids("Recalled again, because their successors are erased", answer.restored)

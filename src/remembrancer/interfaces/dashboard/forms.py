@@ -76,12 +76,29 @@ def kept(fields: QueryParams, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 MAX_FORM_BYTES: Final = 16_384
+MAX_TEXT_FORM_BYTES: Final = 262_144
+"""The text of a memory has up to 64 KiB, and a form writes many characters as three."""
+MAX_FIELDS: Final = 250
 
 
 async def submitted(request: Request) -> dict[str, str]:
-    """The fields of a form from one of the dashboard's pages; the last value of each name.
+    """The fields of a form from one of the dashboard's pages; the last value of each name. Raises as `_fields`."""
+    return {name: values[-1] for name, values in (await _fields(request, MAX_FORM_BYTES)).items()}
 
-    Raises HTTPException 403 for a form of another site, 413 for a body that is too large, 415 if it is not a form.
+
+async def submitted_lists(request: Request) -> dict[str, list[str]]:
+    """As `submitted`, with all values of each name."""
+    return await _fields(request, MAX_FORM_BYTES)
+
+
+async def submitted_text(request: Request) -> dict[str, str]:
+    """As `submitted`, for a form with the text of a memory."""
+    return {name: values[-1] for name, values in (await _fields(request, MAX_TEXT_FORM_BYTES)).items()}
+
+
+async def _fields(request: Request, most: int) -> dict[str, list[str]]:
+    """Raises HTTPException 403 for a form of another site, 413 for a body that is too large, 415 if it is not a form,
+    400 if it cannot be read.
     """
     refuse_other_pages(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -90,16 +107,25 @@ async def submitted(request: Request) -> dict[str, str]:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MAX_FORM_BYTES:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a form is at most {MAX_FORM_BYTES} bytes")
+        if len(body) > most:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"this form is at most {most} bytes")
     try:
-        fields = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=50, errors="strict")
+        return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError as error:  # also raised for invalid UTF-8
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the form cannot be read") from error
-    return {name: values[-1] for name, values in fields.items()}
 
 
 SubmittedForm = Annotated[dict[str, str], Depends(submitted)]
+SubmittedLists = Annotated[dict[str, list[str]], Depends(submitted_lists)]
+SubmittedText = Annotated[dict[str, str], Depends(submitted_text)]
+
+
+def selected_ids(values: Sequence[str], most: int) -> list[UUID]:
+    """The ids of the selected memories, each once, in their order. Raises InvalidInput for none or too many."""
+    ids = list(dict.fromkeys(validation.identifier("ids", value) for value in values))
+    if not 1 <= len(ids) <= most:
+        raise InvalidInput("ids", f"{len(ids)} memories", f"1 to {most} selected memories")
+    return ids
 
 
 def refuse_other_pages(request: Request) -> None:

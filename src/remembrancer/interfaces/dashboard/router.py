@@ -8,17 +8,36 @@ from remembrancer.interfaces.dashboard import rendering
 from remembrancer.interfaces.dashboard.pages import (
     compare,
     conversations,
+    editing,
+    erasures,
     graph,
     jobs,
     journal,
     login,
+    memories,
     memory,
     overview,
+    preferences,
     search,
     timeline,
 )
 
 dashboard = APIRouter(tags=["dashboard"], include_in_schema=False)
-for page in (overview, timeline, search, conversations, memory, graph, journal, compare, jobs, login):
+for page in (
+    overview,
+    timeline,
+    search,
+    conversations,
+    memories,
+    editing,
+    erasures,
+    preferences,
+    memory,
+    graph,
+    journal,
+    compare,
+    jobs,
+    login,
+):
     dashboard.include_router(page.router)
 dashboard.include_router(rendering.router)

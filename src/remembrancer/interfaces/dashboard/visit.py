@@ -32,8 +32,17 @@ class Visit:
         return self.principal.right.allows(Right.WRITE)
 
     @property
+    def may_erase(self) -> bool:
+        return self.principal.right.allows(Right.ADMIN)
+
+    @property
     def may_choose_role(self) -> bool:
         return self.principal.right.allows(Right.ADMIN)
+
+    @property
+    def pinned_tag(self) -> str | None:
+        """The tag of pinned memories; None if the preset has none."""
+        return self.memory.presets.in_use.pinned_tag
 
     @property
     def has_key(self) -> bool:
@@ -72,6 +81,11 @@ async def writing(request: Request, principal: Authenticated) -> Visit:
     return _visit(request, principal, Right.WRITE)
 
 
+async def administering(request: Request, principal: Authenticated) -> Visit:
+    """The request of a principal that may administer. Raises the same errors as `reading`."""
+    return _visit(request, principal, Right.ADMIN)
+
+
 def _visit(request: Request, principal: Principal, needed: Right) -> Visit:
     # A form also submits its empty fields, which select nothing.
     parts = {part: value for part in PARTS if (value := request.query_params.get(part))}
@@ -84,3 +98,4 @@ def _visit(request: Request, principal: Principal, needed: Right) -> Visit:
 
 ReadingVisit = Annotated[Visit, Depends(reading)]
 WritingVisit = Annotated[Visit, Depends(writing)]
+AdministeringVisit = Annotated[Visit, Depends(administering)]

@@ -27,6 +27,10 @@ DONE: Final = {
     Feedback.HARMFUL.value: "Noted: it was harmful.",
     "forgotten": "It is forgotten: kept, but not recalled. You can restore it.",
     "restored": "It is restored, and recalled again.",
+    "added": "It is added, and recalled from now on.",
+    "edited": "It is saved. What it said before is kept below.",
+    "pinned": "It is pinned: it is in every answer, and does not fade.",
+    "unpinned": "It is no longer pinned.",
 }
 
 
@@ -56,6 +60,7 @@ async def memory_page(visit: ReadingVisit, memory_id: str) -> HTMLResponse:
         ties=WORDS,
         tied_by=BACKWARDS,
         is_retired=told.status is Status.RETIRED,
+        is_pinned=visit.pinned_tag in told.tags,
         done=DONE.get(done or ""),
     )
 
