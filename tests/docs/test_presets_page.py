@@ -11,11 +11,9 @@ import pytest
 
 from remembrancer.compose import choose_preset
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.presets import worded
 from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.forgetting.reinforcement import Gain
 from remembrancer.policies.ranking.expressions import FUNCTIONS
-from remembrancer.policies.ranking.signals import SIGNALS
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.policies.segmentation.windows import Windows
@@ -26,37 +24,6 @@ from remembrancer.presets.text import table_of
 PAGE = (Path(__file__).parents[2] / "docs" / "presets.md").read_text(encoding="utf-8")
 [EXAMPLE] = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 [ERROR] = re.findall(r"```\nerror: (.*?)\n```", PAGE)
-HEAD = f"| | {' | '.join(PRESETS)} |"
-SIDE_BY_SIDE = re.findall(r"^\| `([a-z_.]+)` \|", PAGE.partition(HEAD)[2].partition("\n\n")[0], re.MULTILINE)
-
-
-def choice(table: dict[str, Any], path: str) -> Any:
-    value: Any = table
-    for key in path.split("."):
-        value = value.get(key, False) if value else False
-    return value
-
-
-def cell(value: Any, path: str) -> str:
-    text = worded(path.rpartition(".")[2], value)
-    return f"`{text}`" if isinstance(value, str) else text
-
-
-def test_the_table_has_a_column_for_each_preset() -> None:
-    assert HEAD in PAGE
-    assert {"ranking.score", "ranking.lexical_only", "dynamics.curve", "fading.strength"} < set(SIDE_BY_SIDE)
-
-
-@pytest.mark.parametrize("path", SIDE_BY_SIDE)
-def test_a_row_has_the_value_of_each_preset(path: str) -> None:
-    cells = [cell(choice(table_of(preset), path), path) for preset in PRESETS.values()]
-    assert f"| `{path}` | {' | '.join(cells)} |" in PAGE.splitlines()
-
-
-@pytest.mark.parametrize("name", SIGNALS)
-def test_a_signal_has_its_meaning_name_and_group(name: str) -> None:
-    signal = SIGNALS[name]
-    assert f"| `{name}` | {signal.meaning} | {signal.title} | {signal.group} |" in PAGE.splitlines()
 
 
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - {"product"}))

@@ -8,6 +8,26 @@ from reference.docstrings import found
 from reference.source import doc_named
 
 GLOSSARY: Final[dict[str, str]] = {
+    "Dynamics.since": "When age begins: when it `occurred`, or was last `exposed` or `reviewed`, if that is later.",
+    "Dynamics.counted": "The use that counts: `retrieved`, `shown` or `used`.",
+    "RelevanceThreshold.similarity": "The cosine that is enough without any common word.",
+    "RelevanceThreshold.coverage": "The coverage that is enough without any similarity.",
+    "RelevanceThreshold.evidence": "The share of the greatest possible evidence that the best candidate needs.",
+    "Depth.least": "The least number of memories that a search returns.",
+    "Depth.per_hit": "The number of memories that a search returns for each hit asked for.",
+    "Mmr.balance": "The weight of relevance against novelty, from 0 to 1.",
+    "HalfLife.days": "The half-life in days.",
+    "Exponential.days": "The time constant in days: 37 % is left after it.",
+    "Ebbinghaus.rate": "The rate of forgetting per day.",
+    "Ebbinghaus.spacing": "How much each exposure slows forgetting.",
+    "Admission.always": "Patterns of the types that are admitted, unless they are in `from_severity` or `in_states`.",
+    "Admission.from_severity": "The least severity with which an event of a type is admitted.",
+    "Admission.in_states": "The values of `payload.state` with which an event of a type is admitted.",
+    "Admission.forced_by": "A flag in `refs` that admits an event of any type but those in `never`.",
+    "Importance.base": "The importance before the additions.",
+    "Preset.extraction": "Learnings from sessions.",
+    "Preset.rules": "Rules learned from events.",
+    "Preset.stages": "Learnings by the stage of the project.",
     "accepted": "Whether the request was accepted.",
     "actor": "The name of who said or did it.",
     "actor_id": "The name of who said or did it.",
@@ -325,8 +345,8 @@ GLOSSARY: Final[dict[str, str]] = {
 
 
 def text_of(name: str, *docs: str, owner: str = "") -> str:
-    """The text about a parameter or field: from the first docstring that has one, else from the glossary, where
-    `Owner.name` comes before `name`; empty if there is none.
+    """The text about a parameter or field: the glossary's entry `Owner.name`, else from the first docstring that has
+    one, else the glossary's entry `name`; empty if there is none.
     """
     texts = (found(doc, name, doc_named) for doc in docs)
-    return next(filter(None, texts), "") or GLOSSARY.get(f"{owner}.{name}", "") or GLOSSARY.get(name, "")
+    return GLOSSARY.get(f"{owner}.{name}", "") or next(filter(None, texts), "") or GLOSSARY.get(name, "")

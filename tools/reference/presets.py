@@ -15,7 +15,7 @@ from reference.page import Page, anchor, code
 from reference.source import Parameter, class_named, keys
 from remembrancer.domain.recall import Renderer
 from remembrancer.interfaces.cli.presets import worded
-from remembrancer.policies.ranking.signals import MATCH_SIGNALS, MEANINGS
+from remembrancer.policies.ranking.signals import MATCH_SIGNALS, SIGNALS
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.forms import RENDERERS, name_of
 from remembrancer.presets.spec import Preset
@@ -36,10 +36,16 @@ def page() -> Page:
     made.heading(2, "Signals")
     made.add("A signal that is absent for a memory adds 0 to a sum, and makes a product 0.")
     made.table(
-        ("signal", "of", "meaning"),
+        ("signal", "of", "meaning", "its name in explanations", "group"),
         [
-            (code(name), "the question" if name in MATCH_SIGNALS else "the memory", made.name(name, text))
-            for name, text in MEANINGS.items()
+            (
+                code(name),
+                "the question" if name in MATCH_SIGNALS else "the memory",
+                made.name(name, signal.meaning),
+                signal.title,
+                str(signal.group),
+            )
+            for name, signal in SIGNALS.items()
         ],
     )
     made.heading(2, "Every choice", "every-choice")

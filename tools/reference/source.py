@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -119,7 +119,7 @@ def written(annotation: object) -> str:
 def shown(value: object) -> str:
     """A default value as it is written in code."""
     if isinstance(value, Enum):
-        return repr(value.value)
+        return repr(value.name.lower() if isinstance(value, IntEnum) else value.value)
     if isinstance(value, frozenset):
         return "none" if not value else ", ".join(map(str, cast("frozenset[Any]", value)))
     text = repr(value).replace("datetime.", "")
