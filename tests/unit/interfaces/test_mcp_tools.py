@@ -147,7 +147,7 @@ def test_recall_returns_the_block_and_the_ids_of_its_memories() -> None:
             "- [Wednesday 4 March 2026, just now] Checkout needs 2 GiB\n"
             "</recalled-memory>\n\n"
             "Ids of these memories, in their order, for feedback, forget or memory://ID:\n"
-            f"1. {kept.shape['id']}\n\n"
+            f"1. {kept.shape['id'][-8:]}\n\n"
             "Degraded: dense: no embedder: lexical recall only, as asked for."
         )
 
@@ -162,7 +162,8 @@ def test_recall_says_why_a_memory_was_found_if_asked() -> None:
         reason = found.shape["hits"][0]["reason"]
         assert plain.shape["hits"][0]["reason"] is None
         assert "the words 'Checkout' and 'needs'" in reason
-        assert f"1. {kept.shape['id']}: {reason}\n" in found.text
+        assert f"Why they were found:\n<recalled-memory>\n{UNTRUSTED}\n- 1: {reason}\n</recalled-memory>" in found.text
+        assert kept.shape["id"] == found.shape["hits"][0]["memory"]["id"]
 
     with_memory(talk)
 
@@ -210,13 +211,13 @@ def test_a_memory_that_does_not_fit_is_left_out_whole_and_counted() -> None:
     with_memory(talk)
 
 
-def test_a_listed_memory_names_who_spoke() -> None:
+def test_a_listed_memory_names_who_spoke_when_and_in_which_conversation() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
-        said = await memory.observe("The payment worker ran out of memory", role="tool", actor="graf]ana")
+        said = await memory.observe("The payment worker ran out", role="tool", actor="graf]ana", session="oom")
         listed = await call.done("recent")
         [shape] = listed.shape["memories"]
         assert (shape["actor"], shape["role"]) == ("graf]ana", "tool")
-        assert ", message, graf)ana, just now] The payment worker" in listed.text
+        assert f"- [message, graf)ana, just now, oom, {shape['id'][-8:]}] The payment worker" in listed.text
         assert said.text in await call.read(f"memory://{shape['id']}")
 
     with_memory(talk)
@@ -357,10 +358,10 @@ def test_recent_and_timeline_list_the_same_events_in_opposite_order() -> None:
         newest = await call.done("recent", limit=2)
         assert [one["text"] for one in newest.shape["memories"]] == ["day 2", "day 1"]
         [last, _] = newest.shape["memories"]
-        assert f"- [{last['id']}, note, 1 day ago] day 2\n" in newest.text
+        assert f"- [note, 1 day ago, {last['id'][-8:]}] day 2\n" in newest.text
         oldest = await call.done("timeline", limit=2)
         assert [one["text"] for one in oldest.shape["memories"]] == ["day 0", "day 1"]
-        assert ", note, 2026-03-04 09:00 UTC] day 0\n" in oldest.text
+        assert "- [note, 2026-03-04 09:00 UTC, " in oldest.text
         only = await call.done("timeline", since="2026-03-05", until="2026-03-06")
         assert [one["text"] for one in only.shape["memories"]] == ["day 1"]
         assert [one["text"] for one in (await call.done("recent", days=1.5)).shape["memories"]] == ["day 2"]

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
+from uuid import UUID
 
 import typer
 from rich.table import Table
@@ -19,6 +20,7 @@ from remembrancer import AsyncRemembrancer, Remembrancer
 from remembrancer.config import read_file
 from remembrancer.domain import validation
 from remembrancer.domain.age import spoken_age
+from remembrancer.domain.identity import short_id
 from remembrancer.domain.job import Job
 from remembrancer.errors import unreadable
 from remembrancer.interfaces.cli import report_lines
@@ -271,13 +273,21 @@ def _trouble(job: JobOut) -> Renderables:
         yield Text(f"{job.job}: {counted(len(job.failures), 'piece')} of work put off", style="yellow")
     for failure in job.failures[:LISTED]:
         times = "once" if failure.attempts == 1 else f"{failure.attempts:,} times"
-        head = f"{one_line(failure.item)}: failed {times}, tried again from {minute(failure.retry_at)} UTC on"
+        head = f"{_shorter(failure.item)}: failed {times}, tried again from {minute(failure.retry_at)} UTC on"
         yield indented(Text(head), 2)
         if failure.text:
             yield indented(Shorter(f"“{one_line(failure.text)}”", lines=2))
         yield indented(Shorter(failure.error, lines=2))
     if len(job.failures) > LISTED:
         yield indented(Text(f"… and {len(job.failures) - LISTED:,} more", style="dim"), 2)
+
+
+def _shorter(item: str) -> str:
+    """A piece of work, with its id shortened if it is one."""
+    try:
+        return short_id(UUID(item))
+    except ValueError:
+        return one_line(item)
 
 
 def _spending(answer: SpendingOut) -> Renderables:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, Generic
 
+from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import Memory
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
 from remembrancer.policies.rendering.safe import indented, label, one_line
@@ -43,11 +44,11 @@ def line(of: Shown, parts: tuple[str, ...], text: str) -> Item[Shown]:
     return Item(of, f"- {label(*parts)} {indented(text)}\n")
 
 
-def memory_line(memory: Memory, when: str) -> Item[Memory]:
-    """A memory's line with its id, which other tools take, and who spoke."""
+def memory_line(memory: Memory, when: str, conversation: str = "") -> Item[Memory]:
+    """A memory's line: its kind, who spoke, when, the title of its conversation, and its id, which other tools take."""
     title = one_line(memory.title or "")
     text = f"{title}: {memory.text}" if title else memory.text
-    return line(memory, (str(memory.id), memory.kind, memory.speaker, when), text)
+    return line(memory, (memory.kind, memory.speaker, when, conversation, short_id(memory.id)), text)
 
 
 def minute(at: datetime) -> str:

@@ -11,13 +11,14 @@ from mcp_types import CallToolResult
 
 from remembrancer.domain.age import spoken_age
 from remembrancer.domain.api_key import Right
+from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import Memory, Status
-from remembrancer.domain.recall import Hit, Recall, Rendered
+from remembrancer.domain.recall import Recall, Rendered
 from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.cli.times import parse_time
 from remembrancer.interfaces.mcp import parameters as given
-from remembrancer.interfaces.mcp.blocks import Listing, listing, memory_line, minute
+from remembrancer.interfaces.mcp.blocks import FRAME, Listing, listing, memory_line, minute
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer
 from remembrancer.interfaces.wire.mcp import ChangedOut, EntryOut, ListedOut, MemoryStateOut, RecalledOut
 from remembrancer.interfaces.wire.memories import FeedbackOut
@@ -83,8 +84,9 @@ class Tools:
         """
         memory = await self.memory_of(context, Right.READ)
         found = await memory.recent(limit=limit, days=days)
-        now = self.clock()
-        listed = listing((memory_line(one, spoken_age(now - one.occurred_to)) for one in found), max_chars)
+        now, titles = self.clock(), await memory.journal.titles({one.scope for one in found})
+        lines = [memory_line(one, spoken_age(now - one.occurred_to), titles.get(one.scope, "")) for one in found]
+        listed = listing(lines, max_chars)
         return answer(_listed_text(listed), ListedOut.of(found))
 
     async def timeline(
@@ -104,7 +106,9 @@ class Tools:
         memory = await self.memory_of(context, Right.READ)
         times = self._times(since=since, until=until)
         found = await memory.timeline(**times, limit=limit, kinds=kinds, session=session)
-        listed = listing((memory_line(one, minute(one.occurred_from)) for one in found), max_chars)
+        titles = await memory.journal.titles({one.scope for one in found})
+        lines = [memory_line(one, minute(one.occurred_from), titles.get(one.scope, "")) for one in found]
+        listed = listing(lines, max_chars)
         return answer(_listed_text(listed), ListedOut.of(found))
 
     async def memory_health(
@@ -157,7 +161,7 @@ class Tools:
             **self._times(occurred_at=occurred_at, valid_until=valid_until),
         )
         anew = f" It is revision {kept.revision} of its topic; the previous text is kept." if kept.revision > 1 else ""
-        return answer(f"Remembered as {kept.id} ({kept.kind}, {kept.tier.value}).{anew}", ChangedOut.of(kept))
+        return answer(f"Remembered as {short_id(kept.id)} ({kept.kind}, {kept.tier.value}).{anew}", ChangedOut.of(kept))
 
     async def observe(
         self,
@@ -186,7 +190,7 @@ class Tools:
             key=key,
             **self._times(occurred_at=occurred_at),
         )
-        return answer(f"Recorded as event {event.id}, number {event.seq} of its session.", EntryOut.of(event))
+        return answer(f"Recorded as event {short_id(event.id)}, number {event.seq} of its session.", EntryOut.of(event))
 
     async def feedback(
         self, context: Context, memory_id: given.MemoryIdText, verdict: given.Verdict
@@ -212,7 +216,8 @@ class Tools:
         """
         memory = await self.memory_of(context, Right.WRITE)
         retired = await memory.forget(memory_id)
-        text = f"Retired {retired.id}: it is kept, not recalled, and `remembrancer forget --undo` brings it back."
+        known_by = short_id(retired.id)
+        text = f"Retired {known_by}: it is kept, not recalled, and `remembrancer forget --undo` brings it back."
         return answer(text, ChangedOut.of(retired))
 
     def _times(self, **given: str | None) -> dict[str, Any]:
@@ -225,8 +230,12 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
     """The answer that a model reads: the blocks as the preset renders them, then the ids for other tools."""
     parts = [recall.render_pinned(max_chars=max_chars), block.text]
     if block.hits:
-        ids = "\n".join(f"{place}. {_known_by(hit)}" for place, hit in enumerate(block.hits, start=1))
+        ids = "\n".join(f"{place}. {short_id(hit.id)}" for place, hit in enumerate(block.hits, start=1))
         parts.append(f"Ids of these memories, in their order, for feedback, forget or memory://ID:\n{ids}")
+    # A reason quotes memories, so it stands in a block too.
+    reasons = [f"- {place}: {one_line(hit.explanation.reason)}\n" for place, hit in enumerate(block.hits, start=1)]
+    if any(hit.explanation.reason for hit in block.hits):
+        parts.append(f"Why they were found:\n{FRAME.around(''.join(reasons))}")
     left = len(recall.hits) - len(block.hits)
     if left:
         parts.append(f"{left} of {len(recall.hits)} do not fit in {max_chars:,} characters.")
@@ -234,11 +243,6 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
         parts.append(NOTHING)
     parts += [f"Degraded: {one_line(part)}: {one_line(reason)}." for part, reason in recall.degraded.items()]
     return "\n\n".join(part for part in parts if part)
-
-
-def _known_by(hit: Hit) -> str:
-    """The id of a hit, and the reason if it was requested."""
-    return f"{hit.id}: {one_line(hit.explanation.reason)}" if hit.explanation.reason else str(hit.id)
 
 
 def _listed_text(listed: Listing[Memory]) -> str:
