@@ -10,7 +10,7 @@ MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights
 MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: demo test test-install check browser format bench bench-life bench-quality fuzz-http docs dist lock clean help
+.PHONY: pictures demo test test-install check browser format bench bench-life bench-quality fuzz-http docs dist lock clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -56,6 +56,9 @@ bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and co
 
 fuzz-http: $(VENV)/dev ## send generated requests to every route, many more than a test run does (minutes)
 	REMEMBRANCER_FUZZ_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/python -m pytest -q tests/e2e/test_http_schema.py
+
+pictures: $(VENV)/dev browser ## draw the screenshots of the dashboard in docs/pictures
+	PYTHONPATH=tests/fixtures $(BIN)/python tools/pictures.py
 
 docs: $(VENV)/dev ## build the documentation under site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

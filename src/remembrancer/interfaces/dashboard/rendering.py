@@ -18,12 +18,14 @@ from markupsafe import Markup
 
 import remembrancer
 from remembrancer.domain.age import spoken_age
+from remembrancer.domain.scope import Scope
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.engine.conversations import TitledConversation
     from remembrancer.interfaces.dashboard.visit import Visit
+    from remembrancer.interfaces.wire.memories import ScopeOut
 
 router = APIRouter()
 
@@ -116,6 +118,7 @@ def environment() -> Environment:
     known |= {"asset": asset_address, "places": PLACES, "version": remembrancer.__version__}
     filters |= {
         "ago": _ago,
+        "conversation_of": conversation_of,
         "conversation_title": conversation_title,
         "counted": counted,
         "day": day,
@@ -164,6 +167,12 @@ def title_of(memory: Any, length: int = 90) -> str:
 def conversation_title(conversation: TitledConversation) -> str:
     """The conversation's title, or the name of its session, in one line."""
     return one_line(conversation.name)
+
+
+def conversation_of(scope: Scope | ScopeOut, titles: Mapping[Scope, str]) -> str:
+    """The title of the conversation that a row belongs to, in one line; "conversation" if it has none."""
+    stream = scope if isinstance(scope, Scope) else Scope(**scope.model_dump())
+    return one_line(titles.get(stream, "")) or "conversation"
 
 
 def _harmless(value: object) -> object:

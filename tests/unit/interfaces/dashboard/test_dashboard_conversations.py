@@ -34,7 +34,7 @@ def test_a_hit_leads_to_its_turn_in_the_conversation() -> None:
     async def steps(served: Served) -> tuple[list[str], str]:
         await said(served.memory, "monday", "Checkout is slow", "The kestrel nests on the roof", "Good to know")
         found = await read(served, "/search?q=kestrel&limit=3")
-        links = re.findall(r'href="(/conversations/[^"]*)">in its conversation', found)
+        links = re.findall(r'href="(/conversations/[^"]*)">monday</a>', found)
         return links, await read(served, links[0].partition("#")[0].replace("&amp;", "&"))
 
     links, page = asked(steps)
@@ -142,7 +142,9 @@ def test_a_list_of_memories_leads_to_their_conversations(path: str) -> None:
 def test_an_entry_of_the_journal_leads_to_its_conversation() -> None:
     async def steps(served: Served) -> tuple[str, str]:
         [turn] = await said(served.memory, "monday", "said")
-        return f'<a href="/conversations/{turn.id}?turn={turn.id}#turn-{turn.id}">', await read(served, "/journal")
+        return f'<a href="/conversations/{turn.id}?turn={turn.id}#turn-{turn.id}">monday</a>', await read(
+            served, "/journal"
+        )
 
     link, page = asked(steps)
     assert link in page

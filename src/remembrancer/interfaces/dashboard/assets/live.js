@@ -26,7 +26,7 @@ function harmless(text) {
 }
 
 function owner(scope) {
-  const parts = ["project", "crew", "agent", "session"].filter((part) => scope[part]).map((part) => `${part} ${scope[part]}`);
+  const parts = ["project", "crew", "agent"].filter((part) => scope[part]).map((part) => `${part} ${scope[part]}`);
   return parts.join(", ") || "the workspace";
 }
 
@@ -35,7 +35,7 @@ function conversation(event) {
   const query = new URLSearchParams(location.search);
   for (const name of [...query.keys()]) if (!["project", "crew", "agent", "session", "role"].includes(name)) query.delete(name);
   query.set("turn", event.id);
-  const link = element("a", "", "conversation");
+  const link = element("a", "", event.scope.session ?? "conversation");
   link.href = `/conversations/${event.id}?${query}#turn-${event.id}`;
   return link;
 }

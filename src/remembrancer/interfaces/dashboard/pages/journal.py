@@ -41,7 +41,8 @@ async def journal(visit: ReadingVisit) -> HTMLResponse:
     after = asked.text("after")
     # Read before the page: an event recorded meanwhile may come twice (the script detects that) but is not missed.
     position = (await visit.memory.journal.recorded(limit=0)).position
-    found = JournalPageOut.of(await visit.memory.journal.page(after=after, limit=PAGE, **chosen))
+    read = await visit.memory.journal.page(after=after, limit=PAGE, **chosen)
+    found = JournalPageOut.of(read)
     carried = kept(visit.request.query_params, FILTERS)
     live = {name: chosen.get(name) for name in LIVE}
     is_live = after is None and chosen.get("until") is None
@@ -51,6 +52,7 @@ async def journal(visit: ReadingVisit) -> HTMLResponse:
         title="Journal",
         here="journal",
         events=found.events,
+        titles=await visit.memory.journal.titles(event.scope for event in read.events),
         next=found.next,
         after=after,
         asked=asked,

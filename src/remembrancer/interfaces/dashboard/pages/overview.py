@@ -37,7 +37,8 @@ async def overview(visit: ReadingVisit) -> HTMLResponse:
     whole = asked.flag("whole")
     crew = visit.scope.get("crew")
     history = [HealthOut.of(one) for one in await memory.health.history(crew, limit=DAYS)]
-    newest = [MemoryOut.of(one) for one in await memory.recent(limit=NEWEST)]
+    recent = await memory.recent(limit=NEWEST)
+    newest = [MemoryOut.of(one) for one in recent]
     # A memory that was filled from an archive ends before today: its last days say more than empty ones.
     days = _last_days(newest[0].occurred_to if newest else memory.now)
     counts = await memory.journal.count_by_day(since=datetime.combine(days[0], time(), UTC))
@@ -54,6 +55,7 @@ async def overview(visit: ReadingVisit) -> HTMLResponse:
         bars=day_bars(recorded, since=days[0], until=days[-1]),
         bars_table=bars_table(recorded, since=days[0], until=days[-1]),
         newest=newest,
+        titles=await memory.journal.titles(one.scope for one in recent),
         is_empty=not newest and not (await memory.journal.recorded(limit=0)).position,
         whole=whole,
         **(await _counts(visit) | await _state(visit) | await _fading(visit) if whole else {}),

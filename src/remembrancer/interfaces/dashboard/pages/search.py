@@ -80,6 +80,7 @@ async def _answer(visit: Visit, question: str, asked: QueryFields) -> dict[str, 
     best = max((hit.score for hit in recall.hits), default=1.0)
     told: dict[str, Any] = {
         "recall": recall,
+        "titles": await visit.memory.journal.titles(hit.memory.scope for hit in found.hits),
         "bars": [score_bar(hit.explanation.groups, scale=best) for hit in recall.hits],
         "tables": [score_table(hit.explanation.parts) for hit in recall.hits],
     }
