@@ -50,3 +50,7 @@ def test_every_test_that_a_row_names_is_there() -> None:
     sources = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "src" / "remembrancer" / "testing").rglob("*.py")]
     there = {name for source in sources for name in re.findall(r"def (test_\w+)", source.read_text(encoding="utf-8"))}
     assert [name for name in re.findall(r"`(test_\w+)`", page) if name not in there] == []
+
+
+def test_the_readme_has_at_most_120_lines() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
