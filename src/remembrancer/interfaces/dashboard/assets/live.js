@@ -25,9 +25,8 @@ function harmless(text) {
   return String(text).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => ("\n\t\u200c\u200d".includes(one) ? one : ""));
 }
 
-function owner(scope) {
-  const parts = ["project", "crew", "agent"].filter((part) => scope[part]).map((part) => `${part} ${scope[part]}`);
-  return parts.join(", ") || "the workspace";
+function within(scope) {
+  return ["project", "crew", "agent"].filter((part) => scope[part]).map((part) => ` · ${part} ${scope[part]}`).join("");
 }
 
 // The part of the workspace that the page shows, as every link of the page keeps it.
@@ -50,7 +49,7 @@ function entryOf(event) {
   if (event.priority !== "normal") meta.append(element("span", "badge", event.priority), " ");
   const time = element("time", "", "just now");
   time.dateTime = event.occurred_at;
-  meta.append(time, ` · ${harmless(owner(event.scope))} · `, conversation(event));
+  meta.append(time, `${harmless(within(event.scope))} · `, conversation(event));
   entry.append(meta, element("div", "text", event.text));
   return entry;
 }
