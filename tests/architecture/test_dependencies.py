@@ -8,11 +8,12 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
 from typing import Final
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import remembrancer
@@ -22,6 +23,9 @@ ROOT: Final = Path(__file__).parents[2]
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: Final[dict[str, list[str]]] = PROJECT["optional-dependencies"]
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+OLDEST: Final = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
+"""The oldest Python that the package may be installed on."""
 
 WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.adapters.embedders.http": ("ollama", "remote"),
@@ -121,8 +125,7 @@ def brought_by(requirement: str) -> frozenset[str]:
 def modules_of_distributions() -> dict[str, set[str]]:
     """The distributions that each importable package is of."""
     return {
-        package: {canonicalize_name(one) for one in distributions}
-        for package, distributions in packages_distributions().items()
+        package: {canonicalize_name(one) for one in carriers} for package, carriers in packages_distributions().items()
     }
 
 
@@ -130,7 +133,7 @@ def available(*extras: str) -> set[str]:
     """The packages that can be imported with these extras."""
     lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
     there = {one for line in lines for one in brought_by(line)}
-    return {package for package, distributions in modules_of_distributions().items() if distributions & there}
+    return {package for package, carriers in modules_of_distributions().items() if carriers & there}
 
 
 def extras_for(module: str) -> tuple[str, ...]:
@@ -158,6 +161,15 @@ def test_every_package_that_is_imported_anywhere_is_brought_by_an_extra() -> Non
 def test_all_is_every_extra_for_users() -> None:
     (line,) = EXTRAS["all"]
     assert Requirement(line).extras == EXTRAS.keys() - {"all", "dev", "testing"}
+
+
+def test_every_pinned_version_can_be_installed_on_the_oldest_python() -> None:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+    asked = {
+        f"{canonicalize_name(one.name)}=={one.version}": one.metadata["Requires-Python"] for one in distributions()
+    }
+    wanted = {pin: asked.get(f"{canonicalize_name(pin.partition('==')[0])}=={pin.partition('==')[2]}") for pin in pins}
+    assert {pin: python for pin, python in wanted.items() if OLDEST not in SpecifierSet(python or "")} == {}
 
 
 def test_every_extra_that_a_page_or_a_message_names_exists() -> None:
