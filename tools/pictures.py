@@ -128,6 +128,7 @@ def addresses(file: Path) -> Mapping[str, str]:
             "memory": f"/memories/{hit.memory.id}",
             "timeline": "/timeline",
             "graph": "/graph",
+            "erasures": "/erasures",
             "conversations": "/conversations",
             "conversation": f"/conversations/{hit.cue.event_id}?turn={hit.cue.event_id}",
             "journal": "/journal",

@@ -88,13 +88,13 @@ PLACES: Final = (
     NavigationEntry("overview", "/", "Overview", "o"),
     NavigationEntry("search", "/search", "Search", "s"),
     NavigationEntry("compare", "/compare", "Compare presets", "c", under="search"),
-    NavigationEntry("timeline", "/timeline", "Timeline", "t"),
-    NavigationEntry("graph", "/graph", "Graph", "g", under="timeline"),
     NavigationEntry("memories", "/memories", "Memories", "m"),
-    NavigationEntry("preferences", "/preferences", "Preferences", "p", under="memories"),
+    NavigationEntry("timeline", "/timeline", "Timeline", "t", under="memories"),
+    NavigationEntry("graph", "/graph", "Graph", "g", under="memories"),
     NavigationEntry("erasures", "/erasures", "Erasures", "e", under="memories"),
     NavigationEntry("conversations", "/conversations", "Conversations", "v"),
     NavigationEntry("journal", "/journal", "Journal", "j", under="conversations"),
+    NavigationEntry("preferences", "/preferences", "Preferences", "p"),
     NavigationEntry("jobs", "/jobs", "Jobs", "b"),
 )
 

@@ -15,8 +15,8 @@ from served import QUIET, Served, asked
 from remembrancer import EventDraft
 from remembrancer.testing.doubles import NOW
 
-FEW, MANY = 150, 450
-"""More memories than any page lists, and three times as many."""
+FEW, MANY = 300, 600
+"""More memories than any page lists, and twice as many."""
 TURNS: Final = 10
 ROOM: Final = 100
 """Rows more in the larger memory: of lists that are not full yet, and of work that is counted up to a limit."""
