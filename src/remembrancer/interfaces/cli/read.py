@@ -308,7 +308,9 @@ def _timeline_lines(found: MemoriesOut, *, titles: Titles, limit: int) -> Render
         yield Text("No memories of that time.", style="dim")
     for (when, scope), group in groupby(found.memories, lambda memory: (day(memory.occurred_to), memory.scope)):
         memories = list(group)
-        heading = (when, one_line(conversation_of(titles, scope)), _counted(memories))
+        # A title may begin with the day: that of a conversation without a name.
+        title = one_line(conversation_of(titles, scope)).removeprefix(when).removeprefix(", ")
+        heading = (when, title, _counted(memories))
         yield Text(" · ".join(filter(None, heading)), style="bold")
         for memory in memories:
             yield indented(memory_line(f"{memory.occurred_to:%H:%M}", memory, with_id=True), 2)
