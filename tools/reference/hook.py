@@ -1,8 +1,9 @@
-"""Adds the generated pages to the site that MkDocs builds."""
+"""Adds the generated pages to the site that MkDocs builds, and checks what the site loads."""
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ from mkdocs.structure.files import File, Files
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
 
+_FOREIGN = re.compile(r'<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)="?(https?:[^"\s>]+)')
 log = logging.getLogger("mkdocs.hooks.reference")
 
 
@@ -28,8 +31,15 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     silent = [name for name, text in names if not text]
     for name in silent:
         log.warning("There is no text about %s", name)
-    log.info("%d of %d public names have a text: %.1f %%", *_shares(len(names) - len(silent), len(names)))
+    log.info("%d of %d public names have a text: %.2f %%", *_shares(len(names) - len(silent), len(names)))
     return files
+
+
+def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
+    """Warn, which fails a strict build, where a page loads anything from another host."""
+    for resource in _FOREIGN.findall(output):
+        log.warning("%s loads %s, which another host serves", page.file.src_uri, resource)
+    return output
 
 
 def _shares(documented: int, every: int) -> tuple[int, int, float]:
