@@ -110,6 +110,7 @@ async def memories(visit: ReadingVisit) -> HTMLResponse:
         title="Memories",
         here="memories",
         rows=DecayForecastsOut.of(forecasts).memories,
+        titles=await visit.memory.journal.titles(one.scope for one in found.memories),
         next=found.next,
         after=after,
         asked=asked,
