@@ -39,6 +39,11 @@ HIGHEST: Final = {"light": 1000, "dark": 1000, "phone": 1100}
 QUALITY: Final = 72
 QUESTION: Final = "What did Mirela say about refunds last month?"
 LOADED: Final = "!document.querySelector('[data-waiting]')"
+TO_THE_FOUND_TURN: Final = """
+const turn = document.querySelector(".transcript .is-told");
+turn?.scrollIntoView({ block: "center" });
+return turn !== null;
+"""
 TOLD: Final = (
     ("Ola is allergic to nuts and kiwi: ask before ordering for her.", "preference", True),
     ("Priya wants the status in three lines, before nine o'clock.", "preference", False),
@@ -143,13 +148,16 @@ def draw(page: Page, pages: Mapping[str, str], folder: Path, views: Sequence[str
         for view in views:
             scheme = "dark" if view == "dark" else "light"
             page.sized(SIZES[view]).scheme(scheme, motion=False).open(address).until(LOADED)
-            content = page.command("Page.getLayoutMetrics")["cssContentSize"]
             width, height = SIZES[view]
-            high = min(max(content["height"], height), HIGHEST[view])
-            clip = {"x": 0, "y": 0, "width": width, "height": high, "scale": 1}
-            shot = page.command(
-                "Page.captureScreenshot", format="webp", quality=QUALITY, captureBeyondViewport=True, clip=clip
-            )
+            if page.run(TO_THE_FOUND_TURN):
+                shot = page.command("Page.captureScreenshot", format="webp", quality=QUALITY)
+            else:
+                content = page.command("Page.getLayoutMetrics")["cssContentSize"]
+                high = min(max(content["height"], height), HIGHEST[view])
+                clip = {"x": 0, "y": 0, "width": width, "height": high, "scale": 1}
+                shot = page.command(
+                    "Page.captureScreenshot", format="webp", quality=QUALITY, captureBeyondViewport=True, clip=clip
+                )
             (folder / f"{name}-{view}.webp").write_bytes(base64.b64decode(shot["data"]))
 
 
