@@ -15,6 +15,7 @@ from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from postgres_server import Schemas, serving
 
 settings.register_profile(
     "remembrancer",
@@ -83,3 +84,17 @@ def pytest_collection_finish() -> None:
     """Collected tests live until the end: exclude them from garbage collection."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def server_of_postgres() -> Iterator[Schemas]:
+    """A PostgreSQL server, started once for all tests of a worker that need one."""
+    with tempfile.TemporaryDirectory(prefix="remembrancer-postgres-") as folder, serving(Path(folder)) as schemas:
+        yield schemas
+
+
+@pytest.fixture
+def postgres(server_of_postgres: Schemas) -> Iterator[Schemas]:
+    """Addresses of empty schemas, which are emptied after the test."""
+    yield server_of_postgres
+    server_of_postgres.empty()

@@ -58,6 +58,7 @@ OLLAMA_MODEL: Final = "nomic-embed-text"
 _NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
 _RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip install 'remembrancer[rerank]'"
 _REMOTE_NEEDS_HTTPX: Final = "the embedder needs httpx: pip install 'remembrancer[remote]'"
+_POSTGRES_NEEDS: Final = "a PostgreSQL database needs psycopg: pip install 'remembrancer[postgres]'"
 _LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
 
@@ -393,6 +394,8 @@ def _opener(group: str, setting: str, url: str, allowed: str) -> Any:
     try:
         return found[0].load()
     except (ImportError, AttributeError) as error:
+        if isinstance(error, ImportError) and error.name == "psycopg":
+            raise StoreUnavailable(_POSTGRES_NEEDS) from error
         raise StoreUnavailable(f"{url}: the {kind} for {scheme}:// cannot be loaded: {error}") from error
 
 

@@ -207,7 +207,9 @@ def _names(value: Any) -> frozenset[str]:
 class Settings:
     """All settings. Raises InvalidInput for a value that is not allowed; `load` also does for an unknown name."""
 
-    db: str = _setting("remembrancer.db", _text, "the store: a file's path, or :memory:")
+    db: str = _setting(
+        "remembrancer.db", _text, "the store: a file's path, :memory:, or postgresql://USER:PASSWORD@HOST/DATABASE"
+    )
     preset: str = _setting("default", _text, "the preset: a name or a TOML file")
     workspace: str = _setting("default", _text, "the tenant whose memories these are")
     project: str | None = _setting(None, _optional(_text), "the project within the workspace")
@@ -325,6 +327,16 @@ class Settings:
     header_timeout: float = _setting(
         10.0, _number(above=0, most=3600), "the time limit for a request's headers, in seconds"
     )
+
+    @property
+    def file(self) -> Path | None:
+        """The path of the store's file; None if it is in memory, or at an address."""
+        return None if self.db == ":memory:" or "://" in self.db else Path(self.db)
+
+    @property
+    def place(self) -> str:
+        """The path or address of the store for messages, without user and password."""
+        return str(_hidden("db", self.db))
 
     def __post_init__(self) -> None:
         for one in fields(self):

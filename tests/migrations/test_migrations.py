@@ -25,15 +25,10 @@ from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.memories import next_change
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
+from remembrancer.adapters.relational.schema import Migration, current_version, migrations, schema_sql
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.dialect import connect
-from remembrancer.adapters.relational.sqlite.schema import (
-    APPLICATION_ID,
-    Migration,
-    current_version,
-    migrations,
-    schema_sql,
-)
+from remembrancer.adapters.relational.sqlite.schema import APPLICATION_ID
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.event import Role
 from remembrancer.domain.instants import micros

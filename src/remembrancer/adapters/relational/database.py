@@ -1,8 +1,9 @@
 """Connections, threads and transactions of one database.
 
-One writer thread puts up to 256 waiting writes into one transaction (group commit). Each write has its own savepoint:
-if it fails, the others are still written. A few reader threads have a connection each; work with many reads, such as a
-recall, has its own reader threads. A function runs in one of these threads from beginning to end, in one transaction.
+A writer thread puts up to 256 waiting writes into one transaction (group commit). Each write has its own savepoint: if
+it fails, the others are still written. A file has one such thread, a server several: each writes for some workspaces. A
+few reader threads have a connection each; work with many reads, such as a recall, has its own reader threads. A
+function runs in one of these threads from beginning to end, in one transaction.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from zlib import crc32
 
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
 from remembrancer.errors import StoreUnavailable
@@ -34,6 +36,7 @@ GROUP: Final = 256
 class _Write:
     work: Callable[[Connection], Any]
     result: Future[Any]
+    workspace: str
     alone: bool = False
     """Work that runs outside group commit."""
 
@@ -66,22 +69,27 @@ class Database:
         self._closing = threading.Lock()
         self._process = os.getpid()
         with backend.translated():
-            self._writing = backend.prepare(analyse)
-        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
-        self._writer = threading.Thread(target=self._write_loop, name="remembrancer-writer", daemon=True)
-        self._writer.start()
+            writing = backend.prepare(analyse)
+        # The others connect when a workspace of theirs is first written to.
+        self._lanes = [_Lane(backend, writing), *(_Lane(backend, None) for _ in range(1, backend.lanes))]
         # A private database is its one connection: reads go through the writer's thread.
         self._readers = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-reader")
         # Separate threads, so that a short read, such as that of an API key, does not wait behind recalls.
         self._longer = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-longer")
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in its own savepoint of a write transaction. Returns after the commit."""
-        return await asyncio.wrap_future(self._submit(work))
+    async def write(self, work: Callable[[Connection], T], *, workspace: str = "") -> T:
+        """Run `work` in its own savepoint of a write transaction. Returns after the commit.
 
-    async def alone(self, work: Callable[[Connection], T], *, patience_s: float = LOCK_TIMEOUT_S) -> T:
-        """Run `work` on the writing connection, between two transactions. Each of its statements waits up to
-        `patience_s` for the locks of other connections.
+        Writes of one workspace run one after another, in all processes; those of others may run at the same time, if
+        the database supports it.
+        """
+        return await asyncio.wrap_future(self._submit(work, workspace))
+
+    async def alone(
+        self, work: Callable[[Connection], T], *, workspace: str = "", patience_s: float = LOCK_TIMEOUT_S
+    ) -> T:
+        """Run `work` on the workspace's writing connection, between two transactions. Each of its statements waits for
+        the locks of other connections, up to `patience_s`.
         """
 
         def impatient(connection: Connection) -> T:
@@ -91,7 +99,7 @@ class Database:
             finally:
                 connection.wait_for_locks(LOCK_TIMEOUT_S)
 
-        return await asyncio.wrap_future(self._submit(impatient, alone=True))
+        return await asyncio.wrap_future(self._submit(impatient, workspace, alone=True))
 
     async def read(self, work: Callable[[Connection], T], *, longer: bool = False) -> T:
         """Run `work` in a read transaction: all its statements see one snapshot.
@@ -140,19 +148,19 @@ class Database:
                 if self._closed:
                     return
                 self._closed = True
-                self._queue.put(None)
-            self._writer.join()
+            for lane in self._lanes:
+                lane.close()
             for threads in (self._readers, self._longer):
                 if threads is not None:
                     threads.shutdown()
             for connection in self._reading:
                 connection.close()
-            self._writing.close()
 
-    def _submit(self, work: Callable[[Connection], T], *, alone: bool = False) -> Future[T]:
+    def _submit(self, work: Callable[[Connection], T], workspace: str, *, alone: bool = False) -> Future[T]:
+        lane = self._lanes[crc32(workspace.encode()) % len(self._lanes)]
         result: Future[T] = Future()
         with self._entrance():
-            self._queue.put(_Write(work, result, alone))
+            lane.put(_Write(work, result, workspace, alone))
         return result
 
     @contextmanager
@@ -200,6 +208,38 @@ class Database:
             connection.close()
             raise
 
+
+class _Lane:
+    """A thread that writes: it puts the waiting writes into one transaction after another, on its own connection."""
+
+    def __init__(self, backend: Backend, connection: Connection | None) -> None:
+        """`connection`: None: made at the first write."""
+        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._backend = backend
+        self._connection = connection
+        self._thread = threading.Thread(target=self._write_loop, name="remembrancer-writer", daemon=True)
+        self._started = threading.Lock()
+
+    def put(self, write: _Write) -> None:
+        self._queue.put(write)
+        with self._started:
+            if self._thread.ident is None:
+                self._thread.start()
+
+    def close(self) -> None:
+        """Finish the waiting writes, then close the connection."""
+        self._queue.put(None)
+        if self._thread.ident is not None:
+            self._thread.join()
+        if self._connection is not None:
+            self._connection.close()
+
+    @property
+    def _writing(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._backend.connect()
+        return self._connection
+
     def _write_loop(self) -> None:
         open_for_more = True
         while open_for_more:
@@ -239,6 +279,7 @@ class Database:
             with self._backend.translated():
                 _roll_back(self._writing)  # if the last rollback failed
                 self._writing.execute(self._writing.dialect.begin_writing)
+                self._writing.dialect.serialise(self._writing, sorted({write.workspace for write in writes}))
                 self._backend.require_in_place()
                 outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")

@@ -41,6 +41,12 @@ class Dialect(Protocol):
         """Begins a transaction that writes. COMMIT, ROLLBACK and SAVEPOINT are the same everywhere."""
         ...
 
+    def serialise(self, connection: Connection, workspaces: Sequence[str]) -> None:
+        """Wait until no other transaction writes to these workspaces, given in ascending order, and keep others waiting
+        until this one ends. Called first in each transaction that writes.
+        """
+        ...
+
     @property
     def then_join(self) -> str:
         """The keyword JOIN; if the planner accepts such a hint, a join that reads the left table first."""
@@ -117,6 +123,11 @@ class Backend(Protocol):
     @property
     def is_private(self) -> bool:
         """Whether it has only one connection, as a database in memory has."""
+        ...
+
+    @property
+    def lanes(self) -> int:
+        """The number of connections with which this process writes at the same time, at least 1."""
         ...
 
     @property

@@ -142,8 +142,11 @@ def _said_before(
     return tuple(reversed(said))
 
 
-def last_cue(connection: Connection) -> int:
-    return connection.execute("SELECT coalesce(max(n), 0) FROM cues").get
+def last_cue(connection: Connection, scope: Scope) -> int:
+    """The highest number of a cue of the workspace; 0: it has none. Another workspace's write under way may get a lower
+    number than one that is visible.
+    """
+    return connection.execute("SELECT coalesce(max(n), 0) FROM cues WHERE workspace = ?", (scope.workspace,)).get
 
 
 def embedded(connection: Connection, scope: Scope, model: str, digests: Collection[bytes]) -> dict[bytes, CueVector]:

@@ -50,7 +50,10 @@ def _writes(
     """Like `_reads`, but in a write transaction, which is written completely or not at all."""
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await store.database.write(lambda connection: work()(connection, *args, **kwargs))
+        whose: Any = args[0]  # a Scope, or a Reader
+        return await store.database.write(
+            lambda connection: work()(connection, *args, **kwargs), workspace=getattr(whose, "scope", whose).workspace
+        )
 
     return method
 
@@ -141,14 +144,21 @@ class RelationalStore:
     traces = _reads(lambda: relational.tracing.traces)
     erasures = _reads(lambda: relational.tracing.erasures)
 
+    async def _write(self, scope: Scope, work: Callable[[Connection], T]) -> T:
+        return await self.database.write(work, workspace=scope.workspace)
+
     async def read(self, work: Callable[[ReadView], T]) -> T:
         return await self.database.read(lambda connection: work(RelationalView(connection)), longer=True)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        return await self.database.write(lambda c: relational.journal.append(c, scope, entries, self._analyse))
+        return await self.database.write(
+            lambda c: relational.journal.append(c, scope, entries, self._analyse), workspace=scope.workspace
+        )
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        return await self.database.write(lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse))
+        return await self.database.write(
+            lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse), workspace=scope.workspace
+        )
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
@@ -160,26 +170,32 @@ class RelationalStore:
                 connection, scope, model, limit, after=mark, before=before, token_embeddings=token_embeddings
             )
             self._swept[scope.workspace, model, token_embeddings] = (
-                fresh[0].ref - 1 if fresh else of.last_cue(connection)
+                fresh[0].ref - 1 if fresh else of.last_cue(connection, scope)
             )
             return fresh + of.due_again(connection, scope, model, limit - len(fresh), now, before=before)
 
         return await self.database.read(work)
 
     async def drop_vectors(self, scope: Scope, model: str) -> int:
-        dropped = await self.database.write(lambda c: relational.embeddings.drop_vectors(c, scope, model))
+        dropped = await self.database.write(
+            lambda c: relational.embeddings.drop_vectors(c, scope, model), workspace=scope.workspace
+        )
         for token_embeddings in (False, True):
             self._swept.pop((scope.workspace, model, token_embeddings), None)
         return dropped
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
-        return await self.database.write(lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
+        return await self.database.write(
+            lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse), workspace=scope.workspace
+        )
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
         if not await self.database.read(lambda c: relational.tracing.is_due(c, scope)):
             return ""
         return await self.database.alone(
-            lambda c: relational.tracing.purge(c, self._backend, scope, at), patience_s=relational.tracing.PATIENCE_S
+            lambda c: relational.tracing.purge(c, self._backend, scope, at),
+            workspace=scope.workspace,
+            patience_s=relational.tracing.PATIENCE_S,
         )
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:
@@ -196,7 +212,9 @@ class RelationalStore:
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
         adding = relational.importing.import_rows
-        return await self.database.write(lambda c: adding(c, scope, rows, self._analyse, dry_run))
+        return await self.database.write(
+            lambda c: adding(c, scope, rows, self._analyse, dry_run), workspace=scope.workspace
+        )
 
     async def backup(self, path: Path, *, on_pages: OnPages | None = None) -> BackupReport:
         async with self.database.snapshot() as snapshot:

@@ -63,7 +63,7 @@ def doctor(call: Invocation) -> None:
         with call.opened(create=False) as memory:
             found = DoctorOut.of(memory.health.doctor())
     except StoreUnavailable as error:
-        if not Path(call.settings.db).exists():
+        if call.settings.file is None or not call.settings.file.exists():
             raise  # no file, so there is nothing to check
         cannot_open = Finding("file", ok=False, detail=str(error), repair="restore a backup or an export of it")
         found = DoctorOut.of((cannot_open,))
@@ -99,7 +99,7 @@ def import_(
     Example: remembrancer import backup.jsonl --db other.db
     """
     settings = call.settings
-    if dry_run and not Path(settings.db).exists():
+    if dry_run and settings.file is not None and not settings.file.exists():
         settings = replace(settings, db=":memory:")  # checks the rows without creating the file
     with call.opened(create=True, settings=settings) as memory, call.rows("importing") as on_rows:
         imported = memory.import_(file, dry_run=dry_run, on_rows=on_rows)

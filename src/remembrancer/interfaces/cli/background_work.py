@@ -147,7 +147,7 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
     with on_stop_signal(asked_to_stop):
         try:
             async with AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
-                call.note(f"working on {call.settings.db}; Ctrl+C ends it")
+                call.note(f"working on {call.settings.place}; Ctrl+C ends it")
                 await memory.jobs.work(stop, only=only, on_run=_run_printer(call))
         except asyncio.CancelledError:
             call.note("cancelled; the next run continues from here")

@@ -51,7 +51,7 @@ def check(call: Invocation, *, folder: Folder, name: VaultNameOption = None) -> 
     Example: remembrancer vault check notes
     """
     settings = call.settings
-    if not Path(settings.db).exists():
+    if settings.file is not None and not settings.file.exists():
         settings = replace(settings, db=":memory:")  # a check needs no database file, and creates none
     _once(call, folder, name, lambda vault: vault.check(folder, name=name), settings=settings)
 

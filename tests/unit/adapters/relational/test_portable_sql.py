@@ -11,7 +11,8 @@ import pytest
 from remembrancer.adapters import relational
 
 FOLDER = Path(relational.__file__).parent
-PORTABLE = sorted(path for path in FOLDER.rglob("*.py") if "sqlite" not in path.relative_to(FOLDER).parts)
+DIALECTS = {"postgres", "sqlite"}
+PORTABLE = sorted(path for path in FOLDER.rglob("*.py") if not DIALECTS & {*path.relative_to(FOLDER).parts})
 SOURCE = FOLDER.parent.parent
 
 SQLITE_ONLY = {

@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembrancer.adapters.relational import memories
+from remembrancer.adapters.relational import memories, schema
 from remembrancer.adapters.relational.clauses import events_kept_by, kept_by, seen_by
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.adapters.relational.journal import add_event
-from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Status, Tier

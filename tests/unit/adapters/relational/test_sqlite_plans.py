@@ -16,11 +16,11 @@ from remembrancer.adapters.relational import (
     lookup,
     memories,
     reviews,
+    schema,
     streams,
 )
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.health import health_inputs
-from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.journal import ListingPosition

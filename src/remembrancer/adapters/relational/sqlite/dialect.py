@@ -45,6 +45,9 @@ class SqliteDialect:
         UnicodeDecodeError,
     )
 
+    def serialise(self, connection: Connection, workspaces: Sequence[str]) -> None:
+        """BEGIN IMMEDIATE has waited for every other writer."""
+
     def in_list(self, column: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(?))"
 

@@ -8,9 +8,9 @@ import apsw
 
 from remembrancer.adapters.relational.inspection import RESTORE
 from remembrancer.adapters.relational.rows import INDEXED
+from remembrancer.adapters.relational.schema import current_version
 from remembrancer.adapters.relational.sqlite import checksums
 from remembrancer.adapters.relational.sqlite.errors import WRONG_CHECKSUM, is_wrong_checksum
-from remembrancer.adapters.relational.sqlite.schema import current_version
 from remembrancer.ports.inspection import Finding
 
 if TYPE_CHECKING:

@@ -39,6 +39,7 @@ class SqliteFile:
     """See `Backend`."""
 
     failure: type[Exception] = apsw.Error
+    lanes = 1
 
     def __init__(self, path: str, *, create: bool = True, full_sync: bool = False) -> None:
         """`path` is a file's, or `:memory:`. `create`: create the file if it does not exist. `full_sync`: wait for the

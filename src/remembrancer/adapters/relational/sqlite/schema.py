@@ -4,45 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.schema import current_version, migrations, schema_sql
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable, Unsupported
-from remembrancer.values import dataclass
 
 APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: identifies files of this package
-_FOLDER: Final = Path(__file__).parent
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """The statements that migrate a file from the previous version to version `number`."""
-
-    number: int
-    sql: str
-
-
-@cache
-def migrations() -> tuple[Migration, ...]:
-    """All migrations, numbered from 1 without a gap."""
-    files = sorted((_FOLDER / "migrations").glob("*.sql"))
-    return tuple(Migration(int(file.name[:4]), file.read_text(encoding="utf-8")) for file in files)
-
-
-def schema_sql() -> str:
-    """The statements that create the tables of the current version."""
-    return (_FOLDER / "schema.sql").read_text(encoding="utf-8")
-
-
-@cache
-def current_version() -> int:
-    """The number of the last migration, without reading any of them."""
-    return sum(file.suffix == ".sql" for file in (_FOLDER / "migrations").iterdir())
 
 
 def version_of(connection: SqliteConnection, path: str) -> int:

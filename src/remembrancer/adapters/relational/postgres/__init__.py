@@ -1,0 +1,1 @@
+"""PostgreSQL, the second dialect of the record store."""

@@ -1,0 +1,211 @@
+"""SQL for PostgreSQL (lists as arrays, tags as JSON, words as tsvector), and its connection."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+import psycopg
+from psycopg.adapt import Loader
+from psycopg.pq import TransactionStatus
+
+from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.connection import Binding, Connection
+    from remembrancer.adapters.relational.dialect import Indexed
+    from remembrancer.domain.validation import JsonScalar
+
+CONNECT_TIMEOUT_S: Final = 10
+APPLICATION: Final = "remembrancer"
+"""The name of our connections in `pg_stat_activity`."""
+LOCK: Final = 0x52454D42
+"""The seed of the advisory locks: others of the same database are other numbers."""
+MOST_BYTES_OF_A_WORD: Final = 2_000
+"""A tsvector holds words of up to 2,046 bytes: a longer one is kept by its digest."""
+MOST_POSITIONS: Final = 16_383
+
+
+class PostgresDialect:
+    """See `Dialect`."""
+
+    begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    begin_writing = "BEGIN"
+    then_join = "JOIN"
+    row_is_taken: type[Exception] = psycopg.IntegrityError
+    cannot_read: tuple[type[Exception], ...] = (psycopg.DataError, psycopg.InternalError, psycopg.ProgrammingError)
+
+    def serialise(self, connection: Connection, workspaces: Sequence[str]) -> None:
+        # In ascending order everywhere, so that two transactions never wait for each other.
+        for workspace in workspaces:
+            connection.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || ?, ?))", (workspace, LOCK)
+            )
+
+    def in_list(self, column: str) -> str:
+        return f"{column} = ANY (?)"
+
+    def listed(self, values: Iterable[int] | Iterable[str]) -> Binding:
+        return _array(str(value) for value in values)
+
+    def in_ids(self, column: str) -> str:
+        return f"{column} = ANY (?)"
+
+    def ids(self, values: Iterable[UUID]) -> Binding:
+        return _array(f"\\x{identifier}" for identifier in sorted(value.hex for value in values))
+
+    def has_tag(self, column: str) -> str:
+        return f"jsonb_exists({column}::jsonb, ?)"
+
+    def has_entry(self, column: str, key: str, value: JsonScalar) -> tuple[str, tuple[Binding, ...]]:
+        return f"{column}::jsonb -> ? = ?::jsonb", (key, json.dumps(value))
+
+    def matches(self, table: Indexed) -> str:
+        return f"(SELECT n FROM {table}_words WHERE words @@ ?::tsquery)"
+
+    def all_of(self, words: Sequence[frozenset[str]]) -> Binding:
+        return " & ".join("(" + " | ".join(map(_lexeme, sorted(one))) + ")" for one in words)
+
+    def phrase(self, words: Sequence[str]) -> Binding:
+        return " <-> ".join(map(_lexeme, words))
+
+    def add_words(self, connection: Connection, table: Indexed, number: int, words: Iterable[str]) -> None:
+        if table == "cues":
+            vector = " ".join(f"{_lexeme(word)}:{min(at, MOST_POSITIONS)}" for at, word in enumerate(words, start=1))
+        else:
+            vector = " ".join(map(_lexeme, dict.fromkeys(words)))
+        connection.execute(f"INSERT INTO {table}_words (n, words) VALUES (?, ?::tsvector)", (number, vector))
+
+    @contextmanager
+    def overwriting(self, connection: Connection) -> Generator[None]:
+        yield
+
+    def size(self, connection: Connection) -> int:
+        return connection.execute(
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
+            " WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
+        ).get
+
+
+def _array(values: Iterable[str]) -> str:
+    """The literal of an array, whose type PostgreSQL takes from the column it is compared with."""
+    return "{" + ",".join('"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values) + "}"
+
+
+def _lexeme(word: str) -> str:
+    if len(word) * 4 > MOST_BYTES_OF_A_WORD and len(word.encode()) > MOST_BYTES_OF_A_WORD:
+        word = hashlib.sha256(word.encode()).hexdigest()
+    escaped = word.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
+
+
+_BEGINNINGS: Final = (PostgresDialect.begin_reading, PostgresDialect.begin_writing)
+
+
+class _Number(Loader):
+    """Sums of whole numbers are `numeric` in PostgreSQL: read as int or float."""
+
+    def load(self, data: Any) -> int | float:
+        number = Decimal(bytes(data).decode())
+        return int(number) if number == number.to_integral_value() else float(number)
+
+
+class _Rows:
+    """See `DatabaseCursor`."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._rows = rows
+
+    @property
+    def get(self) -> Any:
+        row = self.fetchone()
+        return row[0] if row is not None and len(row) == 1 else row
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return next(self._rows, None)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self._rows
+
+
+@lru_cache(maxsize=2_048)
+def _written(statement: str) -> bytes:
+    """With the driver's placeholders, and as bytes: the driver's types take a text only if it is a literal."""
+    return statement.replace("%", "%%").replace("?", "%s").encode()
+
+
+def _bound(bindings: Sequence[Binding]) -> list[Binding]:
+    return [int(value) if value is True or value is False else value for value in bindings]
+
+
+class PostgresConnection:
+    """See `Connection`."""
+
+    dialect = PostgresDialect()
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock_timeout_s = LOCK_TIMEOUT_S
+        self.driver = self._connected()
+
+    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        driver = psycopg.connect(
+            self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name=APPLICATION
+        )
+        driver.adapters.register_loader("numeric", _Number)
+        driver.execute(_lock_timeout(self._lock_timeout_s))
+        return driver
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.driver.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+    def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> _Rows:
+        if statements in _BEGINNINGS:
+            self._begin(statements)
+            return _Rows(iter(()))
+        if bindings is None:
+            cursor = self.driver.execute(statements.encode())
+        else:
+            cursor = self.driver.execute(_written(statements), _bound(bindings))
+        return _Rows(iter(cursor) if cursor.description else iter(()))
+
+    def _begin(self, statement: str) -> None:
+        """Begin a transaction, on a new connection if the server has closed this one, as a restart does."""
+        try:
+            self.driver.execute(statement.encode())
+        except psycopg.OperationalError:
+            if not self.driver.closed:
+                raise
+            self.driver = self._connected()
+            self.driver.execute(statement.encode())
+
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> _Rows:
+        with self.driver.cursor() as cursor:
+            cursor.executemany(_written(statements), [_bound(bindings) for bindings in sequenceofbindings])
+        return _Rows(iter(()))
+
+    def count(self, statement: str, bindings: Sequence[Binding]) -> int:
+        return self.driver.execute(_written(statement), _bound(bindings)).rowcount
+
+    def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
+        return self.execute(f"{insertion} RETURNING n", bindings).get
+
+    def wait_for_locks(self, seconds: float) -> None:
+        self._lock_timeout_s = seconds
+        self.driver.execute(_lock_timeout(seconds))
+
+    def close(self) -> None:
+        self.driver.close()
+
+
+def _lock_timeout(seconds: float) -> bytes:
+    return f"SET lock_timeout = {int(seconds * 1000)}".encode()

@@ -1,0 +1,152 @@
+"""A PostgreSQL database: connections, tables, checks, and the purge of deleted rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import conninfo, errors
+
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.postgres import schema
+from remembrancer.adapters.relational.postgres.dialect import PostgresConnection
+from remembrancer.adapters.relational.rows import INDEXED
+from remembrancer.adapters.relational.schema import current_version
+from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable, Unsupported
+from remembrancer.ports.changes import UnreadableRow
+from remembrancer.ports.inspection import Finding
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remembrancer.domain.memory import Analyse
+    from remembrancer.ports.store import Store
+    from remembrancer.ports.transfer import BackupReport, OnPages
+
+OLDEST: Final = 15
+"""The oldest major version of the server that is tested."""
+_RESTORE: Final = "restore a backup of the database"
+MEANINGS: Final[tuple[tuple[type[psycopg.Error], type[RemembrancerError], str], ...]] = (
+    (errors.IntegrityError, Conflict, "the row already exists, or a row it refers to does not"),
+    (errors.LockNotAvailable, StoreUnavailable, "another process held a lock for too long; try again"),
+    (errors.DiskFull, StoreUnavailable, "the server's disk is full; this write was rolled back"),
+    (errors.InsufficientPrivilege, StoreUnavailable, "this user has no permission for it"),
+    (errors.UndefinedTable, StoreUnavailable, "its tables are not those of Remembrancer"),
+    (errors.OperationalError, StoreUnavailable, "the server does not answer"),
+)
+"""The messages for failures of the server and conflicts with other writers; the first that fits counts."""
+
+
+class PostgresServer:
+    """See `Backend`."""
+
+    failure: type[Exception] = psycopg.Error
+    is_private = False
+    lanes = 4
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        """`url`: postgresql://user:password@host:port/database, with any parameters of libpq. `create`: make the tables
+        if there are none.
+
+        Raises InvalidInput for an invalid URL.
+        """
+        try:
+            conninfo.conninfo_to_dict(url)
+        except psycopg.Error as error:
+            raise InvalidInput("url", without_password(url), "postgresql://user:password@host:port/database") from error
+        self.name = without_password(url)
+        self._url = url
+        self._create = create
+
+    @contextmanager
+    def translated(self) -> Generator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            for kind, ours, meaning in MEANINGS:
+                if isinstance(error, kind):
+                    raise ours(f"{self.name}: {meaning} ({' '.join(str(error).split())})") from error
+            raise
+        except UnreadableRow as error:
+            raise StoreUnavailable(f"{self.name}: a row is damaged ({error}); {_RESTORE}") from error
+
+    def connect(self, *, reading: bool = False) -> PostgresConnection:
+        return PostgresConnection(self._url)
+
+    def prepare(self, analyse: Analyse) -> Connection:
+        connection = self.connect()
+        try:
+            schema.prepare(connection, self.name, create=self._create)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def require_in_place(self) -> None:
+        """A server keeps its files to itself."""
+
+    def copy(self, connection: Connection) -> Connection:
+        raise Unsupported(f"{self.name}: only a database in memory is copied")
+
+    def purge(self, connection: Connection) -> str:
+        """Write each table anew: the server keeps the bytes of deleted rows in the table's file until then."""
+        try:
+            for table in schema.tables(connection):
+                connection.execute(f'VACUUM (FULL) "{table}"')
+        except errors.LockNotAvailable:
+            return "another connection is using a table"
+        except errors.DiskFull:
+            return "there is not enough disk space to write a table anew"
+        return ""
+
+    def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
+        raise Unsupported(f"{self.name}: a PostgreSQL database is backed up with pg_dump")
+
+    def copies(self) -> tuple[str, ...]:
+        return ("the server's write-ahead log, until it is recycled", "the server's backups and replicas")
+
+    def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
+        return {"postgresql": partial(_version, connection)}
+
+    def consistency(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
+        return {"full text": partial(_full_text, connection)}
+
+
+def open_store(url: str, /, *, analyse: Analyse, create: bool) -> Store:
+    """See `StoreOpener`; registered for postgresql:// and postgres://."""
+    return RelationalStore(PostgresServer(url, create=create), analyse=analyse)
+
+
+def without_password(url: str) -> str:
+    """The URL for messages."""
+    parts = urlsplit(url)
+    place = parts.hostname or ""
+    if parts.port:
+        place = f"{place}:{parts.port}"
+    if parts.username:
+        place = f"{parts.username}@{place}"
+    return urlunsplit((parts.scheme, place, parts.path, "", ""))
+
+
+def _version(connection: Connection) -> Finding:
+    number = int(connection.execute("SHOW server_version_num").get)
+    encoding: str = connection.execute("SHOW server_encoding").get
+    sound = number >= OLDEST * 10_000 and encoding == "UTF8"
+    detail = f"PostgreSQL {number // 10_000}.{number % 10_000}, {encoding}, tables of version {current_version()}"
+    return Finding("postgresql", sound, detail, f"use PostgreSQL {OLDEST} or newer, and a database in UTF8")
+
+
+def _full_text(connection: Connection) -> Finding:
+    """Whether every cue, event and archived event has its full-text row. A foreign key forbids others."""
+    missing = sum(
+        connection.execute(
+            f"SELECT count(*) FROM {table} c WHERE NOT EXISTS (SELECT 1 FROM {table}_words w WHERE w.n = c.n)"
+        ).get
+        for table in INDEXED
+    )
+    return Finding("full text", missing == 0, f"{missing} texts without a full-text row", _RESTORE)
