@@ -240,7 +240,7 @@ def play_refusals(play: Play, service: Service) -> None:
         play.answers[verb.name] = Answers(words)
         ran = printed(play.db("http"), verb.cli(play.told), as_json=True)
         play.refused[verb.name] = ran.err
-        play.beside_python(verb.name, "cli", (2, f"error: {one_line(words)}\n"), (ran.code, ran.err))
+        play.beside_python(verb.name, "cli", (2, f"error: {one_line(verb.as_cli(words))}\n"), (ran.code, ran.err))
         answer = service.http(verb.http(play.told))
         play.beside_python(verb.name, "http", (True, words), (400 <= answer.status_code < 500, answer.json()["detail"]))
         if verb.mcp:

@@ -111,7 +111,7 @@ def test_the_vault_of_a_workspace_is_the_folder_with_its_name(tmp_path: Path) ->
 
     checked, synced, recalled = with_client(steps, serving=Serving(rate_limit=0, vaults=tmp_path))
     assert (checked["dry_run"], synced["dry_run"], synced["vault"]) == (True, False, "default")
-    assert (checked["added"], synced["added"], len(recalled["hits"])) == (1, 1, 1)
+    assert (checked["added"], synced["added"], len(recalled["pinned"])) == (1, 1, 1)
 
 
 def test_a_server_without_vaults_says_so() -> None:
