@@ -223,10 +223,14 @@ def _memories(comparison: ComparisonOut, query: str) -> Markup:
 
 
 def _degraded(comparison: ComparisonOut) -> Markup:
+    """The parts that could not be used, each reason once."""
+    presets = dict[tuple[str, str], list[str]]()
+    for answer in comparison.answers:
+        for reason in answer.degraded.items():
+            presets.setdefault(reason, []).append(answer.preset)
     items = joined(
-        element("li", f"{answer.preset}: {part}: {why}")
-        for answer in comparison.answers
-        for part, why in answer.degraded.items()
+        element("li", f"{'all' if len(names) == len(comparison.answers) > 1 else ', '.join(names)}: {part}: {why}")
+        for (part, why), names in presets.items()
     )
     return element("ul", items, class_="chart-told", aria_label="What could not be used") if items else NOTHING
 
