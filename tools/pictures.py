@@ -76,6 +76,7 @@ def remember(file: Path) -> None:
             clock.now += timedelta(days=1)
         clock.now = NOW - timedelta(hours=2)
         for text, kind, pinned in TOLD:
+            clock.now += timedelta(minutes=1)  # the order of equal times is that of ids, which are random
             told = rem.remember(text, kind=kind, tags=["team"], source="handbook", key=text)
             if pinned:
                 rem.pin(told.id)
