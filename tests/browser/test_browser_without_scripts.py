@@ -40,7 +40,7 @@ def test_a_question_is_asked_by_its_form(plain: Page) -> None:
 def test_a_hit_is_followed_into_its_conversation_and_back(plain: Page) -> None:
     plain.open("/search?q=who+is+vegetarian").follow(".hit a[href^='/conversations/']")
     assert "I am vegetarian" in plain.one(".transcript .is-told").text
-    assert plain.one(".transcript .is-told").rect["y"] > 0
+    assert plain.one(".transcript .is-told").is_displayed()
     plain.follow("a[href^='/search?q=who+is+vegetarian']")
     assert plain.all(".hit") != []
 

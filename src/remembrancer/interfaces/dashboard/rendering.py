@@ -25,7 +25,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from remembrancer.engine.conversations import TitledConversation
     from remembrancer.interfaces.dashboard.visit import Visit
-    from remembrancer.interfaces.wire.memories import ScopeOut
+    from remembrancer.interfaces.wire.shape import ScopeOut
 
 router = APIRouter()
 
