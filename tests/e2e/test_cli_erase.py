@@ -39,7 +39,7 @@ def test_a_receipt_as_json_is_whole(talk: Cli) -> None:
 
 
 def test_a_dry_run_erases_nothing(talk: Cli) -> None:
-    assert "Would be erased:" in talk.done("erase", "--in-session", "monday", "--dry-run").out
+    assert "This would be erased:" in talk.done("erase", "--in-session", "monday", "--dry-run").out
     assert len(texts(talk)) == 2
     assert talk.done("erasures", "--json").json == {"erasures": []}
 
@@ -99,5 +99,5 @@ def test_on_a_terminal_it_shows_the_selection_and_asks_for_confirmation(
     monkeypatch.setattr(commands, "has_somebody_to_ask", _always)
     ran: Ran = talk("erase", "--in-session", "monday", stdin=said.encode())
     assert ran.code == code
-    assert "Would be erased:" in ran.err
+    assert "This would be erased:" in ran.err
     assert len(texts(talk)) == left

@@ -28,7 +28,7 @@ def test_a_token_is_printed_once_on_its_own_line_with_a_note(cli: Cli) -> None:
     ran = cli.done("keys", "create", "ci")
     assert TOKEN.fullmatch(ran.out.splitlines()[-1])
     assert ran.err.splitlines() == [
-        "The token is not shown again: put it where the program that uses it keeps its secrets."
+        "The token is not shown again: store it where the program that uses it keeps its secrets."
     ]
 
 
@@ -55,7 +55,7 @@ def test_the_token_opens_the_workspace_it_was_made_for(cli: Cli, folder: Path) -
 
 
 def test_list_shows_each_key_with_its_right_its_validity_and_its_id(cli: Cli) -> None:
-    assert cli.done("keys", "list", "--db", made_empty(cli)).out == "There is no key to this workspace.\n"
+    assert cli.done("keys", "list", "--db", made_empty(cli)).out == "This workspace has no keys.\n"
     first, second = created(cli, "ci"), created(cli, "ops", "--right", "admin", "--expires", "2w")
     lines = cli.done("keys", "list").out.splitlines()
     assert [line.strip() for line in lines[1::2]] == [second["key"]["id"][-8:], first["key"]["id"][-8:]]

@@ -141,7 +141,7 @@ def test_timeline_groups_events_by_day_and_session(cli: Cli, ids: dict[str, str]
     assert f"  {ids['deploy'][-8:]}  09:30  note  Deploys of checkout are on Monday" in ran.out
     within = ("timeline", "--since", "2026-03-05", "--until", "2026-03-06", "--limit", "5", "--json")
     assert [memory["id"] for memory in cli.done(*within).json["memories"]] == [ids["deploy"]]
-    assert "No memories of that time." in cli.done("timeline", "--until", "2020-01-01").out
+    assert "No memories from that time." in cli.done("timeline", "--until", "2020-01-01").out
 
 
 def test_show_has_all_there_is(cli: Cli, ids: dict[str, str]) -> None:

@@ -111,7 +111,7 @@ def test_a_known_key_with_another_text_is_one_problem_and_its_neighbours_are_ing
 def test_observe_wants_a_text_or_lines(cli: Cli, folder: Path, arguments: tuple[str, ...]) -> None:
     ran = cli(*arguments)
     assert ran.code == 2
-    assert "either a text or --stdin" in ran.err
+    assert "a text or --stdin, but not both" in ran.err
     assert not (folder / "remembrancer.db").exists()
 
 

@@ -184,7 +184,7 @@ def test_without_a_key_no_other_address_is_listened_on(cli: Cli, host: str) -> N
     refused = cli("serve", "--host", host, "--port", "0")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.splitlines()[-1] == (
-        f"error: host: '{host}' is not allowed; expected 127.0.0.1 while there is no key that can be used: make one "
+        f"error: host: '{host}' is not allowed; expected 127.0.0.1 while there is no usable key: create one "
         "with `remembrancer keys create`"
     )
 
@@ -243,7 +243,7 @@ def test_on_a_terminal_it_prints_its_address_and_who_has_access(tmp_path: Path) 
         assert running.wait(PATIENCE) == 0
     assert first.startswith("http://127.0.0.1:")
     assert first.endswith(
-        "(API, and dashboard in a browser) of default; no keys: every program on this machine has access, no other\n"
+        "(API, and dashboard in a browser) of default; no keys: every program on this machine has access, and nothing else\n"
     )
 
 

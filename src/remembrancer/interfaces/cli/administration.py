@@ -26,7 +26,7 @@ DAYS: Final = 30
 
 
 def stats(call: Invocation) -> None:
-    """Show counts of what is kept.
+    """Show counts of what is stored.
 
     Events, memories by status, indexed passages (cues), vectors by model, relations, the period they span, and the
     file's size.
@@ -39,8 +39,8 @@ def stats(call: Invocation) -> None:
 def health(call: Invocation, *, history: Annotated[bool, "Also draw the score of the last 30 days."] = False) -> None:
     """Show the memory's health.
 
-    The latest daily snapshot of the workspace, or with --crew of that crew: five metrics and the score from 0 to 100,
-    what could not be measured and why, and how to improve the weakest metric. `maintain` takes the snapshots.
+    The latest daily snapshot of the workspace, or of a crew with --crew: five metrics and a score from 0 to 100, what
+    could not be measured and why, and how to improve the weakest metric. `maintain` takes the snapshots.
 
     Example: remembrancer health --history
     """
@@ -75,7 +75,7 @@ def doctor(call: Invocation) -> None:
 def export(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write; it must not exist."]) -> None:
     """Write the whole workspace to a file.
 
-    JSON lines with events, memories, cues, relations and everything that belongs to them, for `import`. The same
+    Writes events, memories, cues, relations and everything that belongs to them as JSON lines, for `import`. The same
     memories always give the same file.
 
     Example: remembrancer export backup.jsonl
@@ -94,7 +94,7 @@ def import_(
 ) -> None:
     """Import an exported file.
 
-    All of it, or nothing. Rows that already exist are left unchanged, so importing a file again adds nothing.
+    Imports everything or nothing. Rows that already exist are left unchanged, so importing a file again adds nothing.
 
     Example: remembrancer import backup.jsonl --db other.db
     """
@@ -109,8 +109,9 @@ def import_(
 def reindex(call: Invocation) -> None:
     """Compute all vectors again.
 
-    For the embedder in use: after its model was changed under the same name, or for memories that were indexed without
-    token embeddings. Recall finds them by their words until they are done. Nothing is dropped if it does not answer.
+    Use this after the embedder's model has changed under the same name, or for memories that were indexed without token
+    embeddings. Until its new vector is computed, a memory is found by its words. If the embedder does not answer,
+    nothing is lost.
 
     Example: remembrancer reindex
     """
@@ -122,8 +123,8 @@ def reindex(call: Invocation) -> None:
 def backup(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write; it must not exist."]) -> None:
     """Copy the whole store to a file, while it is in use.
 
-    The file has all workspaces, their keys and vectors, and is checked to be equal to the state that was copied.
-    `restore` puts it back; it can also be opened as it is.
+    The file has all workspaces with their keys and vectors, and is checked against the state that was copied. `restore`
+    puts it back; you can also open it as it is.
 
     Example: remembrancer backup monday.db
     """
@@ -136,12 +137,13 @@ def restore(
     call: Invocation,
     *,
     file: Annotated[Path, "FILE", "A file that `backup` wrote."],
-    replace: Annotated[bool, "Set aside the store that lies there, with its log."] = False,
+    replace: Annotated[bool, "Set aside the store that is already there, with its log."] = False,
 ) -> None:
-    """Put a backup in the place of a store.
+    """Restore a store from a backup.
 
-    Copies it to the file that --db names, and checks the copy. Stop every process that has this store open. Without
-    --replace, nothing may lie there; with it, what lies there is kept as FILE.replaced-1 (or the next free number).
+    Copies the backup to the file given by --db, and checks the copy. First stop every process that has this store open.
+    Without --replace, the file must not exist; with it, the existing file is kept as FILE.replaced-1 (or the next free
+    number).
 
     Example: remembrancer restore monday.db --db memory.db
     """

@@ -59,7 +59,7 @@ R = TypeVar("R")
 SinceOption = Annotated[datetime | None, f"Since then: {TIMES}."]
 Only = Annotated[list[str] | None, "JOB", "Only this job, as named by `jobs`; may be repeated."]
 LISTED: Final = 5
-"""Failures printed of each job."""
+"""Failures printed for each job."""
 
 
 def end_session(
@@ -67,7 +67,7 @@ def end_session(
 ) -> None:
     """End a session.
 
-    Forms its last episode, extracts what it taught, and counts and reviews its use of memories, as far as the preset
+    Forms its last episode, extracts what was learned, and counts and reviews how memories were used, where the preset
     has these steps. Repeating it has no further effect.
 
     Example: remembrancer end-session standup-monday
@@ -78,8 +78,8 @@ def end_session(
 def sleep(call: Invocation, *, dry_run: Annotated[bool, "Only report what would be done."] = False) -> None:
     """Promote memories from working memory.
 
-    Memories that have been in working memory long enough are summarised by source, by the language model, or by an
-    extract without one. The originals are no longer recalled, but stay reachable from the summary.
+    Summarises, source by source, the memories that have been in working memory long enough, with the language model or,
+    without one, as an extract. The originals are no longer recalled, but can be reached from the summary.
 
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
@@ -94,8 +94,8 @@ def consolidate(
 ) -> None:
     """Consolidate memories now.
 
-    Extracts facts from episodes, derives rules from events --since, and merges similar memories, as far as the preset
-    has these jobs, whether or not they are due. Replaced memories are no longer recalled, but stay reachable.
+    Extracts facts from episodes, derives rules from events --since, and merges similar memories, where the preset has
+    these jobs, whether or not they are due. Replaced memories are no longer recalled, but can still be reached.
 
     Example: remembrancer consolidate --since 24h --limit 50
     """
@@ -103,11 +103,11 @@ def consolidate(
 
 
 def maintain(
-    call: Invocation, *, only: Only = None, force: Annotated[bool, "Also jobs that are not due."] = False
+    call: Invocation, *, only: Only = None, force: Annotated[bool, "Also run jobs that are not due."] = False
 ) -> None:
     """Run every job that is due.
 
-    Once each, in order: indexing, episodes, reviews, facts, sleep, rules, clusters and the others of the preset. Prints
+    Runs each once, in order: indexing, episodes, reviews, facts, sleep, rules, clusters and the preset's others. Prints
     what each did, or why it did nothing. `worker` does this repeatedly.
 
     Example: remembrancer maintain --only index --only health
@@ -123,9 +123,9 @@ def maintain(
 
 
 def worker(call: Invocation, *, only: Only = None) -> None:
-    """Run the jobs on their schedule, until stopped.
+    """Run the jobs on schedule, until stopped.
 
-    Missed runs come first. Ctrl+C or SIGTERM lets the current run finish, a second one cancels it; nothing is lost
+    Missed runs come first. Ctrl+C or SIGTERM lets the current run finish, and a second one cancels it; nothing is lost
     either way. Any number of workers may share a file. Prints a line for each run that did something or has something
     new to report; with --json an object for every run.
 
@@ -172,7 +172,7 @@ def _run_printer(call: Invocation) -> OnRun:
 def jobs(call: Invocation) -> None:
     """Show the state of the jobs.
 
-    The last run of each and what it did, its next run, its backlog, and its failures that will be retried.
+    For each job: its last run and what it did, its next run, its backlog, and the failures that will be retried.
 
     Example: remembrancer jobs
     """

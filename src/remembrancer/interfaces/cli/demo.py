@@ -107,15 +107,15 @@ class SettableClock:
 def demo(
     call: Invocation,
     *,
-    hard: Annotated[bool, "Ask six questions that are hard to find answers for instead."] = False,
-    every: Annotated[bool, "--all", "List the results of all everyday questions instead."] = False,
+    hard: Annotated[bool, "Ask six hard questions instead."] = False,
+    every: Annotated[bool, "--all", "List the results of all the everyday questions instead."] = False,
     keep: Annotated[Path | None, "FILE", "Keep the database in this file; it must not exist."] = None,
 ) -> None:
     """See how recall works, in a minute.
 
-    Records six weeks of a small team's chat with its agent, indexes it, and asks six everyday questions: what the
-    memory ranks first, beside what grep and cosine similarity rank first. Then why one answer was found, a question
-    that nothing answers, and a forgetting curve. Uses a temporary database unless --keep names one.
+    Records six weeks of a small team's chat with its agent, indexes it, and asks six everyday questions. Shows what the
+    memory ranks first beside what grep and cosine similarity rank first, then why one answer was found, a question that
+    nothing answers, and a forgetting curve. Uses a temporary database unless you give one with --keep.
 
     Example: remembrancer demo --keep demo.db
     """

@@ -26,12 +26,12 @@ LISTED: Final = 5
 class ErasureOptions:
     """Options that select what is erased."""
 
-    events: Annotated[list[str] | None, "ID", "An entry of the journal; may be repeated."] = None
+    events: Annotated[list[str] | None, "ID", "A journal entry; may be repeated."] = None
     in_session: Annotated[str | None, "Everything of this session."] = None
     of_agent: Annotated[str | None, "Everything of this agent."] = None
     of_crew: Annotated[str | None, "Everything of this crew."] = None
     of_project: Annotated[str | None, "Everything of this project."] = None
-    before: Annotated[datetime | None, f"With a part of the scope: only what is older. {TIMES}."] = None
+    before: Annotated[datetime | None, f"With one of these parts of the scope, only what is older: {TIMES}."] = None
 
 
 def erase(
@@ -40,14 +40,14 @@ def erase(
     ids: Annotated[list[str] | None, "[ID]", "Ids of memories, as `recall` and `recent` print them."] = None,
     chosen: ErasureOptions,
     dry_run: Annotated[bool, "Only report what would be erased."] = False,
-    yes: Annotated[bool, "-y", "Do not ask; required without a terminal."] = False,
+    yes: Annotated[bool, "-y", "Do not ask for confirmation; required without a terminal."] = False,
 ) -> None:
     """Erase memories for good.
 
-    Memories, entries of the journal, or everything of a session, agent, crew or project, with everything that quotes
-    them or was derived from them: texts, vectors, summaries, logs, and remains in the database's files. Shows what
-    would be erased and asks for confirmation; it cannot be undone. The receipt lists what was erased, and where copies
-    may remain.
+    Erases memories, journal entries, or everything of a session, agent, crew or project, together with everything that
+    quotes them or was derived from them: texts, vectors, summaries, logs, and traces in the database's files. Shows
+    what would be erased and asks for confirmation; this cannot be undone. The receipt lists what was erased, and where
+    copies may remain.
 
     Example: remembrancer erase --in-session support-4711 --dry-run
     """
@@ -78,7 +78,7 @@ def has_somebody_to_ask(call: Invocation) -> bool:
 def _ask(call: Invocation, preview: ErasureOut) -> None:
     """Ask for confirmation. Raises InvalidInput if there is no terminal, typer.Abort if the answer is no."""
     if not has_somebody_to_ask(call):
-        allowed = "--yes, as no terminal can ask for confirmation; erasing cannot be undone, --dry-run shows it"
+        allowed = "--yes, because no terminal can ask for confirmation; erasure cannot be undone: see --dry-run first"
         raise InvalidInput("--yes", "missing", allowed)
     for block in _receipt(preview):
         call.err.print(block)
@@ -89,7 +89,7 @@ def _receipt(answer: ErasureOut) -> Renderables:
     """The lines of a receipt: the erased rows, the consequences, and steps that remain for the user."""
     if answer.dry_run:
         gone = any(answer.counts.values())
-        yield Text("Would be erased:" if gone else "Nothing matches.", style="bold")
+        yield Text("This would be erased:" if gone else "Nothing matches.", style="bold")
     else:
         yield Text(f"Erased by {one_line(answer.by)} on {minute(answer.at)} UTC: {_asked(answer.asked)}", style="bold")
         yield indented(RowReference(answer.id), 2)

@@ -36,14 +36,14 @@ PlotOption = Annotated[Path | None, "DIR", "Draw each table as a picture in this
 class Measuring:
     """Options of every measurement of retrieval."""
 
-    records: Annotated[Path | None, "DIR", "Write one line per question to this folder, a file per system."] = None
+    records: Annotated[Path | None, "DIR", "Write one line per question to this folder, in one file per system."] = None
     plot: PlotOption = None
     against: Annotated[str | None, "PRESET", "Compare with this preset, question by question."] = None
     conversations: Annotated[int | None, "Only the first N conversations."] = None
     only: Annotated[str | None, "ID,...", "Only the conversations with these ids."] = None
-    tuned: Annotated[str | None, "ID,...", "Report these conversations and the others separately, too."] = None
+    tuned: Annotated[str | None, "ID,...", "Also report these conversations and the others separately."] = None
     foreign: Annotated[int, "N", "Also ask each conversation N questions taken from others."] = 0
-    depth: Annotated[int, "The number of hits that are read, 20 to 200."] = 100
+    depth: Annotated[int, "The number of hits to read, 20 to 200."] = 100
     seed: Seed = 0
     no_baselines: Annotated[bool, "Measure the memory alone."] = False
     with_headings: Annotated[bool, "Also measure baselines that read speakers and dates."] = False
@@ -52,7 +52,7 @@ class Measuring:
 def locomo(
     call: Invocation,
     *,
-    path: Annotated[Path, "PATH", "locomo10.json of the LoCoMo data set, gzipped or not."],
+    path: Annotated[Path, "PATH", "locomo10.json from the LoCoMo data set, gzipped or not."],
     measuring: Measuring,
 ) -> None:
     """Measure retrieval on LoCoMo.
@@ -74,8 +74,8 @@ def questions(
 ) -> None:
     """Measure retrieval on questions of your own.
 
-    Reads two files with one JSON object per line: turns, and questions with the ids of the turns that answer them, none
-    if no turn does. Measures and reports as for LoCoMo.
+    Reads two files with one JSON object per line: turns, and questions with the ids of the turns that answer them (none
+    if no turn does). Measures and reports as for LoCoMo.
 
     Example: remembrancer eval questions corpus.jsonl questions.jsonl --against mnemosyne
     """
@@ -85,15 +85,15 @@ def questions(
 def compare(
     call: Invocation,
     *,
-    first: Annotated[Path, "FIRST", "Records of one system, or the folder of a run."],
-    second: Annotated[Path, "SECOND", "The same of another system, on the same questions."],
+    first: Annotated[Path, "FIRST", "The records of one system, or the folder of a run."],
+    second: Annotated[Path, "SECOND", "The same for another system, on the same questions."],
     seed: Seed = 0,
     plot: PlotOption = None,
 ) -> None:
     """Compare the records of two measurements.
 
     Pairs the results of two systems on the same questions: the difference of each metric with its confidence interval,
-    and the questions that changed most. A folder stands for the first system of its run.
+    and the questions that changed most. For a folder, the first system of its run is compared.
 
     Example: remembrancer eval compare before/default.jsonl after/default.jsonl
     """
@@ -108,15 +108,15 @@ def segmentation(
     *,
     path: Annotated[Path, "PATH", "A file of dialogues, or a folder with such files."],
     part: Annotated[str | None, "train, dev, test or all. Default: test if there is one, else all."] = None,
-    records: Annotated[Path | None, "DIR", "Write one line per dialogue to this folder, a file per set."] = None,
+    records: Annotated[Path | None, "DIR", "Write one line per dialogue to this folder, in one file per set."] = None,
     plot: PlotOption = None,
     seed: Seed = 0,
     no_baselines: Annotated[bool, "Measure the default segmenter alone."] = False,
 ) -> None:
     """Measure where episodes begin.
 
-    Segments dialogues that people have segmented, without a model, and reports Pk, WindowDiff and F1 of the default
-    segmenter, and of no boundaries, random boundaries, fixed windows and TextTiling.
+    Segments, without a model, dialogues that people have segmented. Reports Pk, WindowDiff and F1 for the default
+    segmenter, and for no boundaries, random boundaries, fixed windows and TextTiling.
 
     Example: remembrancer eval segmentation dialseg --part test
     """

@@ -23,8 +23,8 @@ from remembrancer.interfaces.wire.memories import CurveOut, DecayForecastOut, De
 def decay(call: Invocation, *, limit: LimitOption = 20) -> None:
     """List the weakest memories.
 
-    The current strength of each by the preset's curve, weakest first, and when it falls below the threshold for faded
-    memories if nothing else happens. Faded memories are not deleted.
+    Weakest first: each memory's current strength by the preset's curve, and when it will fall below the threshold for
+    faded memories if nothing else happens. Faded memories are not deleted.
 
     Example: remembrancer decay --limit 20
     """
@@ -42,8 +42,8 @@ def fading(
 ) -> None:
     """List the memories that will fade soon.
 
-    Lists memories that are above the threshold for faded memories and fall below it within that time by the preset's
-    curve, soonest first. Using a memory postpones it: `show ID --curve` draws the curve.
+    Soonest first: memories that are above the threshold for faded memories now and will fall below it, by the preset's
+    curve, within the time of --within. Using a memory postpones that; `show ID --curve` draws its curve.
 
     Example: remembrancer fading --within 30d
     """

@@ -45,12 +45,12 @@ def import_config(
     call: Invocation,
     *,
     file: Annotated[Path, "FILE", "Engram's config.yaml."],
-    out: Annotated[Path | None, "FILE", "The file of settings to write; it must not exist. Default: stdout."] = None,
+    out: Annotated[Path | None, "FILE", "The settings file to write; it must not exist. Default: stdout."] = None,
 ) -> None:
-    """Turn Engram's config.yaml into settings.
+    """Convert Engram's config.yaml into settings.
 
-    Keys with a setting of the same meaning are kept. Each other key is listed on stderr with the reason it is left out.
-    Use the file with --config, or with REMEMBRANCER_CONFIG.
+    Converts keys that have a setting of the same meaning. Every other key is listed on stderr, with the reason why it
+    was left out. Use the file with --config or REMEMBRANCER_CONFIG.
 
     Example: remembrancer import-config ~/.engram/config.yaml --out settings.toml
     """
@@ -110,11 +110,13 @@ def settings_of(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[LeftO
         if key == "episodic.mode":
             continue
         if isinstance(value, str) and "${" in value:
-            left_out.append(LeftOutSetting(key=key, reason="set from the environment: set our variable instead"))
+            left_out.append(
+                LeftOutSetting(key=key, reason="set from the environment: set the variable of Remembrancer instead")
+            )
         elif key in _KEPT:
             settings[_KEPT[key]] = value
         else:
-            reason = _LEFT_OUT.get(key.partition(".")[0], "there is no setting of this meaning")
+            reason = _LEFT_OUT.get(key.partition(".")[0], "there is no setting with this meaning")
             left_out.append(LeftOutSetting(key=key, reason=reason))
     return settings, left_out
 

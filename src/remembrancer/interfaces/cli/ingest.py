@@ -26,18 +26,18 @@ BAD_RECORDS, BAD_FILES = 1, 2
 def ingest(
     call: Invocation,
     *,
-    files: Annotated[list[Path], "FILE...", "Files of conversations."],
+    files: Annotated[list[Path], "FILE...", "Conversation files."],
     format: Annotated[  # noqa: A002  the word users say
-        str | None, "jsonl, chatgpt, claude, claude-code, markdown or learnings; else detected from the content."
+        str | None, "jsonl, chatgpt, claude, claude-code, markdown or learnings. Default: detected from the content."
     ] = None,
     no_index: NoIndex = False,
 ) -> None:
-    """Import files of conversations.
+    """Import conversation files.
 
     JSON lines, ChatGPT and Claude exports, Claude Code transcripts and Markdown chats; also Markdown files of
     learnings, which become memories directly. A record that cannot be imported is reported on stderr as file:line:
-    message, and the rest is imported; importing a file again adds only what is new. The exit code is 1 if a record was
-    left out, 2 if a whole file was. Then everything is indexed by meaning, unless --no-index.
+    message, and the rest is imported. Importing a file again adds only what is new. The exit code is 1 if a record was
+    left out, 2 if a whole file was. Finally, everything is indexed by meaning, unless you pass --no-index.
 
     Example: remembrancer ingest conversations.json notes.md
     """

@@ -75,8 +75,8 @@ def list_(
 ) -> None:
     """List entries of the journal.
 
-    Everything that was recorded, remembered or not, by when it happened, newest first. A page ends with the cursor of
-    the next page. Entries recorded in the meantime do not shift the pages.
+    Everything that was recorded, whether remembered or not, newest first by when it happened. Each page ends with the
+    cursor for the next one. Entries recorded in the meantime do not shift the pages.
 
     Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
     """
@@ -90,7 +90,7 @@ def list_(
 def get(call: Invocation, *, event_id: EventIdArgument) -> None:
     """Show an entry of the journal.
 
-    Prints its text and payload, its speaker, its scope and the changes of its priority; for an archived entry, only the
+    Prints its text and payload, its speaker, its scope and the changes to its priority; for an archived entry, only the
     text that was kept.
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
@@ -119,12 +119,12 @@ def priority(
     *,
     event_id: EventIdArgument,
     priority: Annotated[str, "PRIORITY", "normal, high, pin or permanent, which is never archived."],
-    reason: Annotated[str, "The reason, which is kept with the change."] = "",
+    reason: Annotated[str, "The reason, stored with the change."] = "",
 ) -> None:
     """Change the priority of an entry.
 
-    Only for operators: use --role LEAD, unless the preset has another role. `journal get` shows who changed it, when
-    and why. The memories formed from the entry fade no further than its priority allows.
+    For operators only: use --role LEAD, unless the preset has another role for this. `journal get` shows who changed
+    it, when and why. The memories formed from the entry fade no further than its priority allows.
 
     Example: remembrancer journal priority 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f pin --role LEAD --reason "post-mortem"
     """
@@ -142,9 +142,9 @@ def tail(
 ) -> None:
     """Show the latest entries, and follow new ones.
 
-    In the order of recording, whenever they happened and whichever program recorded them. With -f it continues with
-    every new entry until interrupted. With --json it prints one document; with -f one for each entry, with its
-    position.
+    Entries come in the order of recording, whenever they happened and whichever program recorded them. With -f, new
+    entries follow until you interrupt it. With --json it prints one document; with -f as well, one for each entry, with
+    its position.
 
     Example: remembrancer journal tail -f --severity warn --severity error
     """

@@ -27,11 +27,11 @@ def create(
     for_session: Annotated[str | None, "Bind the key to this session."] = None,
     for_role: Annotated[str | None, "Bind the key to this role."] = None,
 ) -> None:
-    """Create a key to the workspace.
+    """Create a key for the workspace.
 
-    Prints its token, with which a program accesses this workspace through `serve`. The token is shown only once: only
-    its SHA-256 is kept. A bound key acts as this project, crew, agent, session or role, and as no other; the rest is
-    what its holder says in each request.
+    Prints its token, which a program uses to access this workspace through `serve`. The token is shown only once,
+    because only its SHA-256 is stored. A bound key acts only as this project, crew, agent, session or role; its holder
+    chooses the other parts in each request.
 
     Example: remembrancer keys create ci --right write --expires 90d
     """
@@ -51,14 +51,14 @@ def create(
     )  # the token is printed unwrapped, below
     if not call.as_json:
         call.write(made.token)
-    call.note("The token is not shown again: put it where the program that uses it keeps its secrets.")
+    call.note("The token is not shown again: store it where the program that uses it keeps its secrets.")
 
 
 def list_(call: Invocation) -> None:
-    """List the keys to the workspace.
+    """List the keys of the workspace.
 
-    Newest first, each with its right, its expiry and its id, including expired and revoked keys. Tokens are not kept,
-    so none is shown.
+    Newest first, each with its right, its expiry and its id, including expired and revoked keys. Tokens are not stored,
+    so none are shown.
 
     Example: remembrancer keys list --json
     """
@@ -68,7 +68,7 @@ def list_(call: Invocation) -> None:
 def revoke(call: Invocation, *, key_id: Annotated[str, "ID", "A key's id, as `keys list` prints it."]) -> None:
     """Revoke a key.
 
-    It is refused from its next request on, for good. It stays in the list; revoking it again changes nothing.
+    From its next request on, the key is refused, for good. It stays in the list; revoking it again changes nothing.
 
     Example: remembrancer keys revoke 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
@@ -77,7 +77,7 @@ def revoke(call: Invocation, *, key_id: Annotated[str, "ID", "A key's id, as `ke
 
 def _listed(found: KeysOut) -> Renderables:
     if not found.keys:
-        yield Text("There is no key to this workspace.", style="dim")
+        yield Text("This workspace has no keys.", style="dim")
     for key in found.keys:
         yield from _described(key)
 

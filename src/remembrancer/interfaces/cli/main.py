@@ -44,16 +44,16 @@ COMMANDS: Final = {
         "demo": ("demo.demo", "See how recall works, in a minute."),
     },
     "Write": {
-        "remember": ("write.remember", "Keep a memory."),
+        "remember": ("write.remember", "Store a memory."),
         "observe": ("write.observe", "Record something that was said or happened."),
-        "ingest": ("ingest.ingest", "Import files of conversations."),
+        "ingest": ("ingest.ingest", "Import conversation files."),
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
-        "mark": ("write.mark", "Count that memories were used."),
+        "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "pin": ("write.pin", "Pin a memory, or unpin it."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
         "link": ("write.link", "Relate one memory to another."),
-        "supersede": ("write.supersede", "Replace a memory by another one."),
+        "supersede": ("write.supersede", "Replace a memory with another one."),
         "invalidate": ("write.invalidate", "End a memory's validity now."),
     },
     "Read": {
@@ -61,8 +61,8 @@ COMMANDS: Final = {
         "recent": ("read.recent", "List the newest memories."),
         "timeline": ("read.timeline", "List what happened in a period."),
         "show": ("read.show", "Show everything about a memory."),
-        "replay": ("read.replay", "Print a kept answer again."),
-        "why-not": ("read.why_not", "Explain why a memory is not returned."),
+        "replay": ("read.replay", "Print a stored answer again."),
+        "why-not": ("read.why_not", "Explain why a memory was not returned."),
         "decay": ("fading.decay", "List the weakest memories."),
         "fading": ("fading.fading", "List the memories that will fade soon."),
     },
@@ -73,7 +73,7 @@ COMMANDS: Final = {
         "promote": ("background_work.promote", "Promote a learning to a wider scope."),
         "stage": ("background_work.stage", "Set the stage of the project."),
         "maintain": ("background_work.maintain", "Run every job that is due."),
-        "worker": ("background_work.worker", "Run the jobs on their schedule, until stopped."),
+        "worker": ("background_work.worker", "Run the jobs on schedule, until stopped."),
         "jobs": ("background_work.jobs", "Show the state of the jobs."),
         "spending": ("background_work.spending", "Show requests to language models and their cost."),
     },
@@ -82,15 +82,15 @@ COMMANDS: Final = {
         "mcp": ("serve.mcp", "Serve the memory to MCP clients."),
     },
     "Administration": {
-        "stats": ("administration.stats", "Show counts of what is kept."),
+        "stats": ("administration.stats", "Show counts of what is stored."),
         "health": ("administration.health", "Show the memory's health."),
         "doctor": ("administration.doctor", "Check the database and the models."),
         "export": ("administration.export", "Write the whole workspace to a file."),
         "import": ("administration.import_", "Import an exported file."),
-        "import-config": ("import_config.import_config", "Turn Engram's config.yaml into settings."),
+        "import-config": ("import_config.import_config", "Convert Engram's config.yaml into settings."),
         "reindex": ("administration.reindex", "Compute all vectors again."),
         "backup": ("administration.backup", "Copy the whole store to a file, while it is in use."),
-        "restore": ("administration.restore", "Put a backup in the place of a store."),
+        "restore": ("administration.restore", "Restore a store from a backup."),
         "erase": ("erase.erase", "Erase memories for good."),
         "erasures": ("erase.erasures", "List the receipts of erasures."),
     },
@@ -98,7 +98,7 @@ COMMANDS: Final = {
 """Commands by the panel of the help that lists them: the module and function, and the summary."""
 GROUPS: Final = {
     "journal": (
-        "Read the journal: everything that was recorded, remembered or not.",
+        "Read the journal: everything that was recorded, whether remembered or not.",
         {
             "list": "journal.list_",
             "get": "journal.get",
@@ -108,11 +108,11 @@ GROUPS: Final = {
         },
     ),
     "keys": (
-        "Manage the API keys with which programs access this workspace through a server.",
+        "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
     ),
     "vault": (
-        "Keep memories in a folder of markdown files.",
+        "Keep memories in a folder of Markdown files.",
         {"sync": "vault.sync", "check": "vault.check", "rebuild": "vault.rebuild", "watch": "vault.watch"},
     ),
     "presets": (
@@ -134,7 +134,7 @@ GROUPS: Final = {
 _ABOUT: Final = """\
 Usage: remembrancer COMMAND [OPTIONS]
 
-Episodic memory for AI agents: keeps what happened, recalls what is relevant, explains each result.
+Episodic memory for AI agents: it keeps what happened, recalls what is relevant and explains each result.
 
 Start with `remembrancer demo`. Everything is kept in one file: remembrancer.db, or the file that --db names.
 """

@@ -33,7 +33,7 @@ BROKEN_PIPE: Final = 141
 
 TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, 7d, 24h or 90m ago, or yesterday, last week, …"
 
-Id = Annotated[str, "ID", "A memory's id, as every list prints it."]
+Id = Annotated[str, "ID", "A memory's id, as printed in every list."]
 LimitOption = Annotated[int, "-n", "The maximum number."]
 NoIndex = Annotated[bool, "Do not compute embeddings now; `maintain` computes them."]
 
@@ -56,8 +56,8 @@ class QuestionOptions:
     ] = None
     reach: Annotated[str | None, "The part of the scope to search: session, own, crew_shared or workspace."] = None
     since: Annotated[datetime | None, f"Only what happened since then: {TIMES}."] = None
-    until: Annotated[datetime | None, "Only what happened before then; format as --since."] = None
-    as_of: Annotated[datetime | None, "Only what was known and valid at that time; format as --since."] = None
+    until: Annotated[datetime | None, "Only what happened before then; format as for --since."] = None
+    as_of: Annotated[datetime | None, "Only what was known and valid at that time; format as for --since."] = None
     ranking: Annotated[str | None, "One of the preset's other rankings, such as hybrid in crewship."] = None
     walk_depth: Annotated[
         int | None,

@@ -40,7 +40,7 @@ LEAST_TEXT: Final = 16
 def list_(call: Invocation) -> None:
     """List the presets.
 
-    Each with its description. The one in use is marked: the preset of --preset, REMEMBRANCER_PRESET or the settings.
+    Lists each with its description and marks the one in use, as set by --preset, REMEMBRANCER_PRESET or the settings.
 
     Example: remembrancer presets list
     """
@@ -57,8 +57,8 @@ def show(
 ) -> None:
     """Show a preset.
 
-    Its scores with the meaning of each signal, how memories fade and strengthen, what is admitted, and all other
-    choices. With --toml it prints a file, which --preset accepts after you have given it a new name.
+    Shows its scores with the meaning of each signal, how memories fade and strengthen, what is admitted, and all other
+    choices. With --toml it prints a file, which --preset accepts once you have given it a new name.
 
     Example: remembrancer presets show engram --toml > mine.toml
     """
@@ -78,13 +78,13 @@ def compare(
     several: Annotated[
         list[str] | None, "[NAME|FILE]", "The presets. Default: the one in use and all shipped ones."
     ] = None,
-    limit: Annotated[int, "-n", "The maximum number of hits of each, 1 to 200."] = 5,
+    limit: Annotated[int, "-n", "The maximum number of hits for each, 1 to 200."] = 5,
     as_of: Annotated[datetime | None, f"Only what was known and valid at that time: {TIMES}."] = None,
     png: picture.Png = None,
 ) -> None:
     """Compare the results of presets.
 
-    Asks the question under each preset, over the existing memories, and shows each memory's rank and score under each
+    Asks the question under each preset, over the existing memories. Shows each memory's rank and score under each
     preset, and why they differ. Only the ranking differs: how a preset would have admitted, formed or embedded memories
     is not simulated. Reads only.
 
@@ -175,9 +175,7 @@ def _compared(answer: ComparisonOut) -> Renderables:
         yield Text("No preset returns anything.", style="dim")
         return
     yield _Ranks(answer)
-    yield Text(
-        "(n): ranked there, and not returned. -: no search found it, or it is pinned to every answer.", style="dim"
-    )
+    yield Text("(n): ranked there, but not returned. -: found by no search, or pinned to every answer.", style="dim")
     yield ""
     yield Text("Why they differ", style="bold")
     for number, one in enumerate(answer.memories):
@@ -187,7 +185,7 @@ def _compared(answer: ComparisonOut) -> Renderables:
         yield indented(Text(one_line(one.why)), 3)
         yield indented(RowReference(one.memory.id, minute(one.memory.occurred_to)), 3)
     yield ""
-    yield Text("Overlap: of what either returns, the share that both do", style="bold")
+    yield Text("Overlap: the share of what either returns that both return", style="bold")
     yield _overlaps(answer)
 
 

@@ -72,15 +72,15 @@ def recall(
         "--mark/--no-mark",
         "Count hits as retrieved, and printed ones as shown. Default: as the preset says.",
     ] = None,
-    keep: Annotated[bool, "Keep the answer, and print the id that `replay` takes."] = False,
+    keep: Annotated[bool, "Store the answer, and print its id for `replay`."] = False,
 ) -> None:
     """Find the memories that answer a question.
 
-    Best first; none if nothing passes the relevance threshold. With --explain each hit says why it was found, and
-    shows what its score is made of; with --signals also every signal and its rank in each search. With --render it
-    prints a block for a prompt, marked as untrusted, after a block of the memories that the preset pins to every
-    answer. With --mark, or by default under a preset that counts recalls, hits are counted as retrieved and the
-    printed ones as shown. Otherwise it only reads.
+    Prints the best first, or none if nothing passes the relevance threshold. With --explain, each hit says why it was
+    found and shows what its score is made of; with --signals, also every signal and its rank in each search. With
+    --render it prints a block for a prompt, marked as untrusted, after a block of the memories that are pinned to every
+    answer. With --mark, or by default under a preset that counts recalls, hits are counted as retrieved, and printed
+    ones as shown. Otherwise it only reads.
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """
@@ -102,17 +102,17 @@ def recall(
 def replay(
     call: Invocation,
     *,
-    recall_id: Annotated[str, "ID", "The id of an answer kept by `recall --keep`."],
+    recall_id: Annotated[str, "ID", "The id of an answer stored by `recall --keep`."],
     explain: Annotated[bool, "Say why each hit was found."] = False,
     signals: Annotated[bool, "With the explanation, show every signal of the score."] = False,
     render: Annotated[bool, "Print the block for a prompt instead."] = False,
     max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
     detail: Annotated[str, "How much of the transcripts it includes: auto, low, none or high."] = "auto",
 ) -> None:
-    """Print a kept answer again.
+    """Print a stored answer again.
 
-    The same hits with the same scores, and under the same preset the same block, whatever was written since. What was
-    erased since is left out, and a warning says how much.
+    Prints the same hits with the same scores, and under the same preset the same block, whatever was written since.
+    Anything erased since is left out, and a warning says how much.
 
     Example: remembrancer replay 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --render
     """
@@ -154,7 +154,7 @@ def recent(
 ) -> None:
     """List the newest memories.
 
-    Current memories by when they happened, newest first.
+    Current memories, newest first by when they happened.
 
     Example: remembrancer recent --limit 20 --days 7
     """
@@ -194,9 +194,9 @@ def show(
 ) -> None:
     """Show everything about a memory.
 
-    Its text, when it happened and is valid, its strength and use, its indexed passages (cues), the events it came from,
-    its revisions and its relations. With --curve its strength over time by the preset's curve, and when it falls below
-    the threshold for faded memories.
+    Shows its text, when it happened and is valid, its strength and use, its indexed passages (cues), the events it came
+    from, its revisions and its relations. With --curve, shows its strength over time by the preset's curve, and when it
+    will fall below the threshold for faded memories.
 
     Example: remembrancer show 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --curve
     """
@@ -223,9 +223,9 @@ def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> No
 
 
 def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: QuestionOptions) -> None:
-    """Explain why a memory is not returned.
+    """Explain why a memory was not returned.
 
-    Runs the recall with the same options, and names the stage at which this memory dropped out, or its rank if it did
+    Runs the recall with the same options, and reports the stage at which this memory dropped out, or its rank if it did
     not.
 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
@@ -305,7 +305,7 @@ def _listed(found: MemoriesOut, *, titles: Titles) -> Renderables:
 def _timeline_lines(found: MemoriesOut, *, titles: Titles, limit: int) -> Renderables:
     """The memories, oldest first, grouped by day and conversation."""
     if not found.memories:
-        yield Text("No memories of that time.", style="dim")
+        yield Text("No memories from that time.", style="dim")
     for (when, scope), group in groupby(found.memories, lambda memory: (day(memory.occurred_to), memory.scope)):
         memories = list(group)
         # A title may begin with the day: that of a conversation without a name.
@@ -316,7 +316,7 @@ def _timeline_lines(found: MemoriesOut, *, titles: Titles, limit: int) -> Render
             yield indented(memory_line(f"{memory.occurred_to:%H:%M}", memory, with_id=True), 2)
         yield ""
     if len(found.memories) == limit:
-        yield Text(f"The first {counted(limit, 'memory')}: for more, raise --limit or begin later.", style="dim")
+        yield Text(f"Only the first {counted(limit, 'memory')}: for more, raise --limit or start later.", style="dim")
 
 
 def _counted(memories: Sequence[MemoryOut]) -> str:

@@ -30,16 +30,16 @@ def serve(
     call: Invocation,
     *,
     host: Annotated[str | None, "The address to listen on. Default: 127.0.0.1."] = None,
-    port: Annotated[int | None, "The port; 0: any free one. Default: 8765."] = None,
-    rate_limit: Annotated[float | None, "Sustained requests per second and key; 0: unlimited. Default: 100."] = None,
+    port: Annotated[int | None, "The port; 0 for any free one. Default: 8765."] = None,
+    rate_limit: Annotated[float | None, "Sustained requests per second per key; 0 for no limit. Default: 100."] = None,
     request_timeout: Annotated[float | None, "The time limit of a request in seconds. Default: 60."] = None,
     no_work: Annotated[bool, "Do not run the jobs; use this with a separate worker."] = False,
 ) -> None:
     """Serve the memory over HTTP, with a dashboard.
 
-    The API is described at /openapi.json, the dashboard is at /. Without keys only this machine is served: create one
-    with `keys create` to listen on other addresses. Ctrl+C or SIGTERM lets requests under way finish, a second one
-    cancels them.
+    The dashboard is at /, and /openapi.json describes the API. Without keys, only this machine is served: to listen on
+    other addresses, first create one with `keys create`. Ctrl+C or SIGTERM lets requests in progress finish, and a
+    second one cancels them.
 
     Example: remembrancer serve --db agent.db
     """
@@ -53,20 +53,20 @@ def mcp(
     *,
     http: Annotated[bool, "Over streamable HTTP, instead of stdin and stdout."] = False,
     host: Annotated[str, "With --http: the loopback address to listen on."] = MCP_HOST,
-    port: Annotated[int, "With --http: the port; 0: any free one."] = MCP_PORT,
+    port: Annotated[int, "With --http: the port; 0 for any free one."] = MCP_PORT,
     work: Annotated[bool, "Also run the jobs, as `worker` does."] = False,
     count_use: Annotated[bool, "Record exposures: retrieved, shown and used memories."] = False,
 ) -> None:
     """Serve the memory to MCP clients.
 
-    Over stdin and stdout until the client that started it disconnects; with --http to clients on this machine at
-    http://127.0.0.1:8766/mcp, until stopped. The options of every command determine the scope; tools cannot change it.
+    Serves over stdin and stdout until the client that started it disconnects; with --http, at http://127.0.0.1:8766/mcp
+    for clients on this machine, until stopped. The options of every command set the scope; tools cannot change it.
     Stdout carries only the protocol.
 
     Example: remembrancer mcp --db agent.db --workspace acme --agent coder
     """
     if call.as_json:
-        raise InvalidInput("--json", "with mcp", "no --json: what is on stdout is the protocol's")
+        raise InvalidInput("--json", "with mcp", "no --json: stdout carries only the protocol")
     if not http and (host, port) != (MCP_HOST, MCP_PORT):
         raise InvalidInput("--host or --port", "without --http", "--http with them: stdin has no address")
     if find_spec("mcp") is None:
@@ -102,7 +102,7 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
         async with AsyncRemembrancer.open(settings=settings) as memory:
             keyed = await memory.keys.exist()
             if not keyed and not is_loopback(settings.host):
-                allowed = "127.0.0.1 while there is no key that can be used: make one with `remembrancer keys create`"
+                allowed = "127.0.0.1 while there is no usable key: create one with `remembrancer keys create`"
                 raise InvalidInput("host", settings.host, allowed)
             serving = Serving(
                 host=settings.host,
@@ -134,5 +134,5 @@ def _say(call: Invocation, memory: AsyncRemembrancer, address: str, *, keyed: bo
     if call.as_json:
         call.write(json.dumps({"url": address, "pid": os.getpid()}))
         return
-    access = "a key is required" if keyed else "no keys: every program on this machine has access, no other"
+    access = "a key is required" if keyed else "no keys: every program on this machine has access, and nothing else"
     call.write(f"{address} (API, and dashboard in a browser) of {one_line(memory.scope.workspace)}; {access}")

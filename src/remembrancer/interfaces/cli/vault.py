@@ -26,16 +26,17 @@ from remembrancer.interfaces.text import counted, one_line
 from remembrancer.interfaces.wire.files import VaultOut
 from remembrancer.sync import VaultApi
 
-Folder = Annotated[Path, "FOLDER", "The vault's folder; with --project that project's folder."]
+Folder = Annotated[Path, "FOLDER", "The vault's folder or, with --project, that project's folder."]
 VaultNameOption = Annotated[str | None, "The vault's name. Default: the folder's name."]
 
 
 def sync(call: Invocation, *, folder: Folder, name: VaultNameOption = None, no_index: NoIndex = False) -> None:
-    """Synchronise a vault and the memory.
+    """Sync a vault with the memory.
 
-    Copies changes of the folder's markdown files into the memory, and new learnings, counts of use and retirements from
-    the memory into the files. A file that changes in the meantime is left for the next sync. A missing folder is made,
-    unless it was synced before. Findings are reported on stderr as file:line: message, and the exit code is then 1.
+    Copies changes in the folder's Markdown files into the memory, and new learnings, counts of use and retirements from
+    the memory into the files. A file that changes in the meantime is left for the next sync. A missing folder is
+    created, unless it was synced before. Findings are reported on stderr as file:line: message, and the exit code is
+    then 1.
 
     Example: remembrancer vault sync notes
     """
@@ -59,8 +60,8 @@ def check(call: Invocation, *, folder: Folder, name: VaultNameOption = None) -> 
 def rebuild(call: Invocation, *, folder: Folder, name: VaultNameOption = None, no_index: NoIndex = False) -> None:
     """Rebuild a vault's memories from its files.
 
-    As if the database had been lost: every memory gets the content of its entry, and memories that are in no file are
-    no longer recalled. What was learned here but not synchronised yet stays. No file is written.
+    Works as if the database had been lost: every memory gets the content of its entry, and memories that are no longer
+    in a file are not recalled. What was learned here but not yet synced stays. No file is written.
 
     Example: remembrancer vault rebuild notes
     """
@@ -78,7 +79,7 @@ def watch(
     """Sync a vault whenever one of its files changes.
 
     Runs until interrupted, and prints what each sync did, if anything. With --json it prints one document for the first
-    sync, and one for each that did something.
+    sync, and one for each later sync that did something.
 
     Example: remembrancer vault watch notes --every 300
     """
@@ -144,7 +145,7 @@ def _synced(out: VaultOut) -> Renderables:
     else:
         yield Text(", ".join(done) if done else "nothing had to change")
     if out.waiting:
-        yield Text(f"{counted(out.waiting, 'learning')} formed here are in no file yet: `vault sync` writes them.")
+        yield Text(f"{counted(out.waiting, 'learning')} formed here are not in a file yet: `vault sync` writes them.")
     for what, several in (("finding", out.findings), ("conflict", out.conflicts), ("thing", out.left)):
         if several:
             left = " left for the next time" if what == "thing" else ""

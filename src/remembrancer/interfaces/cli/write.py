@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 STDIN: Final = Path("stdin")
 
 Occurred = Annotated[datetime | None, "--at", f"When it happened: {TIMES}. Default: now."]
-KeyOption = Annotated[str | None, "A unique name: repeating the command with it has no effect."]
+KeyOption = Annotated[str | None, "A unique name; repeating the command with it has no effect."]
 EMPTY: Final[dict[str, Any]] = {
     "title": None,
     "source": None,
@@ -58,14 +58,14 @@ class MemoryOptions:
 
     title: Annotated[str | None, "A title, searched with the text."] = None
     kind: Annotated[str | None, "The kind of memory. Default: the preset's first, or note."] = None
-    tier: Annotated[str | None, "working, episodic or semantic. Default: the preset's, mostly semantic."] = None
+    tier: Annotated[str | None, "working, episodic or semantic. Default: the preset's, usually semantic."] = None
     tags: Annotated[list[str] | None, "A tag; may be repeated."] = None
-    topic_key: Annotated[str | None, "The topic: this scope's memory of it gets the new text."] = None
+    topic_key: Annotated[str | None, "The topic; this scope's memory on it gets the new text."] = None
     importance: Annotated[float | None, "How much it matters, 0 to 1. Default: 0.5."] = None
     priority: Annotated[int | None, "1 to 10. Default: 5."] = None
     confidence: Annotated[float, "How certain it is, 0 to 1."] = 0.5
     surprise: Annotated[float, "How unexpected it was, 0 to 1. Surprising memories fade more slowly."] = 0.0
-    events: Annotated[list[str] | None, "ID", "An event that the memory is the episode of; may be repeated."] = None
+    events: Annotated[list[str] | None, "ID", "An event that this episode is made of; may be repeated."] = None
     source: Annotated[str | None, "Where the text comes from."] = None
     origin: Annotated[str, "Whose words: user, assistant, system, tool, web or import."] = "user"
     occurred_at: Occurred = None
@@ -81,7 +81,7 @@ class EventOptions:
     """Options of an event to record."""
 
     by_role: Annotated[str, "--as", "Who said it: user, assistant, system or tool."] = "user"
-    actor: Annotated[str | None, "The name of who said or did it."] = None
+    actor: Annotated[str | None, "The name of the person or program that said or did it."] = None
     type: Annotated[str, "The type of the event."] = "message"
     severity: Annotated[str, "info, notice, warn or error."] = "info"
     priority: Annotated[str, "normal, high, pin or permanent."] = "normal"
@@ -111,14 +111,14 @@ class Edits:
 def remember(
     call: Invocation,
     *,
-    text: Annotated[str, "TEXT", "What to keep."],
+    text: Annotated[str, "TEXT", "What to remember."],
     options: MemoryOptions,
     no_index: NoIndex = False,
 ) -> None:
-    """Keep a memory.
+    """Store a memory.
 
-    With --topic-key it replaces the text of this scope's memory of that topic; the previous text is kept as a revision.
-    Prints the memory and its id.
+    With --topic-key, it replaces the text of this scope's memory on that topic; the previous text is kept as a
+    revision. Prints the memory and its id.
 
     Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
     """
@@ -137,15 +137,15 @@ def observe(
     """Record something that was said or happened.
 
     Give a text, or --stdin and JSON lines with the keys text, role, type, severity, priority, actor, occurred_at (ISO
-    8601 with a UTC offset), session, payload, refs and key. A line that cannot be recorded is reported on stderr, the
+    8601 with a UTC offset), session, payload, refs and key. A line that cannot be recorded is reported on stderr; the
     others are recorded, and the exit code is 1.
 
     Example: remembrancer observe "Deploy of checkout failed" --as tool --severity error
     """
     if stdin == (text is not None):
-        raise InvalidInput("TEXT", text, "either a text or --stdin")
+        raise InvalidInput("TEXT", text, "a text or --stdin, but not both")
     if stdin and options != EventOptions():
-        raise InvalidInput("--stdin", "with options of one event", "no such options: each line says its own")
+        raise InvalidInput("--stdin", "with options of one event", "no such options: each line gives its own")
     left_out = SkippedRecords(call)
     with call.opened(create=True) as memory:
         if text is None:
@@ -165,7 +165,7 @@ def feedback(
 ) -> None:
     """Rate a memory as helpful, unhelpful or harmful.
 
-    Its confidence changes accordingly, and with it its rank in later answers. Prints its strength.
+    Its confidence changes accordingly, and so does its rank in later answers. Prints its strength.
 
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
@@ -181,14 +181,14 @@ def feedback(
 def mark(
     call: Invocation,
     *,
-    memory_ids: Annotated[list[str], "ID", "The ids of memories, as every list prints them."],
+    memory_ids: Annotated[list[str], "ID", "The ids of memories, as printed in every list."],
     exposure: Annotated[str, "--as", "What to count: retrieved, shown or used."] = "used",
     query: Annotated[str, "The question that they answered, for later reviews."] = "",
 ) -> None:
-    """Count that memories were used.
+    """Record that memories were used.
 
-    The preset says which of the three keeps a memory alive: used under default, retrieved under engram, shown under
-    crewship. An unknown id counts none. Prints each memory with its counts.
+    The preset decides which of the three counts slows forgetting: used under default, retrieved under engram, shown
+    under crewship. If an id is unknown, none is counted. Prints each memory with its counts.
 
     Example: remembrancer mark 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --as used
     """
@@ -213,7 +213,8 @@ def forget(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Make it ac
 def pin(call: Invocation, *, memory_id: Id, undo: Annotated[bool, "Unpin it."] = False) -> None:
     """Pin a memory, or unpin it.
 
-    A pinned memory is in every answer, separate from the hits, and does not fade; --undo unpins it. Prints the memory.
+    A pinned memory is part of every answer, separate from the hits, and does not fade; --undo unpins it. Prints the
+    memory.
 
     Example: remembrancer pin 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
@@ -232,7 +233,7 @@ def update(
     """Edit a memory.
 
     Changes the given fields; the previous text is kept as a revision. What was formed from the memory, such as episodes
-    and facts, stays unchanged, and so does the journal. Prints the memory.
+    and facts, stays as it is, and so does the journal. Prints the memory.
 
     Example: remembrancer update 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --text "Checkout needs 3 GiB"
     """
@@ -257,13 +258,13 @@ def link(
     relation: Annotated[
         str, "RELATION", "similar, supports, contradicts, derived_from or supersedes: SOURCE … TARGET."
     ],
-    target: Annotated[str, "TARGET", "The memory that it leads to."],
+    target: Annotated[str, "TARGET", "The memory that the relation leads to."],
     weight: Annotated[float, "The weight, 0 to 1."] = 1.0,
 ) -> None:
     """Relate one memory to another.
 
-    Read as a sentence: SOURCE supports, contradicts, ... TARGET. Repeating it sets the weight again. It does not change
-    which of the two is valid: `supersede` does.
+    It reads as a sentence: SOURCE supports, contradicts, … TARGET. Repeating it sets the weight again. It does not
+    change which of the two is valid; `supersede` does.
 
     Example: remembrancer link 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f contradicts 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
     """
@@ -276,7 +277,7 @@ def supersede(
     old: Annotated[str, "OLD", "The memory to replace."],
     new: Annotated[str, "NEW", "The memory that replaces it."],
 ) -> None:
-    """Replace a memory by another one.
+    """Replace a memory with another one.
 
     The old memory is kept and shown with its successor, but no longer recalled, except with --as-of an earlier time.
 

@@ -30,11 +30,11 @@ router = router_of("memories")
 @router.post(
     "/v1/memories",
     status_code=HTTPStatus.CREATED,
-    summary="Keep a memory",
+    summary="Store a memory",
     responses=MISSING | LOCATED,
 )
 async def remember(memory: WritableMemory, body: MemoryIn, written: DerivedKey, response: Response) -> wire.MemoryOut:
-    """Keep a memory. With a `topic_key` it replaces the text of this scope's memory of that topic; the previous text is
+    """Store a memory. With a `topic_key` it replaces the text of this scope's memory of that topic; the previous text is
     kept as a revision. With a `key` that is known, the existing memory is returned; 409 if it differs.
     """
     offered: dict[str, Any] = {"key": written, **body.given()}
@@ -133,7 +133,7 @@ async def unpin(memory: WritableMemory, memory_id: MemoryId) -> wire.MemoryOut:
 
 @router.post("/v1/memories/{memory_id}/supersede", summary="Supersede a memory", responses=MISSING)
 async def supersede(memory: WritableMemory, memory_id: MemoryId, body: SupersedeIn) -> wire.MemoryOut:
-    """Replace a memory by another one. It is kept and shown with its successor, but not recalled.
+    """Replace a memory with another one. It is kept and shown with its successor, but not recalled.
 
     409 if it has another successor, or if it was itself to replace that one. The response is the superseded memory.
     """
@@ -168,7 +168,7 @@ async def curve(
     return wire.CurveOut.of(await memory.health.curve(memory_id, days=days, points=points))
 
 
-@router.get("/v1/memories/{memory_id}/why-not", summary="Explain why a memory is not returned", responses=MISSING)
+@router.get("/v1/memories/{memory_id}/why-not", summary="Explain why a memory was not returned", responses=MISSING)
 async def why_not(
     filters: MemoryFilters,
     memory: ReadableMemory,
