@@ -118,7 +118,7 @@ def restore_backup(
     store is open in another process; Unsupported for a store that is no file.
     """
     if "://" in url or url == ":memory:":
-        raise Unsupported(f"{url}: is no file; restore it by the means of its own database")
+        raise Unsupported(f"{url}: is not a file; restore it with the tools of its own database")
     from remembrancer.adapters.relational.sqlite import backups
 
     check_path(url, create=True)

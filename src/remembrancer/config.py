@@ -183,7 +183,7 @@ def _key(value: Any) -> Secret:
     key = value if isinstance(value, Secret) else Secret(_text(value))
     told = key.reveal().strip()
     if not (told and told.isascii() and told.isprintable() and " " not in told):
-        raise _Refused("printable ASCII characters without a blank")
+        raise _Refused("printable ASCII characters without spaces")
     return key
 
 
@@ -438,7 +438,7 @@ def read_toml(setting: str, file: Path) -> dict[str, Any]:
     except InvalidInput:
         raise
     except RecursionError:
-        raise InvalidInput(setting, str(file), "a TOML file that is not nested so deep") from None
+        raise InvalidInput(setting, str(file), "a TOML file that is not nested so deeply") from None
     except ValueError as error:  # not TOML, not UTF-8, or a number with too many digits
         raise InvalidInput(setting, str(file), f"a TOML file ({error})") from error
 

@@ -32,7 +32,7 @@ def unreadable(argument: str, path: object, what: str, error: Exception | None =
         case None | FileNotFoundError() | IsADirectoryError() | NotADirectoryError():
             why = "there is no file at this path: check it"
         case PermissionError():
-            why = "no permission to read this one: check who may"
+            why = "no permission to read this one: check its permissions"
         case OSError():
             why = error.strerror or str(error)
         case _:
@@ -44,7 +44,7 @@ def unwritable(error: OSError) -> str:
     """The reason why a file cannot be written, and what to do."""
     match error:
         case FileNotFoundError() | NotADirectoryError():
-            return "its folder does not exist: make it, or give another path"
+            return "its folder does not exist: create it, or give another path"
         case PermissionError():
             return "no permission to write there: give another path"
         case _:

@@ -8,7 +8,7 @@ import pytest
 from driver import Cli
 
 NO_FILE = "there is no file at this path: check it"
-NO_FOLDER = "its folder does not exist: make it, or give another path"
+NO_FOLDER = "its folder does not exist: create it, or give another path"
 UNKNOWN = "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"
 
 WRONG = {
@@ -29,7 +29,7 @@ WRONG = {
     "recall x --db missing.db": "`remembrancer remember` or `ingest` creates one",
     "recall x --db notes.txt": "not a Remembrancer database",
     "remember x --db folder": "is a folder; give a file's path",
-    "remember x --db missing/a.db": "its folder missing does not exist: make it",
+    "remember x --db missing/a.db": "its folder missing does not exist: create it",
     "remember x --importance 7": "expected a number from 0 to 1",
     "remember x --metadata {": "expected a JSON object",
     "show 1234": "expected an id (a UUID",

@@ -209,7 +209,7 @@ def test_a_port_that_is_taken_is_one_line_and_exit_code_3(cli: Cli) -> None:
         refused = cli("serve", "--port", str(port))
     assert refused.code == 3
     assert refused.err.splitlines()[-1] == (
-        f"error: port {port} of 127.0.0.1 cannot be listened on: Address already in use; give another port"
+        f"error: cannot listen on port {port} of 127.0.0.1: Address already in use; give another port"
     )
 
 
@@ -243,7 +243,8 @@ def test_on_a_terminal_it_prints_its_address_and_who_has_access(tmp_path: Path) 
         assert running.wait(PATIENCE) == 0
     assert first.startswith("http://127.0.0.1:")
     assert first.endswith(
-        "(API, and dashboard in a browser) of default; no keys: every program on this machine has access, and nothing else\n"
+        "(API, and dashboard in a browser) of default; "
+        "no keys: every program on this machine has access, and nothing else\n"
     )
 
 

@@ -194,7 +194,7 @@ class TestARestoration:
 
     @pytest.mark.parametrize("url", [":memory:", "postgresql://host/db"])
     def test_to_a_url_that_is_no_file_is_unsupported(self, backup: Path, url: str) -> None:
-        with pytest.raises(Unsupported, match="is no file"):
+        with pytest.raises(Unsupported, match="is not a file"):
             restore_backup(backup, url)
 
     def test_is_the_store_that_an_erasure_names_as_a_copy(self, backup: Path, path: Path) -> None:

@@ -9,8 +9,8 @@ from reference.source import doc_named
 
 GLOSSARY: Final[dict[str, str]] = {
     "accepted": "Whether the request was accepted.",
-    "actor": "The name of who said or did it.",
-    "actor_id": "The name of who said or did it.",
+    "actor": "The name of the person or program that said or did it.",
+    "actor_id": "The name of the person or program that said or did it.",
     "actor_type": "The kind of actor, by the event's role: `user`, `agent`, `system` or `sidecar` (a tool).",
     "AddIn.message": "The message to record.",
     "Admission.always": "Patterns of the types that are admitted, unless they are in `from_severity` or `in_states`.",
@@ -56,7 +56,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "cues": "Its cues (indexed passages).",
     "CurvePointOut.strength": "Its strength then, in [0, 1].",
     "day": "The day, in UTC.",
-    "days_limit": "Only those of the last so many days.",
+    "days_limit": "Only those from the last N days.",
     "DecayForecast.strength": "Its strength now, in [0, 1].",
     "DecayForecastOut.strength": "Its strength now, in [0, 1].",
     "deferred": "The number of items that failed and wait for a retry.",

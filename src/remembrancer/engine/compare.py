@@ -132,7 +132,7 @@ def _check(presets: Sequence[Preset]) -> None:
     if not 1 <= len(names) <= MAX_PRESETS:
         raise InvalidInput("presets", names, f"1 to {MAX_PRESETS} presets")
     if len(set(names)) < len(names):
-        raise InvalidInput("presets", names, "presets of different names")
+        raise InvalidInput("presets", names, "presets with different names")
 
 
 def _place(memory_id: UUID, answer: PresetAnswer, found: Recall) -> RankUnderPreset:

@@ -141,7 +141,7 @@ class _Rows:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise InvalidInput(f"{self._path}:{number}", line.strip(), "one JSON object a line, as export writes it")
+            raise InvalidInput(f"{self._path}:{number}", line.strip(), "one JSON object per line, as export writes it")
         return cast("dict[str, JsonValue]", value)
 
 

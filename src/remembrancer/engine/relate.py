@@ -88,7 +88,7 @@ async def link(
     An existing one gets the new weight. Raises NotFound for an unknown end, InvalidInput for a memory with itself.
     """
     if source == target:
-        raise InvalidInput("target", str(target), "another memory than the source")
+        raise InvalidInput("target", str(target), "a memory other than the source")
     edge = Relation(source, target, kind, weight, ctx.clock())
     return edge, bool(await ctx.store.relate(reader, [edge]))
 
@@ -99,7 +99,7 @@ async def supersede(ctx: Context, reader: Reader, old: UUID, new: UUID) -> Memor
     Raises NotFound for an unknown id, Conflict if `old` has another successor or `new` was superseded by `old`.
     """
     if old == new:
-        raise InvalidInput("new", str(new), "another memory than the old one")
+        raise InvalidInput("new", str(new), "a memory other than the old one")
     return await ctx.store.supersede(reader, old, new, at=ctx.clock())
 
 

@@ -122,7 +122,7 @@ def _second_memory(preset: str, options: Options, folder: Path, memory: MemorySy
     settings = replace(options.settings, preset=preset)
     second = memory.beside(_isolated(settings, folder / "against.db"))
     if second.name == memory.name:
-        raise InvalidInput("against", preset, f"a preset of another name than {memory.name}")
+        raise InvalidInput("against", preset, f"a preset with a name other than {memory.name}")
     return second
 
 

@@ -110,7 +110,7 @@ def _passage(index: int, block: Mapping[str, object]) -> MessagePart | None:
         case _ if kind in _LEFT_OUT:
             return None
         case _:
-            raise InvalidInput(f"content[{index}].type", kind, "a kind of block that is known; it is left out")
+            raise InvalidInput(f"content[{index}].type", kind, "a known kind of block; it is left out")
 
 
 def call_text(value: object) -> str:

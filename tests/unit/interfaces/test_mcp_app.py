@@ -32,7 +32,7 @@ async def hosted(memory: AsyncRemembrancer) -> AsyncGenerator[Starlette, None]:
 
     async def memory_of_request(request: Request, needed: Right) -> AsyncRemembrancer:
         if needed is Right.WRITE and request.headers["x-may"] != "write":
-            raise PermissionDenied("this key may read; a key is needed that may write")
+            raise PermissionDenied("this key may only read; this needs a key that may write")
         return memory.of_workspace(request.headers["x-workspace"])
 
     mcp = mcp_app(memory_of_request, hosts=None)
@@ -62,7 +62,10 @@ def test_each_request_gets_the_memory_of_who_sent_it(mode: str) -> None:
             async with client_of(app, "acme", may="read", mode=mode) as guest:
                 assert len((await guest.done("recent")).shape["memories"]) == 1
                 refused = await guest("remember", text="x")
-                assert (refused.failed, refused.text) == (True, "this key may read; a key is needed that may write")
+                assert (refused.failed, refused.text) == (
+                    True,
+                    "this key may only read; this needs a key that may write",
+                )
 
     asyncio.run(run())
 

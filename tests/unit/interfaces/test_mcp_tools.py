@@ -206,7 +206,7 @@ def test_a_memory_that_does_not_fit_is_left_out_whole_and_counted() -> None:
         assert [hit["in_block"] for hit in found.shape["hits"]] == [True, False]
         assert "1 of 2 do not fit in 700 characters." in found.text
         listed = await call.done("recent", max_chars=700)
-        assert "1 of 2 do not fit: ask with a larger max_chars, or read memory://ID." in listed.text
+        assert "1 of 2 do not fit: ask again with a larger max_chars, or read memory://ID." in listed.text
 
     with_memory(talk)
 
@@ -331,7 +331,7 @@ def test_too_much_bad_feedback_retires_a_memory_and_reports_it() -> None:
         judged = [await call.done("feedback", memory_id=kept.shape["id"], verdict="harmful") for _ in range(10)]
         assert judged[0].shape["status"] == "active"
         assert judged[-1].shape["status"] == "retired"
-        assert judged[-1].text.endswith("It is retired now, and not recalled any more.")
+        assert judged[-1].text.endswith("It is now retired, and no longer recalled.")
         assert (await call.done("recall", query="checkout")).shape["hits"] == []
 
     with_memory(talk, preset="engram")
@@ -473,8 +473,8 @@ def test_an_unexpected_error_reports_its_type_and_no_data(
 
 
 def test_a_call_without_permission_is_refused() -> None:
-    told = told_of(PermissionDenied("this key may read; a key is needed that may write"))
-    assert told == ("this key may read; a key is needed that may write",) * 2
+    told = told_of(PermissionDenied("this key may only read; this needs a key that may write"))
+    assert told == ("this key may only read; this needs a key that may write",) * 2
 
 
 def test_each_tool_asks_for_the_right_it_needs() -> None:

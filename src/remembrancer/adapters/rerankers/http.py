@@ -53,7 +53,7 @@ class HttpReranker:
             raise InvalidInput("timeout", timeout, "a number of seconds greater than 0")
         key = (api_key or "").strip()  # a key read from a file ends with a line break
         if not key.isascii() or not key.isprintable() or " " in key:
-            raise InvalidInput("api_key", "***", "printable ASCII characters without a blank")
+            raise InvalidInput("api_key", "***", "printable ASCII characters without spaces")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         http = HttpService.open(url, who="the reranker", model=service.model, headers=headers, secret=key)
         return cls(http, service, timeout=timeout)

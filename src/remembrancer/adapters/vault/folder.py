@@ -83,7 +83,7 @@ class FolderVault:
             found = entry.stat(follow_symlinks=False)
             files[path] = Stat(found.st_mtime_ns, found.st_size)
             if len(files) > MAX_FILES:
-                raise InvalidInput("vault", str(self._root), f"a folder with at most {MAX_FILES:,} markdown files")
+                raise InvalidInput("vault", str(self._root), f"a folder with at most {MAX_FILES:,} Markdown files")
         index = self._root / OWN_FOLDER / INDEX
         with suppress(OSError):
             return Scan(files, refused, index.stat().st_mtime_ns)

@@ -65,7 +65,7 @@ class Authenticator:
         if token is not None:
             key = await self.memory.keys.find(token)
             if key is None:
-                raise _unauthorized("this key is not valid here: unknown, expired or revoked")
+                raise _unauthorized("this key is not valid here: it is unknown, expired or revoked")
             memory = self.memory.of_workspace(key.workspace)
             return Principal(str(key.id), key.right, memory.bound_to(**key.bound) if key.bound else memory, key.role)
         if (
@@ -124,7 +124,7 @@ def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
         session: Annotated[Name | None, Query(description="The session within the agent.")] = None,
         role: Annotated[
             Name | None,
-            Query(description="The role to read as, AGENT or LEAD. A role other than the server's needs an admin key."),
+            Query(description="The role to read as, AGENT or LEAD. Any role but the server's needs an admin key."),
         ] = None,
     ) -> AsyncRemembrancer:
         return allowed(principal, needed, role, {"project": project, "crew": crew, "agent": agent, "session": session})
@@ -140,7 +140,7 @@ def allowed(
     Raises PermissionDenied if its right is less than `needed`, or if it chooses a role without the right to administer.
     """
     if not principal.right.allows(needed):
-        raise PermissionDenied(f"this key may {principal.right.value}; a key is needed that may {needed.value}")
+        raise PermissionDenied(f"this key may only {principal.right.value}; this needs a key that may {needed.value}")
     if role not in (None, principal.role) and not principal.right.allows(Right.ADMIN):
         raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} can choose a role")
     parts = {part: value for part, value in scope.items() if value is not None}

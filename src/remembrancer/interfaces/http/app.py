@@ -46,7 +46,7 @@ DESCRIPTION: Final = """\
 An episodic memory for AI agents: it keeps what happened, recalls what is relevant, and explains each result.
 
 An API key (`Authorization: Bearer KEY`) determines the workspace and the right: read, write or admin. Errors are \
-problem details (RFC 9457). Requests that write take an `Idempotency-Key`: a request that is sent again with the same \
+problem details (RFC 9457). Requests that write accept an `Idempotency-Key`: a request sent again with the same \
 key is not executed again, and gets the same response.
 """
 

@@ -91,12 +91,14 @@ class EventIn(Body):
     type: Slug = Field(default="message", description="The type of the event.")
     severity: Severity = Severity.INFO
     priority: Priority = Priority.NORMAL
-    actor: Name | None = Field(default=None, description="The name of who said or did it.")
+    actor: Name | None = Field(default=None, description="The name of the person or program that said or did it.")
     occurred_at: Moment | None = Field(default=None, description="When it happened. Default: now.")
     session: Name | None = Field(default=None, description="Its session. Default: that of the query string.")
     payload: Json = Field(default={}, description="Details: at most 64 KiB, 32 levels deep.")
     refs: Json = Field(default={}, description="References, with the same limits as `payload`.")
-    key: Name | None = Field(default=None, description="Unique in its scope: a known key records nothing again.")
+    key: Name | None = Field(
+        default=None, description="Unique in its scope: an event with a known key is not recorded again."
+    )
 
 
 class EventsIn(Body):
@@ -139,12 +141,14 @@ class MemoryIn(Body):
     surprise: Fraction = Field(default=0.0, description="How unexpected it was. Surprising memories fade more slowly.")
     tags: Tags = []
     metadata: Json = Field(default={}, description="At most 64 KiB, 32 levels deep.")
-    topic_key: Name | None = Field(default=None, description="Replaces the text of this scope's memory of that topic.")
+    topic_key: Name | None = Field(default=None, description="Replaces the text of this scope's memory on that topic.")
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     occurred_at: Moment | None = Field(default=None, description="When it happened. Default: now.")
     visibility: Visibility = Field(default=Visibility.WORKSPACE, description="Who else may see it.")
-    key: Name | None = Field(default=None, description="Unique in its scope: a known key keeps nothing again.")
+    key: Name | None = Field(
+        default=None, description="Unique in its scope: a memory with a known key is not stored again."
+    )
     events: Annotated[list[UUID], Field(max_length=MAX_BATCH, description="The turns that the episode covers.")] = []
 
 
@@ -182,7 +186,7 @@ class InvalidateIn(Body):
 
     model_config = _with({"replacement": _OTHER_ID})
 
-    replacement: UUID | None = Field(default=None, description="The memory that holds instead, if any.")
+    replacement: UUID | None = Field(default=None, description="The memory that replaces it, if any.")
 
 
 class FeedbackIn(Body):
@@ -223,12 +227,12 @@ class RecallIn(Body):
     reach: Reach | None = Field(
         default=None, description="The part of the scope to search; null: all that the role may see."
     )
-    since: Moment | None = Field(default=None, description="Only what happened at or after that time.")
-    until: Moment | None = Field(default=None, description="Only what happened before that time.")
-    as_of: Moment | None = Field(default=None, description="Only what was known and valid at that time; null: now.")
+    since: Moment | None = Field(default=None, description="Only what happened at or after this time.")
+    until: Moment | None = Field(default=None, description="Only what happened before this time.")
+    as_of: Moment | None = Field(default=None, description="Only what was known and valid at this time; null: now.")
     ranking: Name | None = Field(default=None, description="One of the preset's rankings; null: its default.")
     walk_depth: Annotated[int, Field(strict=True, ge=0, le=1)] | None = Field(
-        default=None, description="1: also memories that a hit has a `similar` edge to; null: as set for the agent."
+        default=None, description="1: also memories with a `similar` edge from a hit; null: as set for the agent."
     )
     min_score: Fraction = Field(default=0.0, description="No hit below this score.")
     explain: Flag = Field(default=False, description="Also give the matched words and the reason of each hit.")
@@ -294,7 +298,7 @@ class MaintainIn(Body):
     model_config = _with({"only": ["index", "health"], "force": True})
 
     only: list[Job] | None = Field(default=None, description="Only these jobs; null: all of the preset's jobs.")
-    force: Flag = Field(default=False, description="Also jobs that are not due.")
+    force: Flag = Field(default=False, description="Also run jobs that are not due.")
 
 
 class IntentIn(Body):

@@ -231,7 +231,7 @@ class BoundedConnection(HttpToolsProtocol):
     def cut(self, why: str) -> None:
         """Close the connection without waiting for the client."""
         if why == "header_size":
-            detail = f"the request line and headers may have {MAX_HEADER_BYTES:,} bytes at most"
+            detail = f"the request line and headers may have at most {MAX_HEADER_BYTES:,} bytes"
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "request_header_fields_too_large", detail)
         elif why == "header_time" and self._part is RequestPart.HEADERS:
             seconds = self._connections.limits.header_seconds
@@ -333,7 +333,7 @@ def _probes_only(app: ASGIApp) -> ASGIApp:
         if scope["path"] in PROBES:
             await app(scope, receive, closing)
             return
-        detail = "the server has as many connections as it takes, in all or of this address"
+        detail = "the server has reached its limit of connections, in total or for this address"
         refused = problems.problem(
             "too_many_connections", HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": "1"}
         )

@@ -73,7 +73,9 @@ Listed = Annotated[int, Field(strict=True, ge=1, le=MAX_LISTED)]
 
 MemoryId = Annotated[UUID, Path(description="The memory's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
 EventId = Annotated[UUID, Path(description="The entry's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
-RecallId = Annotated[UUID, Path(description="The kept answer's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
+RecallId = Annotated[
+    UUID, Path(description="The stored answer's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])
+]
 Limit = Annotated[int, Query(ge=1, le=MAX_LISTED, description="The maximum number.")]
 After = Annotated[str | None, Query(description="The `next` of the previous page.")]
 SinceQuery = Annotated[Moment | None, Query(description="Only what happened at or after that time.")]

@@ -24,7 +24,7 @@ HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotency-Replayed"
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _KEY: Final = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
-_ALLOWED: Final = "1 to 200 printable ASCII characters without outer blanks"
+_ALLOWED: Final = "1 to 200 printable ASCII characters, without spaces at either end"
 _NEVER: Final = timedelta(days=36_500)
 """Used as the age after which a running request counts as interrupted: never, because the effect of a handler that
 cannot run again is unknown.

@@ -120,7 +120,7 @@ class TimeLimit(HttpMiddleware):
             detail = f"the request did not arrive within {spent}; nothing was done"
             return problems.problem("request_timeout", HTTPStatus.REQUEST_TIMEOUT, detail)
         detail = (
-            f"the request took longer than {spent} and was cancelled. Whether it has written anything is not known: "
+            f"the request took longer than {spent} and was cancelled. It may have written something: "
             "send it again with the same Idempotency-Key"
         )
         return problems.problem("gateway_timeout", HTTPStatus.GATEWAY_TIMEOUT, detail)
@@ -134,8 +134,8 @@ NDJSON: Final = "application/x-ndjson"
 MAX_IMPORT_BYTES: Final = 1 << 30
 _IMPORT: Final = "/v1/import"
 """The path whose body is a file of JSON lines, which is not kept in memory."""
-_NO_NDJSON: Final = f"Content-Type: an export is read as {NDJSON} or application/json only"
-_NO_JSON: Final = "Content-Type: a body is read as application/json only"
+_NO_NDJSON: Final = f"Content-Type: an export must be {NDJSON} or application/json"
+_NO_JSON: Final = "Content-Type: a body must be application/json"
 _JSON_ONLY: Final = ("/v1/", "/api/")
 """Below these paths bodies must be JSON. A page of another site can make a browser send a form, but not JSON."""
 
@@ -166,7 +166,7 @@ class BodyLimits(HttpMiddleware):
         imports = scope["path"] == _IMPORT
         most = self._max_of_texts if scope["path"] in _OF_TEXTS else self._max_bytes
         most = self._max_import_bytes if imports else most
-        too_large = f"a request's body may have {most:,} bytes at most"
+        too_large = f"a request body may have at most {most:,} bytes"
         if length.isdecimal() and int(length) > most:
             refusal = problems.problem("content_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large)
         elif imports and _media_type(headers) not in (NDJSON, "application/json"):

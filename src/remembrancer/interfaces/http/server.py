@@ -160,7 +160,7 @@ def listening(host: str, port: int) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRNOTAVAIL:
             raise InvalidInput("host", host, "an address of this machine") from error
-        message = f"port {port} of {host} cannot be listened on: {error.strerror}; give another port"
+        message = f"cannot listen on port {port} of {host}: {error.strerror}; give another port"
         raise StoreUnavailable(message) from error
     listener.setblocking(False)
     return listener

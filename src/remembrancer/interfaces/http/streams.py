@@ -62,7 +62,7 @@ class Streams:
         if self.open >= self.at_most:
             raise _full(f"{self.at_most} streams are open, which is the maximum")
         if self._open[name] >= self.of_one:
-            raise _full(f"{self.of_one} streams of this key are open, which is the maximum")
+            raise _full(f"{self.of_one} streams are open with this key, which is the maximum")
         self._open[name] += 1
         try:
             yield

@@ -37,7 +37,7 @@ def parse(body: bytes) -> Any:
     except UnicodeEncodeError:
         raise InvalidInput("body", "a lone surrogate", "valid Unicode") from None
     except RecursionError:
-        raise InvalidInput("body", "…", "JSON that is not nested so deep") from None
+        raise InvalidInput("body", "…", "JSON that is not nested so deeply") from None
     except InvalidInput:
         raise
     except ValueError as error:

@@ -29,7 +29,9 @@ class Listing(Generic[Shown]):
     def left_out(self) -> str:
         """The note about items that did not fit; empty if all did."""
         left = self.of - len(self.placed)
-        return f"{left} of {self.of} do not fit: ask with a larger max_chars, or read memory://ID." if left else ""
+        return (
+            f"{left} of {self.of} do not fit: ask again with a larger max_chars, or read memory://ID." if left else ""
+        )
 
 
 def listing(items: Iterable[Item[Shown]], max_chars: int) -> Listing[Shown]:

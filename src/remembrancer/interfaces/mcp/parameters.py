@@ -29,7 +29,7 @@ _Tags = Annotated[list[Annotated[str, _SLUG]], Field(max_length=MAX_TAGS)]
 Query = Annotated[
     _Text,
     Field(
-        description="The question, as a sentence or key words. Call the speakers 'the user' and 'the assistant' in it."
+        description="The question, as a sentence or keywords. In it, call the speakers 'the user' and 'the assistant'."
     ),
 ]
 RecallLimit = Annotated[
@@ -43,7 +43,7 @@ OnlyKinds = Annotated[
 ]
 OnlyTags = Annotated[_Tags | None, Field(description="Only memories with all of these tags.")]
 SinceTime = Annotated[_Time | None, Field(description=f"Only what happened since then: {_TIME}.")]
-UntilTime = Annotated[_Time | None, Field(description="Only what happened before then, in the same format as since.")]
+UntilTime = Annotated[_Time | None, Field(description="Only what happened before then; format as for since.")]
 OnlySession = Annotated[_Name | None, Field(description="Only what belongs to this session.")]
 Explain = Annotated[bool, Field(description="Also say why each memory was found.")]
 MaxChars = Annotated[
@@ -54,11 +54,11 @@ MaxChars = Annotated[
         description="The maximum length of the block; a memory that does not fit is left out.",
     ),
 ]
-Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only from the last so many days.")]
+Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only from the last N days.")]
 
 MemoryText = Annotated[
     _Text,
-    Field(description="What to keep: one fact, decision or lesson, understandable without this conversation."),
+    Field(description="What to remember: one fact, decision or lesson, understandable without this conversation."),
 ]
 MemoryTitle = Annotated[
     Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)] | None,
@@ -74,13 +74,13 @@ ImportanceFraction = Annotated[
 ]
 TopicKey = Annotated[
     _Name | None,
-    Field(description="A name of the topic: a later text with the same name replaces this one in recall."),
+    Field(description="A name for the topic: a later text with the same name replaces this one in recall."),
 ]
 Whose = Annotated[
     Literal["user", "assistant", "tool", "web"],
     Field(
-        description="Whose words these are: user: said by the user; assistant: found or concluded by you; tool or web: "
-        "from there. Trust depends on it."
+        description="Whose words these are. user: said by the user; assistant: found or concluded by you; tool, web: "
+        "taken from there. Trust depends on it."
     ),
 ]
 OccurredAt = Annotated[_Time | None, Field(description=f"When it happened: {_TIME}. Default: now.")]
@@ -93,7 +93,7 @@ SaidText = Annotated[
 SpeakerRole = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words these are.")]
 EventType = Annotated[str, Field(min_length=1, max_length=100, description="The type of the event, such as message.")]
 SeverityName = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe it is.")]
-Actor = Annotated[_Name | None, Field(description="The name of who said or did it.")]
+Actor = Annotated[_Name | None, Field(description="The name of the person or program that said or did it.")]
 Session = Annotated[_Name | None, Field(description="The conversation it belongs to; default: the server's session.")]
 
 MemoryIdText = Annotated[
@@ -101,6 +101,6 @@ MemoryIdText = Annotated[
 ]
 Verdict = Annotated[
     Literal["helpful", "unhelpful", "harmful"],
-    Field(description="helpful: you used it; unhelpful: not relevant; harmful: wrong or misleading."),
+    Field(description="helpful: you used it; unhelpful: it was not relevant; harmful: it was wrong or misleading."),
 ]
 HealthDays = Annotated[int, Field(ge=0, le=30, description="The number of days of history to include.")]

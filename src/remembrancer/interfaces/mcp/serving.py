@@ -61,7 +61,7 @@ class ListenAddress:
         if not is_loopback(self.host):
             allowed = (
                 "this machine's own address: 127.0.0.1, ::1 or localhost (`remembrancer serve` has keys, and serves "
-                "MCP at /mcp to others too)"
+                "MCP at /mcp to other machines too)"
             )
             raise InvalidInput("host", self.host, allowed)
 
@@ -76,7 +76,7 @@ class ListenAddress:
             return socket.create_server((self.host, self.port), family=family)
         except OSError as error:
             raise InvalidInput(
-                "port", self.port, f"another port: this one cannot be listened on ({error.strerror})"
+                "port", self.port, f"another port: the server cannot listen on this one ({error.strerror})"
             ) from error
 
 

@@ -53,8 +53,8 @@ class Tools:
     ) -> Annotated[CallToolResult, RecalledOut]:
         """Find what is remembered about something: decisions, facts, what was said or happened. Call it before you
         answer or act on what may have come up earlier, and whenever the user speaks of the past. Returns the best
-        matches in a block marked as untrusted, then their ids for feedback; nothing if nothing answers. Not for
-        browsing (recent, timeline), nor for what is in this conversation.
+        matches in a block marked as untrusted, then their ids for feedback; returns none if nothing answers. Not for
+        browsing (use recent or timeline), nor for what is in this conversation.
         """
         memory = await self.memory_of(context, Right.WRITE if self.counts_use else Right.READ)
         found = await memory.recall(
@@ -99,8 +99,8 @@ class Tools:
         limit: given.ListLimit = 20,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, ListedOut]:
-        """List what happened in a period, oldest first, each with its time. Call it for what a day, a week or a
-        session was about, or in which order things happened; kinds=["episode"] lists episodes only. For a question use
+        """List what happened in a period, oldest first, each with its time. Call it to see what a day, a week or a
+        session was about, or in which order things happened; kinds=["episode"] lists episodes only. For a question, use
         recall.
         """
         memory = await self.memory_of(context, Right.READ)
@@ -144,9 +144,10 @@ class Tools:
         valid_until: given.ValidUntil = None,
         key: given.Key = None,
     ) -> Annotated[CallToolResult, ChangedOut]:
-        """Keep something for later conversations: a decision, a preference, a fact about people or systems, a lesson
+        """Store something for later conversations: a decision, a preference, a fact about people or systems, a lesson
         learned. Call it when the user asks you to remember, or when something is settled that will matter again. Not
-        for what was merely said (observe), secrets, or what can be read again from files and tools. Returns the id.
+        for what was merely said (use observe), for secrets, or for what can be read again from files and tools. Returns
+        the id.
         """
         memory = await self.memory_of(context, Right.WRITE)
         kept = await memory.remember(
@@ -175,9 +176,9 @@ class Tools:
         session: given.Session = None,
         key: given.Key = None,
     ) -> Annotated[CallToolResult, EntryOut]:
-        """Record in the journal what was said or happened, as it was: a turn of the conversation, a result of a tool, a
+        """Record in the journal what was said or happened, as it was: a turn of the conversation, a tool's result, a
         deploy that failed. Episodes and lessons are formed from it later, and it is recalled word for word. Call it for
-        each turn worth finding again; for a conclusion of your own use remember. Returns the entry's id.
+        each turn worth finding again; for a conclusion of your own, use remember. Returns the entry's id.
         """
         memory = await self.memory_of(context, Right.WRITE)
         event = await memory.observe(
@@ -195,9 +196,8 @@ class Tools:
     async def feedback(
         self, context: Context, memory_id: given.MemoryIdText, verdict: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
-        """Rate a recalled memory as helpful, unhelpful or harmful. Call it once you know: it changes the memory's rank
-        in later answers, and one that is rated unhelpful or harmful too often is retired. Returns its confidence after
-        that.
+        """Rate a recalled memory as helpful, unhelpful or harmful. Call it as soon as you know. It changes the memory's
+        rank in later answers, and a memory rated unhelpful or harmful too often is retired. Returns the new confidence.
         """
         memory = await self.memory_of(context, Right.WRITE)
         chosen = (await memory.get(memory_id)).id
@@ -205,7 +205,7 @@ class Tools:
             await memory.mark([chosen], Exposure.USED)
         strength = await memory.feedback(chosen, verdict)
         status = (await memory.get(chosen)).status
-        retired = "" if status is Status.ACTIVE else f" It is {status.value} now, and not recalled any more."
+        retired = "" if status is Status.ACTIVE else f" It is now {status.value}, and no longer recalled."
         text = f"Counted as {verdict}: its confidence is {strength.confidence:.2f}.{retired}"
         return answer(text, FeedbackOut.of(chosen, strength, status))
 
@@ -254,7 +254,7 @@ def _listed_text(listed: Listing[Memory]) -> str:
 def _state_text(state: MemoryStateOut) -> str:
     latest = state.latest
     if latest is None:
-        lines = ["There is no health snapshot yet: `remembrancer worker` or `maintain` takes it once a day."]
+        lines = ["There is no health snapshot yet: `remembrancer worker` or `maintain` takes one a day."]
     elif latest.score is None or latest.band is None:
         lines = [f"Health on {latest.day}: no data."]
     else:

@@ -59,7 +59,7 @@ def parse(argument: str, text: str, *, names: Names = NO_NAMES) -> scoring.Expre
     try:
         return reading.expression(reading.tree())
     except (RecursionError, MemoryError):
-        raise InvalidInput(argument, text, "an expression that is not as deep") from None
+        raise InvalidInput(argument, text, "an expression that is not nested so deeply") from None
 
 
 def printed(expression: scoring.Expression, *, names: Names = NO_NAMES) -> str:

@@ -252,7 +252,7 @@ def test_a_key_that_is_none_is_refused(name: str) -> None:
 
     refused = asked(steps, router=work.router)
     assert (refused.status_code, refused.json()["argument"]) == (400, "Idempotency-Key")
-    assert refused.json()["allowed"] == "1 to 200 printable ASCII characters without outer blanks"
+    assert refused.json()["allowed"] == "1 to 200 printable ASCII characters, without spaces at either end"
     assert work.done == []
 
 

@@ -74,7 +74,7 @@ def test_a_key_that_may_read_remembers_nothing() -> None:
 
     refused, kept = running(steps)
     assert (refused["isError"], kept) == (True, 0)
-    assert "a key is needed that may write" in refused["content"][0]["text"]
+    assert "this needs a key that may write" in refused["content"][0]["text"]
 
 
 @pytest.mark.parametrize(

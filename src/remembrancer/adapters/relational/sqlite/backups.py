@@ -50,7 +50,7 @@ def restore(backup: Path, path: Path, *, replace: bool, on_pages: OnPages | None
     if not replace:
         _require_nothing_at(path)
     elif path.exists() and path.samefile(backup):
-        raise InvalidInput("path", str(path), "another file than the backup")
+        raise InvalidInput("path", str(path), "a file other than the backup")
     aside: Path | None = None
     with _new_file(path) as partial:
         with translated(str(backup)), closing(connect_immutable(backup)) as source:

@@ -231,11 +231,11 @@ def check_path(path: str, *, create: bool) -> None:
         if file.is_dir():
             raise StoreUnavailable(f"{path}: is a folder; give a file's path")
         if not file.parent.is_dir():
-            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist: make it, or give another path")
+            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist: create it, or give another path")
         if file.exists():
             _check_file(file, path)
             if not create and not file.stat().st_size:
-                raise StoreUnavailable(f"{path}: the file is empty; it never was a database, or it was truncated")
+                raise StoreUnavailable(f"{path}: the file is empty; it was never a database, or it was truncated")
             return
     except OSError as error:
         raise StoreUnavailable(f"{path}: cannot be opened ({error.strerror})") from error

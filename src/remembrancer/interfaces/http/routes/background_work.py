@@ -21,7 +21,7 @@ SessionName = Annotated[Name, Path(description="The session's name.", examples=[
 
 @router.post("/v1/sleep", summary="Promote working memory")
 async def sleep(memory: WritableMemory, body: SleepIn) -> DoneOut:
-    """Promote what has been in working memory for half of its lifetime, as summaries by source.
+    """Promote what has been in working memory for half of its lifetime, summarised by source.
 
     A dry run only reports what it would do.
     """
@@ -30,8 +30,8 @@ async def sleep(memory: WritableMemory, body: SleepIn) -> DoneOut:
 
 @router.post("/v1/consolidate", summary="Consolidate memories")
 async def consolidate(memory: WritableMemory, body: ConsolidateIn) -> DoneOut:
-    """Extract facts from episodes, derive rules from recent events, and merge similar memories, as far as the preset
-    has each of these. What is replaced stays reachable.
+    """Extract facts from episodes, derive rules from recent events, and merge similar memories, where the preset has
+    these jobs. Replaced memories can still be reached.
 
     The request's time limit applies. If there is much to do, or the language model is slow, use a small `limit`, or
     leave it to a worker.
@@ -50,8 +50,8 @@ async def maintain(memory: WritableMemory, body: MaintainIn) -> MaintenanceOut:
 
 @router.post("/v1/sessions/{ended:path}/end", summary="End a session")
 async def end_session(memory: WritableMemory, ended: SessionName) -> DoneOut:
-    """Form the session's last episode, extract its learnings, and count and review its use of memories, as far as the
-    preset has each of these. Repeating it has no further effect.
+    """Form the session's last episode, extract its learnings, and count and review how it used memories, where the
+    preset has these steps. Repeating it has no further effect.
     """
     return DoneOut.of(await memory.end_session(ended))
 
@@ -77,7 +77,7 @@ async def promotable(memory: ReadableMemory) -> PromotableOut:
     responses=MISSING | LOCATED,
 )
 async def promote(memory: WritableMemory, body: PromotionIn, response: Response) -> MemoryOut:
-    """Approve that a memory is copied to the project or the workspace. The response is the copy."""
+    """Approve the copying of a memory to the project or the workspace. The response is the copy."""
     promoted = await memory.learnings.promote(body.memory_id, body.to)
     response.headers["Location"] = f"/v1/memories/{promoted.id}"
     return MemoryOut.of(promoted)

@@ -17,9 +17,9 @@ router = router_of("erasures")
 
 @router.post("/v1/erasures", summary="Erase for good", responses=MISSING)
 async def erase(memory: Administering, body: ErasureIn) -> ErasureOut:
-    """Erase memories, entries of the journal, or everything of a session, agent, crew or project, with everything that
-    quotes it or was derived from it. This cannot be undone: try it with `dry_run` first. The response is the receipt.
-    It lists what was erased, and where copies may remain that could not be reached.
+    """Erase memories, journal entries, or everything of a session, agent, crew or project, together with everything
+    that quotes them or was derived from them. This cannot be undone: try it with `dry_run` first. The response is the
+    receipt. It lists what was erased, and where copies may remain out of reach.
     """
     return ErasureOut.of(await memory.erase(**body.given()))
 

@@ -61,9 +61,9 @@ async def follow(
 ) -> streams.EventStream:
     """The last entries, or those after a position, and then each new one as it is recorded by any process.
 
-    In the order of recording, each entry once. A client that reconnects sends the last `id` as `Last-Event-ID`, as
-    browsers do, and continues there. The filters are those of the list. The stream ends when the server stops, when the
-    key is no longer valid, and when the client does not receive a message within a minute.
+    Each entry is sent once, in the order of recording. A client that reconnects sends the last `id` as `Last-Event-ID`,
+    as browsers do, and continues there. The filters are those of the list. The stream ends when the server stops, when
+    the key is no longer valid, and when the client does not receive a message within a minute.
     """
     position = streams.position_of(last_event_id)
     return await streams.followed(
@@ -75,15 +75,15 @@ def _message(one: Recorded) -> str:
     return streams.message(data=wire.RecordedOut.of(one).model_dump_json(), position=one.position, event=EVENT)
 
 
-Archived = Annotated[bool, Query(description="Also entries in the archive, as shortened there.")]
+Archived = Annotated[bool, Query(description="Include entries in the archive, in their shortened form.")]
 
 
 @router.post("/v1/events", status_code=HTTPStatus.CREATED, summary="Record what happened")
 async def observe(memory: WritableMemory, body: EventsIn, written: DerivedKey) -> wire.EventsOut:
-    """Record events in their order, all or none.
+    """Record events in the given order, all or none.
 
-    An event whose `key` is known is not recorded again; the response has it as it was recorded. If the key belongs to a
-    different event, nothing is recorded (409). The response has the events in the order of the request.
+    An event whose `key` is known is not recorded again; the response has it as it was recorded before. If the key
+    belongs to a different event, nothing is recorded (409). The response has the events in the order of the request.
     """
     keys = [None if written is None else f"{written}:{place}" for place in range(len(body.events))]
     drafts = [{"key": key, **event.given()} for key, event in zip(keys, body.events, strict=True)]
@@ -99,7 +99,7 @@ async def journal(
     oldest_first: Annotated[bool, Query(description="Oldest first instead of newest first.")] = False,
     archived: Archived = False,
 ) -> wire.JournalPageOut:
-    """Everything that was recorded, remembered or not, by when it happened, a page at a time.
+    """Everything that was recorded, whether remembered or not, by when it happened, a page at a time.
 
     `next` is the cursor of the next page. Entries recorded in the meantime do not shift the pages.
     """
@@ -117,7 +117,7 @@ async def count_events(memory: ReadableMemory, entries: Entries, archived: Archi
 
 @router.get("/v1/events/{event_id}", summary="Read an entry of the journal", responses=MISSING)
 async def event(memory: ReadableMemory, event_id: EventId) -> wire.JournalEntryOut:
-    """One entry, also from the archive, with the changes of its priority."""
+    """One entry, even from the archive, with the changes to its priority."""
     return wire.JournalEntryOut.of(await memory.journal.get(event_id), await memory.journal.priority_changes(event_id))
 
 

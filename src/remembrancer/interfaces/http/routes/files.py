@@ -40,8 +40,8 @@ async def export(memory: Administering) -> FileResponse:
     """All rows of the workspace as JSON lines, whatever their visibility, for `POST /v1/import`. The same memories
     always give the same file.
 
-    It is written before it is sent, and the request's time limit applies to the writing. The command
-    `remembrancer export` has no limit.
+    It is written in full before it is sent, and the request's time limit applies to the writing. The command
+    `remembrancer export` has no time limit.
     """
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="remembrancer-"))
     file = folder / "export.jsonl"
@@ -77,9 +77,9 @@ async def check_vault(memory: Administering, request: Request) -> VaultOut:
     return VaultOut.of(await memory.vault.check(_vault_of(memory, request)), None)
 
 
-@router.post("/v1/vault/sync", summary="Synchronise the vault", responses=_WITHOUT_VAULTS)
+@router.post("/v1/vault/sync", summary="Sync the vault", responses=_WITHOUT_VAULTS)
 async def sync_vault(memory: Administering, request: Request) -> VaultOut:
-    """Copy changes of the vault's markdown files into the memory, and new learnings, counts of use and retirements into
+    """Copy changes in the vault's Markdown files into the memory, and new learnings, counts of use and retirements into
     the files. The vault of a workspace is the folder with its name below the server's setting `vaults`.
     """
     return VaultOut.of(await memory.vault.sync(_vault_of(memory, request)), None)

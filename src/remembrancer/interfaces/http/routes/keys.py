@@ -22,7 +22,7 @@ KeyId = Annotated[UUID, Path(description="The key's id.", examples=["01981c0e-7a
 
 @router.post("/v1/keys", status_code=HTTPStatus.CREATED, summary="Create a key")
 async def create_key(memory: Administering, body: KeyIn) -> NewKeyOut:
-    """Create a key to this workspace. Its `token` is included in this response only: the server keeps its SHA-256."""
+    """Create a key for this workspace. Its `token` is in this response only: the server keeps just its SHA-256."""
     lasting = None if body.expires_in is None else timedelta(seconds=body.expires_in)
     bound = {part: getattr(body, part) for part in BINDINGS}
     return NewKeyOut.of(await memory.keys.create(body.name, body.right, lasting, **bound), now=memory.now)
@@ -30,7 +30,7 @@ async def create_key(memory: Administering, body: KeyIn) -> NewKeyOut:
 
 @router.get("/v1/keys", summary="List the keys")
 async def keys(memory: Administering) -> KeysOut:
-    """The keys to this workspace, newest first, including expired and revoked ones, without their tokens."""
+    """The keys of this workspace, newest first, including expired and revoked ones, without their tokens."""
     return KeysOut.of(await memory.keys.list(), now=memory.now)
 
 

@@ -34,8 +34,8 @@ router = router_of("memories")
     responses=MISSING | LOCATED,
 )
 async def remember(memory: WritableMemory, body: MemoryIn, written: DerivedKey, response: Response) -> wire.MemoryOut:
-    """Store a memory. With a `topic_key` it replaces the text of this scope's memory of that topic; the previous text is
-    kept as a revision. With a `key` that is known, the existing memory is returned; 409 if it differs.
+    """Store a memory. With a `topic_key` it replaces the text of this scope's memory on that topic; the previous text
+    is kept as a revision. If the `key` is known, the existing memory is returned, or 409 if it differs.
     """
     offered: dict[str, Any] = {"key": written, **body.given()}
     kept = await memory.remember(**offered)
@@ -51,22 +51,23 @@ async def memories(
     limit: Limit = 100,
     after: After = None,
     order: Annotated[
-        MemoryOrder, Query(description="By time, importance, or when last used; then without memories never used.")
+        MemoryOrder,
+        Query(description="By time, by importance, or by last use, which leaves out memories that were never used."),
     ] = MemoryOrder.TIME,
-    oldest_first: Annotated[bool, Query(description="In the reverse order: oldest, least important first.")] = False,
+    oldest_first: Annotated[bool, Query(description="In reverse order: oldest or least important first.")] = False,
     state: Annotated[
         MemoryState, Query(description="Current, retired, ended (superseded or expired) or any memories.")
     ] = MemoryState.CURRENT,
     query: Annotated[Text | None, Query(description="Only with all of these words in one passage.")] = None,
     speaker: Annotated[
-        Name | None, Query(description="Only by this speaker: a name, or the role of who has none.")
+        Name | None, Query(description="Only by this speaker: a name, or a role for speakers without a name.")
     ] = None,
 ) -> wire.MemoryPageOut:
     """Memories, a page at a time: current ones by when they happened, newest first, unless the parameters say
     otherwise.
 
-    `next` is the cursor of the next page of the same listing. Memories kept or forgotten in the meantime do not shift
-    the pages. Episodes are listed in addition to their turns only if `kinds` names them.
+    `next` is the cursor of the next page of the same listing. Memories stored or forgotten in the meantime do not shift
+    the pages. Episodes are listed in addition to their turns only if `kinds` includes them.
     """
     page = await memory.memories(
         after=after,
@@ -92,7 +93,7 @@ async def show(memory: ReadableMemory, memory_id: MemoryId) -> wire.MemoryDetail
 @router.patch("/v1/memories/{memory_id}", summary="Edit a memory", responses=MISSING)
 async def update(memory: WritableMemory, memory_id: MemoryId, body: MemoryChangesIn) -> wire.MemoryOut:
     """Change the given fields. The previous text is kept as a revision, unless nothing changes. What was formed from
-    the memory, such as episodes and facts, stays unchanged, and so does the journal.
+    the memory, such as episodes and facts, stays as it is, and so does the journal.
 
     With `expected_revision`: 409 if the memory was changed since that revision.
     """
@@ -148,10 +149,10 @@ async def invalidate(memory: WritableMemory, memory_id: MemoryId, body: Invalida
 
 @router.post("/v1/memories/{memory_id}/feedback", summary="Give feedback on a memory", responses=MISSING)
 async def feedback(memory: WritableMemory, memory_id: MemoryId, body: FeedbackIn) -> wire.FeedbackOut:
-    """Rate a memory as helpful, unhelpful or harmful. Its confidence changes accordingly, and with it its rank in later
+    """Rate a memory as helpful, unhelpful or harmful. Its confidence changes accordingly, and so does its rank in later
     answers.
 
-    The response has its strength and status after that. Repeated bad feedback retires a memory.
+    The response has its new strength and status. Repeated bad feedback retires a memory.
     """
     strength = await memory.feedback(memory_id, body.verdict)
     return wire.FeedbackOut.of(memory_id, strength, (await memory.get(memory_id)).status)
@@ -164,7 +165,9 @@ async def curve(
     days: Annotated[float, Query(ge=0.01, le=36_500, description="How many days ahead, and at most back.")] = 180,
     points: Annotated[int, Query(ge=2, le=10_000, description="The number of evenly spaced points.")] = 181,
 ) -> wire.CurveOut:
-    """A memory's strength over time by the preset's curve, and when it falls below the threshold for faded memories."""
+    """A memory's strength over time by the preset's curve, and when it will fall below the threshold for faded
+    memories.
+    """
     return wire.CurveOut.of(await memory.health.curve(memory_id, days=days, points=points))
 
 
@@ -185,7 +188,7 @@ async def why_not(
     ] = None,
     min_score: Annotated[float, Query(ge=0, le=1, description="No hit below this score.")] = 0.0,
 ) -> WhyNotOut:
-    """Run the recall, and name the stage at which this memory dropped out, or its rank if it did not."""
+    """Run the recall, and report the stage at which this memory dropped out, or its rank if it did not."""
     found = await memory.why_not(
         memory_id,
         query,
@@ -203,6 +206,6 @@ async def why_not(
 async def link(memory: WritableMemory, body: RelationIn) -> wire.RelationOut:
     """Relate one memory to another. Repeating it sets the weight again.
 
-    It does not change which of the two is valid: `supersede` does.
+    It does not change which of the two is valid; `supersede` does.
     """
     return wire.RelationOut.of(await memory.link(body.source, body.target, body.kind, body.weight))

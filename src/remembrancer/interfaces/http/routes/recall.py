@@ -43,7 +43,7 @@ async def recall(request: Request, memory: ReadableMemory, principal: Authentica
 
     With `render` the response also has a prompt block of the hits, marked as untrusted, and one of the pinned memories.
     Unless `keep` stores the answer, or `mark` or the preset says that the hits count as retrieved, this only reads:
-    report what was shown or used to `/v1/exposures`.
+    report to `/v1/exposures` what was shown or used.
     """
     writes = principal.right.allows(Right.WRITE)
     if body.mark and not writes:
@@ -55,7 +55,7 @@ async def recall(request: Request, memory: ReadableMemory, principal: Authentica
     return _answered(answer, render=body.render, max_chars=body.max_chars, detail=body.detail)
 
 
-@router.get("/v1/recalls/{recall_id}", summary="Get a kept answer again", responses=MISSING)
+@router.get("/v1/recalls/{recall_id}", summary="Get a stored answer again", responses=MISSING)
 async def replay(
     memory: ReadableMemory,
     recall_id: RecallId,
@@ -66,10 +66,10 @@ async def replay(
     ] = BLOCK_CHARS,
     detail: Annotated[Detail, Query(description="How much of the transcripts the block includes.")] = Detail.AUTO,
 ) -> RecallOut:
-    """An answer that `/v1/recall` kept: the same hits with the same scores and, under the same preset, the same blocks,
-    whatever was written since. The memories are as they were then.
+    """An answer that `/v1/recall` stored: the same hits with the same scores and, under the same preset, the same
+    blocks, whatever was written since. The memories are as they were then.
 
-    What was erased since, or may not be seen by this caller, is left out; `degraded.replay` says how much.
+    What was erased since, or what this caller may not see, is left out; `degraded.replay` says how much.
     `timings_ms`, `terms`, `legs` and `embedded` are empty.
     """
     answer = await memory.recalls.replay(recall_id)
@@ -79,11 +79,11 @@ async def replay(
 @router.delete(
     "/v1/recalls/{recall_id}",
     status_code=HTTPStatus.NO_CONTENT,
-    summary="Delete a kept answer",
+    summary="Delete a stored answer",
     responses=MISSING,
 )
 async def drop_recall(memory: WritableMemory, recall_id: RecallId) -> None:
-    """Remove a kept answer. The memories in it stay."""
+    """Delete a stored answer. The memories in it stay."""
     if not await memory.recalls.drop(recall_id):
         raise NotFound("recall", recall_id)
 

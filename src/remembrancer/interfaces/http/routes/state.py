@@ -34,7 +34,7 @@ async def memory_health(
     ] = 0,
 ) -> MemoryHealthOut:
     """The latest snapshot, which the health job takes daily: a score from 0 to 100, its metrics, and how to improve the
-    weakest metric. `latest` is null if no snapshot was taken yet.
+    weakest metric. `latest` is null if no snapshot has been taken yet.
     """
     latest = await memory.health.latest(of_crew)
     past = await memory.health.history(of_crew, history) if history else None

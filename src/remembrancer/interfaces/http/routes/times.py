@@ -40,5 +40,5 @@ async def fading(
 
 @router.get("/v1/decay", summary="List memories by their strength")
 async def decay(memory: ReadableMemory, limit: Limit = 20) -> DecayForecastsOut:
-    """Current memories, weakest first, each with the time when it falls below the threshold for faded memories."""
+    """Current memories, weakest first, each with the time when it will fall below the threshold for faded memories."""
     return DecayForecastsOut.of(await memory.health.decay(limit=limit))
