@@ -61,7 +61,7 @@ def test_a_memory_is_judged_and_the_judgement_counted(page: Page, memory: Browse
 def test_a_memory_is_forgotten_and_restored(page: Page, memory: Browsed) -> None:
     page.open(f"/memories/{memory.episode}").follow("button.danger")
     page.until("document.querySelector('[role=status]')")
-    assert "It is forgotten" in page.text("[role=status]")
+    assert "It was forgotten" in page.text("[role=status]")
     page.follow("form[action$='/restore'] button")
     page.until("location.search.includes('restored')")
     assert page.all(".badge.is-bad") == []

@@ -18,7 +18,7 @@ def pressed(page: Page, *keys: str) -> Page:
 
 def test_the_first_stop_skips_to_the_contents(page: Page) -> None:
     page.open("/jobs").tab()
-    assert page.browser.switch_to.active_element.text == "Skip to the contents"
+    assert page.browser.switch_to.active_element.text == "Skip to the content"
     page.press(Keys.ENTER)
     page.until("document.activeElement.id === 'main'")
 

@@ -33,10 +33,10 @@ def test_a_memory_is_added_edited_pinned_and_listed_as_a_preference(page: Page) 
     page.one("[name=importance]").clear()
     page.one("[name=importance]").send_keys("0.7")
     page.follow("main form .primary")
-    assert "It is added" in page.text("[role=status]")
+    assert "It was added" in page.text("[role=status]")
     page.follow("main a[href$='/edit']").one("[name=text]").send_keys(", and no coffee")
     page.follow("main form .primary")
-    assert (page.text(".text"), "It is saved" in page.text("[role=status]")) == (
+    assert (page.text(".text"), "It was saved" in page.text("[role=status]")) == (
         f"Ana likes tea {name}, and no coffee",
         True,
     )
@@ -58,7 +58,7 @@ def test_several_memories_are_selected_with_the_keyboard_and_erased_with_a_recei
     page.press(Keys.SPACE).press(Keys.ARROW_DOWN).press(Keys.SPACE)
     assert page.text("[data-selected-count]") == "2 selected"
     page.press(Keys.ESCAPE)
-    assert page.text("[data-selected-count]") == "Tick the memories to change."
+    assert page.text("[data-selected-count]") == "Select the memories to change."
     page.one("[data-select-all]").click()
     page.follow("button[value=forget]")
     assert ("3 memories forgotten." in page.text("[role=status]"), rows(page)) == (True, [])

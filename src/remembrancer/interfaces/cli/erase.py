@@ -94,11 +94,11 @@ def _receipt(answer: ErasureOut) -> Renderables:
         yield Text(f"Erased by {one_line(answer.by)} on {minute(answer.at)} UTC: {_asked(answer.asked)}", style="bold")
         yield indented(RowReference(answer.id), 2)
     yield facts([(ERASED_ROWS.get(kind, kind), f"{number:,}") for kind, number in answer.counts.items() if number])
-    yield from _ids("Derived from it, and erased too", answer.derived)
-    yield from _ids("Rewritten without it", answer.rebuilt)
-    yield from _ids("Recalled again, because their successors are erased", answer.restored)
+    yield from _ids("Derived from what was erased, and erased too", answer.derived)
+    yield from _ids("Rewritten without what was erased", answer.rebuilt)
+    yield from _ids("Recalled again, because their successors were erased", answer.restored)
     yield from _ids("To be processed again", answer.requeued)
-    yield from _ids("Kept: derived from the erased ones, but with other content", answer.kept_sources)
+    yield from _ids("Kept: sources of what was erased, because they say something else", answer.kept_sources)
     yield from _ids(
         "Kept, although it contains one of the texts word for word: erase it too if you mean it", answer.repeated
     )

@@ -29,7 +29,7 @@ _TITLES: Final = {
     HTTPStatus.BAD_REQUEST: "Invalid request",
     HTTPStatus.FORBIDDEN: "Not allowed",
     HTTPStatus.NOT_FOUND: "Nothing here",
-    HTTPStatus.CONFLICT: "Changed meanwhile",
+    HTTPStatus.CONFLICT: "Changed in the meantime",
     HTTPStatus.SERVICE_UNAVAILABLE: "Busy",
 }
 

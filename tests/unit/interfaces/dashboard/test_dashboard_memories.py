@@ -137,7 +137,7 @@ def test_memories_that_could_not_be_changed_are_listed_with_the_reason() -> None
         return answer.text, (await served.memory.get(kept[2].id)).tags
 
     page, tags = done(steps)
-    assert "1 memory pinned. 2 memories not" in page
+    assert "1 memory pinned. 2 memories could not be changed" in page
     assert "is superseded by" in page
     assert f"no memory {NOBODY} here" in page
     assert tags == ("pinned",)
@@ -240,7 +240,7 @@ def test_an_edit_of_a_memory_that_was_changed_meanwhile_keeps_what_was_typed() -
 
     answer, before, after = done(steps)
     assert (answer.status_code, before, after) == (409, "changed by another", "Ana likes tea")
-    assert "It was changed meanwhile" in answer.text
+    assert "It was changed in the meantime" in answer.text
     assert "Ana likes tea" in answer.text
 
 

@@ -234,7 +234,7 @@ def test_candidates_that_were_held_back_are_offered_with_their_stage() -> None:
         return (await served.http.get("/search?q=deploy+failed&limit=1", headers=HTML)).text
 
     page = asked(steps)
-    assert "These came nearest, and were held back:" in page
+    assert "These came closest, but were held back:" in page
     assert "below the limit · why not?" in page
 
 

@@ -85,7 +85,7 @@ function address() {
 
 function tell(words) {
   state.textContent = words;
-  button.textContent = paused ? "Go on" : "Pause";
+  button.textContent = paused ? "Resume" : "Pause";
   bar.toggleAttribute("data-paused", source === null);
 }
 
@@ -103,7 +103,7 @@ function start() {
   source.addEventListener("message", take);
   source.addEventListener("error", () => {
     // The browser tries again by itself, unless it was refused for good.
-    if (source?.readyState === EventSource.CLOSED) stop("Not live: the stream has ended. Load the page again.");
+    if (source?.readyState === EventSource.CLOSED) stop("Not live: the stream has ended. Reload the page.");
     else tell("Connecting again…");
   });
 }
@@ -114,7 +114,7 @@ button.addEventListener("click", () => {
   else start();
 });
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) stop("Paused while it is not in sight");
+  if (document.hidden) stop("Paused while the page is hidden");
   else start();
 });
 addEventListener("pagehide", () => stop("Paused"));

@@ -11,7 +11,7 @@ if (form) {
 
   const show = () => {
     const chosen = boxes.filter((box) => box.checked).length;
-    if (count) count.textContent = chosen ? `${chosen} selected` : "Tick the memories to change.";
+    if (count) count.textContent = chosen ? `${chosen} selected` : "Select the memories to change.";
     all.checked = chosen === boxes.length;
     all.indeterminate = chosen > 0 && chosen < boxes.length;
     for (const action of actions) action.disabled = chosen === 0;

@@ -17,7 +17,7 @@ async function load(part) {
     again.type = "button";
     again.textContent = "Try again";
     again.addEventListener("click", () => {
-      waiting.textContent = "Working it out…";
+      waiting.textContent = "Loading…";
       load(part);
     });
     waiting.append(again);

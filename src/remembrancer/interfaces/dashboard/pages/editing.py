@@ -47,7 +47,7 @@ async def add(visit: WritingVisit, form: SubmittedText) -> Response:
     except InvalidInput as error:
         return _new(visit, values, _errors(error), HTTPStatus.BAD_REQUEST)
     except Conflict:
-        problem = "This form has already added a memory, with other contents. Send it again to add this one too."
+        problem = "This form has already added a memory with other contents. Send it again to add this one too."
         return _new(visit, {**values, "key": str(uuid4())}, {"form": problem}, HTTPStatus.CONFLICT)
     return RedirectResponse(visit.link(f"/memories/{kept.id}", done="added"), HTTPStatus.SEE_OTHER)
 
@@ -74,7 +74,7 @@ async def edit(visit: WritingVisit, memory_id: str, form: SubmittedText) -> Resp
         problem = (
             f"It is superseded by {memory.superseded_by}, and can no longer be edited."
             if memory.superseded_by
-            else "It was changed meanwhile. Below is what you typed; saving again replaces what it says now."
+            else "It was changed in the meantime. Below is what you typed; saving again replaces its current text."
         )
         told = {**values, "revision": str(memory.revision)}
         return _edit(visit, memory, told, {"form": problem}, HTTPStatus.CONFLICT)
@@ -97,7 +97,7 @@ def _check_same(kept: Memory, fields: dict[str, Any]) -> None:
     """Raises Conflict if the memory stored under the key of the form has other contents than the form."""
     told = (kept.title, kept.kind, set(kept.tags), kept.strength.importance)
     if told != (fields["title"], fields["kind"], set(fields["tags"]), fields["importance"]):
-        raise Conflict("the form was sent before, with other contents")
+        raise Conflict("the form was already sent with other contents")
 
 
 def _new(visit: Visit, values: dict[str, str], errors: dict[str, str], status: HTTPStatus) -> HTMLResponse:

@@ -27,10 +27,10 @@ MOST: Final = 200
 LISTED: Final = 100
 NAMED: Final = {
     "derived": "Derived from them, and erased too",
-    "rebuilt": "Written again without them",
-    "restored": "Recalled again, because what superseded them is erased",
+    "rebuilt": "Rewritten without them",
+    "restored": "Recalled again, because what superseded them was erased",
     "requeued": "To be processed again",
-    "kept_sources": "Kept: they were derived from, but say something else",
+    "kept_sources": "Kept: sources of what was erased, because they say something else",
     "repeated": "Kept, although they contain one of the texts word for word: erase them too if you mean it",
 }
 """The lists of ids of a receipt that concern other memories."""

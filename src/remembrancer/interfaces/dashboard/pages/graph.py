@@ -95,7 +95,7 @@ def _own_page(visit: Visit, node: Node) -> tuple[str, str]:
     """The address of the page about a node, and what it is."""
     match node.kind:
         case NodeKind.SPEAKER:
-            return visit.link("/journal", actor=node.key), "all that was said, in the journal"
+            return visit.link("/journal", actor=node.key), "everything said, in the journal"
         case NodeKind.NAME:
             return visit.link("/search", q=node.key), "search for it"
         case NodeKind.CONVERSATION:

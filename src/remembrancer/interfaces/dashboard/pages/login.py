@@ -41,7 +41,7 @@ async def login(request: Request, form: SubmittedForm) -> Response:
     token = form.get("key", "").strip()
     key = await memory.keys.find(token) if 0 < len(token) <= MAX_TOKEN_CHARS else None
     if key is None:
-        return _form(wanted, HTTPStatus.UNAUTHORIZED, "This key is not valid here: unknown, expired or revoked.")
+        return _form(wanted, HTTPStatus.UNAUTHORIZED, "This key is not valid here: it is unknown, expired or revoked.")
     answer = RedirectResponse(wanted, HTTPStatus.SEE_OTHER)
     answer.set_cookie(
         COOKIE,

@@ -25,11 +25,11 @@ DONE: Final = {
     Feedback.HELPFUL.value: "Noted: it was helpful.",
     Feedback.UNHELPFUL.value: "Noted: it was not helpful.",
     Feedback.HARMFUL.value: "Noted: it was harmful.",
-    "forgotten": "It is forgotten: kept, but not recalled. You can restore it.",
-    "restored": "It is restored, and recalled again.",
-    "added": "It is added, and recalled from now on.",
-    "edited": "It is saved. What it said before is kept below.",
-    "pinned": "It is pinned: it is in every answer, and does not fade.",
+    "forgotten": "It was forgotten: it is kept, but not recalled. You can restore it.",
+    "restored": "It was restored, and is recalled again.",
+    "added": "It was added, and is recalled from now on.",
+    "edited": "It was saved. The earlier version is kept below.",
+    "pinned": "It is pinned: it is part of every answer, and does not fade.",
     "unpinned": "It is no longer pinned.",
 }
 
