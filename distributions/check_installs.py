@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
 from embedding_server import EmbeddingServer  # noqa: E402  its folder is found above
 from llm_server import LlmServer  # noqa: E402
 from ollama_server import OllamaServer  # noqa: E402
+from postgres_server import serving  # noqa: E402
 from rerank_server import RerankServer  # noqa: E402
 
 DIST: Final = ROOT / "dist"
@@ -152,6 +153,11 @@ def reranked(place: Place) -> str:
         return f"recall: the reranker was called {len(server.asked)} times"
 
 
+def in_postgresql(place: Place) -> str:
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as schemas:
+        return place.recall(REMEMBRANCER_EMBEDDER="none", REMEMBRANCER_DB=schemas.take()) + ", from PostgreSQL"
+
+
 def with_a_language_model(place: Place) -> str:
     with LlmServer(always={"title": "Deploy"}) as server:
         chosen = {"REMEMBRANCER_LLM": "openai:m", "REMEMBRANCER_LLM_URL": server.url("openai"), "OPENAI_API_KEY": "k"}
@@ -204,6 +210,7 @@ USES: Final[Mapping[str, Use]] = {
     "ollama": by_ollama,
     "remote": by_a_service,
     "rerank": reranked,
+    "postgres": in_postgresql,
     "llm": with_a_language_model,
     "vault": with_a_vault,
     "plot": with_a_picture,
