@@ -200,6 +200,6 @@ def test_jobs_shows_a_text_that_could_not_be_embedded_with_its_reason(
     cli("maintain", "--only", "index", *arguments)
     shown = " ".join(cli.done("jobs", *arguments).out.split())
     assert "index: 1 piece of work put off" in shown
-    assert f"{told['id']}: failed once, tried again from" in shown
+    assert f"{told['id'][-8:]}: failed once, tried again from" in shown
     assert "“a poison”" in shown
     assert "cannot read that" in shown

@@ -208,7 +208,7 @@ def test_a_preset_object_overrides_one_named_in_the_environment(monkeypatch: pyt
         ({"llm": 5}, r"^llm: 5 .*an object with a LanguageModel's methods"),
         ({"llm": "openai:m"}, r"^llm_key: None .*an API key"),
         ({"reranker": "http://localhost/rerank"}, r"^reranker_model: None "),
-        ({"url": "postgresql://localhost/a"}, r"^db: "),
+        ({"url": "mysql://localhost/a"}, r"^db: "),
         ({"settings": {"colour": "red"}}, r"^colour: 'red' .*one of the settings"),
     ],
 )

@@ -11,16 +11,23 @@ from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Priority, Role, Severity
 from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, RecordedPage
+from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
 from remembrancer.facade.view import MAX_LISTED, Identifier, View, from_arguments, listed
 
 if TYPE_CHECKING:
-    from remembrancer.domain.scope import Scope
     from remembrancer.engine.conversations import ConversationExcerpt, ConversationPage
     from remembrancer.engine.journal import EventFilters
 
 MOST_AROUND: Final = 1_000
 """The most events that `conversation` gives before and after one."""
+
+
+def _a_scope(argument: str, value: object) -> Scope:
+    if not isinstance(value, Scope):
+        raise InvalidInput(argument, value, "a Scope, as of a memory or an event")
+    return value
 
 
 class AsyncJournalApi(View):
@@ -100,7 +107,8 @@ class AsyncJournalApi(View):
         """The titles of conversations, as in `conversations`. `scopes`: those of memories or events; the ones without a
         session are left out.
         """
-        return await engine.conversations.titles(self._ctx, self._reader(), frozenset(scopes))
+        known = validation.any_of("scopes", scopes, _a_scope) or frozenset[Scope]()
+        return await engine.conversations.titles(self._ctx, self._reader(), known)
 
     async def conversation(self, event_id: Identifier, *, before: int = 20, after: int = 20) -> ConversationExcerpt:
         """The conversation that an event was recorded in: the event, and up to `before` and `after` events around it

@@ -301,7 +301,7 @@ class ChangesContract(StoreSuite):
         assert {one: vector.tolist() for one, vector in vectors.items()} == {OWL.id: a_vector(3, 4).tolist()}
         found, states = await store.read(lambda view: view.states(READER, EVERYTHING))
         expected = await store.states(READER, EVERYTHING)
-        assert found == expected[0]
+        assert list(found) == list(expected[0])
         assert_same_states(states, expected[1])
 
     async def test_an_exception_of_the_function_is_raised(self, store: Store) -> None:
