@@ -234,7 +234,7 @@ class Settings:
     embedder_keys: tuple[Secret, ...] = _setting(
         (),
         _keys,
-        "the embedder's API keys, separated by commas: the first, and those for when it is refused or limited",
+        "the embedder's API keys, separated by commas; `embedder_rotation` says how they are used",
     )
     embedder_rotation: Literal["failover", "round-robin"] = _setting(
         "failover", _one_of("failover", "round-robin"), "how several keys are used"
@@ -309,7 +309,7 @@ class Settings:
     rate_limit: float = _setting(
         100.0,
         _number(most=1_000_000),
-        "sustained requests per second and key; 0: unlimited",
+        "sustained requests per second per key; 0: unlimited",
     )
     max_connections: int = _setting(
         1000,
@@ -322,7 +322,9 @@ class Settings:
         "the maximum number of open connections per address (of IPv6: per network of 64 bits)",
     )
     trusted_proxies: str = _setting(
-        "", _peers, "addresses or networks, by commas, whose X-Forwarded-For and X-Forwarded-Proto the server believes"
+        "",
+        _peers,
+        "addresses or networks, separated by commas, whose X-Forwarded-For and X-Forwarded-Proto the server trusts",
     )
     header_timeout: float = _setting(
         10.0, _number(above=0, most=3600), "the time limit for a request's headers, in seconds"

@@ -178,7 +178,7 @@ def test_a_file_cut_at_any_line_is_refused(exported: Path) -> None:
 def test_a_file_cut_within_a_line_is_refused_by_the_line(exported: Path) -> None:
     cut = exported.with_name("changed.jsonl")
     cut.write_bytes(exported.read_bytes()[:-5])
-    refused(cut, rf"changed\.jsonl:{len(lines(exported))}: .*one JSON object a line")
+    refused(cut, rf"changed\.jsonl:{len(lines(exported))}: .*one JSON object per line")
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_wrong_header_is_refused_by_its_line(exported: Path, header: str) -> N
 @pytest.mark.parametrize("line", ["not json", "", "[1]", "null", '{"a":', "[" * 100_000, '{"n":' + "9" * 5000 + "}"])
 def test_a_line_that_is_no_row_is_refused_by_its_number(exported: Path, line: str) -> None:
     refused(
-        rewritten(exported, lambda all_: [*all_[:3], line, *all_[3:]]), r"changed\.jsonl:4: .*one JSON object a line"
+        rewritten(exported, lambda all_: [*all_[:3], line, *all_[3:]]), r"changed\.jsonl:4: .*one JSON object per line"
     )
 
 

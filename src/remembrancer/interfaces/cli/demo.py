@@ -243,16 +243,16 @@ def _page(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
         yield Text(answer.question, style="bold")
         yield _firsts(answer, turns)
     yield ""
-    yield Text(f"The six are chosen from {demo.totals[0].answerable} such questions. Over all of these, the answer is")
+    yield Text(f"The six were chosen from {demo.totals[0].answerable} such questions. Over all of these, the answer is")
     yield from _shares(demo)
     for hit in demo.answers[0].recall.hits[:1]:
         yield ""
-        yield Text.assemble("Why the memory finds this for: ", (demo.answers[0].question, "bold"))
+        yield Text.assemble("Why the memory ranks this first for: ", (demo.answers[0].question, "bold"))
         yield Shorter(said(hit), lines=2)
         yield Signs(Text(f"→ {one_line(hit.explanation.reason)}", style="cyan"))
     yield ""
     silent = next(answer for answer in demo.answers if not answer.gold)
-    yield Text.assemble("Nobody has said: ", (silent.question, "bold"))
+    yield Text.assemble("Nothing answers: ", (silent.question, "bold"))
     yield _firsts(silent, turns)
     others = ", ".join(f"{one.system} {one.silent}" for one in demo.totals)
     yield Text(f"Of {demo.totals[0].unanswerable} such questions, left unanswered: {others}", style="dim")

@@ -63,7 +63,7 @@ def test_more_files_than_a_vault_may_have_are_refused(tmp_path: Path, monkeypatc
     monkeypatch.setattr(folder, "MAX_FILES", 1)
     for name in ("a.md", "b.md"):
         (tmp_path / name).touch()
-    with pytest.raises(InvalidInput, match="at most 1 markdown files"):
+    with pytest.raises(InvalidInput, match="at most 1 Markdown files"):
         scan(a_vault(tmp_path))
 
 
