@@ -80,7 +80,7 @@ def test_a_memory_of_one_topic_told_by_two_at_once_is_one(url: str) -> None:
         def tell(number: int) -> None:
             (one, two)[number % 2].remember(f"Sprint {number}", topic_key="sprint")
 
-        list(threads.map(tell, range(40)))
+        list(threads.map(tell, range(20)))
         assert len([memory for memory in one.recent(limit=100) if memory.superseded_by is None]) == 1
 
 
