@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -198,23 +198,22 @@ def plain(text: str) -> str:
 
 
 def quoter(
-    texts: Iterable[str], words: Collection[str], tokens_of: Callable[[str], Iterable[str]]
+    texts: Iterable[str], is_gone: Callable[[str], bool], tokens_of: Callable[[str], Iterable[str]]
 ) -> Callable[[str], bool]:
     """A predicate: whether a log line quotes one of the erased `texts`.
 
     A line quotes a text if it equals it, contains it, or is contained in it (both of at least `LEAST_QUOTED_CHARS`
-    characters), or if `tokens_of(line)` contains one of `words`, the tokens that occur in erased texts only.
+    characters), or if `tokens_of(line)` contains a token that occurs in erased texts only (`is_gone`).
     """
     gone = {plain(text) for text in texts}
     long = [text for text in gone if len(text) >= LEAST_QUOTED_CHARS]
     together = "\0".join(long)
-    alone = frozenset(words)
 
     def quotes(line: str) -> bool:
         said = plain(line)
         if not said or said == ERASED:
             return False
-        if said in gone or not alone.isdisjoint(tokens_of(said)):
+        if said in gone or any(map(is_gone, tokens_of(said))):
             return True
         return len(said) >= LEAST_QUOTED_CHARS and (said in together or any(text in said for text in long))
 

@@ -99,7 +99,7 @@ def erase(rows: Rows, removal: erasure.Removal, receipt: erasure.Erasure) -> era
         "kept_recalls",
     )
     words = {token for text in texts for token in _words(text, analyse)} - _remaining_words(rows, analyse)
-    counts["quotations"] += _redact(rows, erasure.quoter(texts, words, lambda line: _words(line, analyse)))
+    counts["quotations"] += _redact(rows, erasure.quoter(texts, words.__contains__, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
     kinds += (
         "past_states",

@@ -4,7 +4,8 @@ repeat an erased text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Final
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from remembrancer.domain.erasure import ERASED, LEAST_QUOTED_CHARS, plain, quote
 from remembrancer.domain.memory import Analyse, Cue
 from remembrancer.domain.scope import Scope
 
-WORDS_TO_MATCH: Final = 12
+WORDS_TO_MATCH: Final = 6
 """Candidates for a repeated text contain this many of its words; they are then compared with the whole text."""
 _LOGS: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("exposures", "query", "memory IN (SELECT n FROM memories WHERE workspace = ?)", ""),
@@ -32,35 +33,31 @@ _LOGS: Final[tuple[tuple[str, str, str, str], ...]] = (
 """
 
 
-def _tokens(texts: Iterable[str], analyse: Analyse) -> list[str]:
-    return list(dict.fromkeys(token for text in texts for token in _words(text, analyse)))
-
-
 def _words(text: str, analyse: Analyse) -> tuple[str, ...]:
     return analyse(Cue(memory_id=UUID(int=0), ordinal=0, text=text)).tokens
 
 
-def _words_found_nowhere_else(connection: Connection, scope: Scope, tokens: Iterable[str]) -> list[str]:
-    """The words that no remaining text of the workspace contains."""
+def _only_in(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> Callable[[str], bool]:
+    """A predicate: whether a word occurs in these erased texts, and in no remaining text of the workspace."""
+    erased = frozenset(word for text in texts for word in _words(text, analyse))
     dialect = connection.dialect
     found = " OR ".join(
         f"EXISTS (SELECT 1 FROM {dialect.matches(table)} f JOIN {table} c ON c.n = f.n WHERE c.workspace = ?)"
         for table in INDEXED
     )
-    return [
-        token
-        for token in tokens
-        if not connection.execute(
-            f"SELECT {found}", (dialect.all_of([frozenset({token})]), scope.workspace) * len(INDEXED)
-        ).get
-    ]
+
+    @cache
+    def is_gone(word: str) -> bool:
+        bindings = (dialect.all_of([frozenset({word})]), scope.workspace) * len(INDEXED)
+        return word in erased and not connection.execute(f"SELECT {found}", bindings).get
+
+    return is_gone
 
 
 def redact(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> int:
     """Replace by `ERASED` each log text that quotes an erased text. Returns the number of rows."""
     texts = list(texts)
-    alone = _words_found_nowhere_else(connection, scope, _tokens(texts, analyse))
-    quotes = quoter(texts, alone, lambda line: _words(line, analyse))
+    quotes = quoter(texts, _only_in(connection, scope, texts, analyse), lambda line: _words(line, analyse))
     redacted = 0
     for table, column, of_workspace, key in _LOGS:
         lines = connection.execute(
@@ -87,7 +84,8 @@ def repeated(connection: Connection, scope: Scope, texts: Iterable[str], analyse
     dialect = connection.dialect
     found: set[bytes] = set()
     for text in texts:
-        words = list(dict.fromkeys(_words(text, analyse)))[:WORDS_TO_MATCH]
+        # Longer words are rarer: fewer rows contain them all.
+        words = sorted(dict.fromkeys(_words(text, analyse)), key=len, reverse=True)[:WORDS_TO_MATCH]
         wanted = plain(text)
         if not words or len(wanted) < LEAST_QUOTED_CHARS:
             continue

@@ -90,7 +90,7 @@ def test_the_pages_of_the_table_are_the_whole_list() -> None:
             path = unescape(onward[1]) if onward else ""
         return lengths
 
-    assert asked(steps) == [50, 10]
+    assert asked(steps) == [30, 30]
 
 
 @pytest.mark.parametrize(

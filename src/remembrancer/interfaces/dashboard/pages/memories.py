@@ -26,7 +26,7 @@ from remembrancer.values import dataclass
 
 router = APIRouter(route_class=PageRoute)
 
-PAGE: Final = 50
+PAGE: Final = 30
 SELECTED: Final = 200
 """The most memories of one bulk action."""
 FILTERS: Final = ("q", "kinds", "who", "state", "tags", "in_session", "since", "until", "sort")
