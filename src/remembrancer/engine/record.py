@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -56,7 +56,9 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
         if 4 * len(draft.text) > bound:
             validation.text("text", draft.text, max_bytes=bound)
     now = ctx.clock()
-    events = [(event_of(ctx, scope, draft, now), draft) for draft in drafts]
+    # Events without a time happened now, one after the other: a listing by time keeps their order.
+    times = [now - timedelta(microseconds=later) for later in reversed(range(len(drafts)))]
+    events = [(event_of(ctx, scope, draft, now, at=at), draft) for draft, at in zip(drafts, times, strict=True)]
     return await ctx.store.append(scope, await _entries(ctx, events))
 
 
@@ -199,8 +201,18 @@ def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
     return memory_of_draft(draft, scope=scope, identifier=ctx.new_id(now), now=now)
 
 
-def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, identifier: UUID | None = None) -> Event:
-    """The event, recorded at `now`, with the given id or a new one."""
+def event_of(
+    ctx: Context,
+    scope: Scope,
+    draft: EventDraft,
+    now: datetime,
+    *,
+    identifier: UUID | None = None,
+    at: datetime | None = None,
+) -> Event:
+    """The event, recorded at `now`, with the given id or a new one. `at`: when it happened if the draft has no time;
+    None: now.
+    """
     role = Role(draft.role)
     return copied(
         draft,
@@ -208,7 +220,7 @@ def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, id
         id=identifier or ctx.new_id(now),
         scope=scope if draft.session is None else scope.narrowed(session=draft.session),
         seq=0,  # the store assigns the position in the stream
-        occurred_at=draft.occurred_at or now,
+        occurred_at=draft.occurred_at or at or now,
         recorded_at=now,
         role=role,
         origin=origin_of(role),

@@ -249,7 +249,10 @@ class AsyncRemembrancer(View):
         return (await self.observe_many([draft]))[0]
 
     async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
-        """Record events in order, all or none. A mapping has the arguments of an EventDraft. At most 10,000."""
+        """Record events in order, all or none. A mapping has the arguments of an EventDraft. At most 10,000.
+
+        Events without a time get consecutive times, a microsecond apart; the last one happened now.
+        """
         given = list(validation.several("events", events))
         drafts = _drafts(given) if len(given) <= FEW_EVENTS else await asyncio.to_thread(_drafts, given)
         for draft in drafts:

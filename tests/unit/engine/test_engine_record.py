@@ -114,6 +114,12 @@ def test_a_batch_is_returned_in_its_order(rem: Remembrancer) -> None:
     assert [event.text for event in rem.observe_many(EventDraft(text=text) for text in texts)] == texts
 
 
+def test_a_batch_without_times_is_listed_in_its_order(rem: Remembrancer) -> None:
+    texts = [f"line {number}" for number in range(12)]
+    rem.observe_many([{"text": text} for text in texts])
+    assert [memory.text for memory in rem.recent(limit=12)] == texts[::-1]
+
+
 def test_no_events_are_recorded_where_there_are_none(rem: Remembrancer) -> None:
     assert rem.observe_many([]) == ()
 
