@@ -68,9 +68,10 @@ def test_spans_are_ordered_and_do_not_overlap(text: str, now: datetime) -> None:
 
 @given(jumbles, distances, jumbles)
 def test_anchored_times_quote_the_text(before: str, distance: str, after: str) -> None:
-    found = anchored(f"{before} {distance} the wedding {after}")
+    text = f"{before} we ate {distance} the wedding {after}"  # not a verb that takes `after`, such as "call"
+    found = anchored(text)
     assert found is not None
-    assert found.text == f"{before} {distance} the wedding {after}"[found.start_offset : found.end_offset]
+    assert found.text == text[found.start_offset : found.end_offset]
 
 
 @given(distances, jumbles)
