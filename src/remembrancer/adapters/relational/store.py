@@ -151,14 +151,10 @@ class RelationalStore:
         return await self.database.read(lambda connection: work(RelationalView(connection)), longer=True)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        return await self.database.write(
-            lambda c: relational.journal.append(c, scope, entries, self._analyse), workspace=scope.workspace
-        )
+        return await self._write(scope, lambda c: relational.journal.append(c, scope, entries, self._analyse))
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        return await self.database.write(
-            lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse), workspace=scope.workspace
-        )
+        return await self._write(scope, lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse))
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, token_embeddings: bool = False
@@ -177,17 +173,13 @@ class RelationalStore:
         return await self.database.read(work)
 
     async def drop_vectors(self, scope: Scope, model: str) -> int:
-        dropped = await self.database.write(
-            lambda c: relational.embeddings.drop_vectors(c, scope, model), workspace=scope.workspace
-        )
+        dropped = await self._write(scope, lambda c: relational.embeddings.drop_vectors(c, scope, model))
         for token_embeddings in (False, True):
             self._swept.pop((scope.workspace, model, token_embeddings), None)
         return dropped
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
-        return await self.database.write(
-            lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse), workspace=scope.workspace
-        )
+        return await self._write(scope, lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
         if not await self.database.read(lambda c: relational.tracing.is_due(c, scope)):
@@ -212,9 +204,7 @@ class RelationalStore:
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
         adding = relational.importing.import_rows
-        return await self.database.write(
-            lambda c: adding(c, scope, rows, self._analyse, dry_run), workspace=scope.workspace
-        )
+        return await self._write(scope, lambda c: adding(c, scope, rows, self._analyse, dry_run))
 
     async def backup(self, path: Path, *, on_pages: OnPages | None = None) -> BackupReport:
         async with self.database.snapshot() as snapshot:

@@ -1,4 +1,4 @@
-"""The tables, made and migrated by the same statements as SQLite's. The first version on PostgreSQL is 20."""
+"""Creates and migrates the tables, with SQLite's statements translated. The oldest version on PostgreSQL is 20."""
 
 from __future__ import annotations
 
