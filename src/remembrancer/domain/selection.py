@@ -86,3 +86,18 @@ def _holds(metadata: Mapping[str, JsonValue], key: str, value: JsonScalar) -> bo
         return False
     held = metadata[key]
     return isinstance(held, bool) is isinstance(value, bool) and held == value
+
+
+def value_key(key: str, value: JsonScalar) -> tuple[str, str, str]:
+    """A tuple that is the same for two metadata values exactly if `Filter.metadata` takes them for equal. For hashes:
+    Python's own of -1 and -2 are equal, and a number is the same whether it is whole by its type or by its value.
+    """
+    match value:
+        case None | bool():
+            return "constant", key, str(value)
+        case float() if value.is_integer():
+            return "number", key, str(int(value))
+        case int() | float():
+            return "number", key, str(value)
+        case str():
+            return "text", key, value

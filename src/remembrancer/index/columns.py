@@ -13,6 +13,7 @@ from remembrancer.domain.candidates import States
 from remembrancer.domain.instants import micros
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Level, Reach, Reader, Visibility
+from remembrancer.domain.selection import value_key
 from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.index.growing import GrowingArray, Number
@@ -240,17 +241,5 @@ def _tag_label(tag: str) -> int:
 
 
 def _value_label(key: str, value: JsonScalar) -> int:
-    """A 64-bit hash of a metadata value, valid in this process only. Collision probability: 1 in 10^19 for each pair.
-
-    Equal numbers have equal hashes, and true differs from 1. A number is hashed by its digits, because Python's hashes
-    of -1 and -2 are equal.
-    """
-    match value:
-        case None | bool():
-            return hash(("constant", key, str(value)))
-        case float() if value.is_integer():
-            return hash(("number", key, str(int(value))))
-        case int() | float():
-            return hash(("number", key, str(value)))
-        case str():
-            return hash(("text", key, value))
+    """A 64-bit hash of a metadata value, valid in this process only. Collision probability: 1 in 10^19 a pair."""
+    return hash(value_key(key, value))

@@ -168,6 +168,10 @@ class ChangeFeed(Protocol):
         """The token embeddings of these cues, as in `CueVector.token_embeddings`; cues without any are left out."""
         ...
 
+    def erased(self, scope: Scope, *, after: int) -> frozenset[UUID]:
+        """The memories that erasures with a number above `after` removed, or rebuilt without the erased text."""
+        ...
+
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> Sequence[int]:
         """The refs of the workspace's cues whose tokens contain these words next to each other, in this order. Cues of
         other revisions may be among them.

@@ -66,6 +66,10 @@ class ReferenceView:
         stored = {ref: vectors[ref, model].token_embeddings for ref in refs if (ref, model) in vectors}
         return {ref: words for ref, words in stored.items() if words is not None}
 
+    def erased(self, scope: Scope, *, after: int) -> frozenset[UUID]:
+        receipts = self.rows(scope).erasures[after:]
+        return frozenset(gone for one in receipts for gone in (*one.memories, *one.derived, *one.rebuilt))
+
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:
         return [ref for ref, indexed in self.rows(scope).cues.items() if _holds(indexed.tokens, tuple(words))]
 

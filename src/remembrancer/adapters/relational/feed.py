@@ -107,6 +107,9 @@ class RelationalView:
                     found[ref] = np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-(dim or 0) // 8))
         return found
 
+    def erased(self, scope: Scope, *, after: int) -> frozenset[UUID]:
+        return relational.tracing.erased(self._connection, scope, after=after)
+
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:
         return relational.full_text.cues_with_phrase(self._connection, scope.workspace, words)
 

@@ -125,6 +125,13 @@ def erasures(connection: Connection, scope: Scope, *, limit: int) -> tuple[Erasu
         return tuple(erasure_of(receipt, purged_at=optional_moment(at)) for receipt, at in rows)
 
 
+def erased(connection: Connection, scope: Scope, *, after: int) -> frozenset[UUID]:
+    rows = connection.execute("SELECT receipt FROM erasures WHERE workspace = ? AND n > ?", (scope.workspace, after))
+    with as_written():
+        receipts = [erasure_of(receipt, purged_at=None) for (receipt,) in rows]
+    return frozenset(gone for one in receipts for gone in (*one.memories, *one.derived, *one.rebuilt))
+
+
 def is_due(connection: Connection, scope: Scope) -> bool:
     found: int = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM erasures WHERE workspace = ? AND purged_at IS NULL)", (scope.workspace,)

@@ -169,6 +169,15 @@ class ChangesContract(StoreSuite):
         assert after.change >= before.change
         assert {one.id for one in await changes(store)} == {KESTREL.id}
 
+    async def test_what_an_erasure_removed_and_rebuilt_is_named(self, store: Store) -> None:
+        await self._filled(store)
+        first = await state(store)
+        receipt = replace(a_receipt(), memories=(OWL.id,), derived=(UUID(int=5),), rebuilt=(KESTREL.id,))
+        await store.erase(SCOPE, Removal(memories=frozenset({OWL.id})), receipt)
+        second = await state(store)
+        gone = [await store.read(lambda view, at=at: view.erased(SCOPE, after=at.erasures)) for at in (first, second)]
+        assert gone == [{OWL.id, UUID(int=5), KESTREL.id}, set()]
+
     async def test_changes_come_in_the_order_they_were_made(self, store: Store) -> None:
         await self._filled(store)
         await store.set_status(READER, KESTREL.id, Status.RETIRED, at=LATER)
