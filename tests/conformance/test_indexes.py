@@ -10,10 +10,13 @@ import pytest
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.index.candidates import CandidateIndex
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.language.cues import analysed
 from remembrancer.ports.index import Index
 from remembrancer.ports.store import Store
+from remembrancer.testing.contract.neighbours import NeighbourCoverageContract
+from remembrancer.testing.contract.past import FoundInThePastContract
 from remembrancer.testing.contract.search import (
     DenseContract,
     FoundAfterImportContract,
@@ -21,8 +24,10 @@ from remembrancer.testing.contract.search import (
     LexicalContract,
     UnionContract,
 )
+from remembrancer.testing.contract.token_embeddings import FoundWordsContract
 from remembrancer.testing.index_contract import IndexContract
 from remembrancer.testing.simple_index import SimpleIndex
+from remembrancer.testing.simple_source import SimpleSource
 from remembrancer.testing.textbook_index import TextbookIndex
 
 
@@ -76,3 +81,29 @@ class TestSimpleIndex(IndexContract):
 
     def make_index(self) -> Index:
         return SimpleIndex()
+
+
+class TestCandidateIndex(IndexContract):
+    """The index over a source that misses nothing answers as the resident index does."""
+
+    async def make_store(self) -> Store:
+        return ReferenceStore()
+
+    def make_index(self) -> Index:
+        return CandidateIndex(SimpleSource())
+
+
+class TestCandidateIndexOverSqlite(
+    UnionContract, NeighbourCoverageContract, FoundWordsContract, FoundInThePastContract
+):
+    """What it reads from the records in statements of its own."""
+
+    @pytest.fixture(autouse=True)
+    def in_folder(self, tmp_path: Path) -> None:
+        self.files = (tmp_path / f"{number}.db" for number in itertools.count())
+
+    async def make_store(self) -> Store:
+        return RelationalStore(SqliteFile(str(next(self.files))), analyse=analysed)
+
+    def make_index(self) -> Index:
+        return CandidateIndex(SimpleSource())

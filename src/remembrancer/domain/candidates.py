@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -84,6 +85,8 @@ class Candidates:
     """The number of visible memories with a cue that has no vector yet."""
     context_features: ContextFeatures | None = None
     """None if not requested, the question has no term, or there are no cues."""
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The parts that did not work, by name, with the reason, as in `Recall.degraded`."""
     idf: NDArray[np.float64] | None = None
     """The inverse document frequency of each term of the question, in order. None without terms, or if the index does
     not return them.

@@ -229,7 +229,7 @@ def gather(
     found = search.candidates(embedded.vector)
     timer.lap("search")
     timer.shared("search", "embed", embedded.took)
-    recalling.degraded.update(embedded.degraded)
+    recalling.degraded.update({**embedded.degraded, **found.degraded})
     if embedded.vector is not None and found.without_vector:
         recalling.degraded["dense"] = (
             f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"

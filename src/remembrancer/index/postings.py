@@ -20,6 +20,21 @@ less focused. `background`: without it, each word would count as common in a sto
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of the cues that a reader may see and a filter keeps: exact, or estimated from a sample.
+
+    `length`: the number of terms of all of them, with repeats. `holding`: for each term of a question, the cues that
+    contain it. `memories`: the memories they belong to; `without_vector`: those with a cue without a vector.
+    """
+
+    cues: int
+    length: int
+    holding: tuple[int, ...]
+    memories: int = 0
+    without_vector: int = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LexicalScores:
     """The lexical scores of all cues: `bm25` and `coverage` of each cue, shape (cues,), 0 without a match; `bound`: the
@@ -121,28 +136,45 @@ class Postings:
         """The number of terms of each cue, with repeats, shape (cues,)."""
         return self._lengths.values
 
-    def score(self, terms: Sequence[int], visible: NDArray[np.bool_] | None) -> LexicalScores:
+    def counts(self, terms: Sequence[int], visible: NDArray[np.bool_] | None) -> Counts:
+        """The numbers of these cues; None: of all. Without numbers of memories."""
+        lengths = self._lengths.values
+        if visible is None:
+            cues, length = len(lengths), self._terms
+        else:
+            cues, length = int(np.count_nonzero(visible)), int(lengths[visible].sum())
+        found = (sum(len(self._visible(one.find(term), visible)[0]) for one in self._segments) for term in terms)
+        return Counts(cues, length, tuple(found))
+
+    def score(
+        self, terms: Sequence[int], visible: NDArray[np.bool_] | None, known: Counts | None = None
+    ) -> LexicalScores:
         """BM25 of each cue for the distinct term hashes `terms`.
 
-        `visible`, shape (cues,): the cues that count for idf, the number of cues and the mean length; None: all. The
+        `visible`, shape (cues,): the cues that count for idf, the number of cues and the mean length; None: all.
+        `known`: the counts of a larger collection, of which these cues are a part, which then count instead. The
         formula and its source: `ports.index.Bm25`.
         """
         lengths = self._lengths.values
         total = len(lengths) if visible is None else int(np.count_nonzero(visible))
         bm25 = np.zeros(len(lengths), dtype=np.float32)
         coverage = np.zeros(len(lengths), dtype=np.float32)
+        terms_in_all = self._terms if visible is None else int(lengths[visible].sum())
+        if known is not None and known.cues >= total:
+            total, terms_in_all = known.cues, known.length
         if not total:
             return LexicalScores(bm25, coverage, 0.0)
-        terms_in_all = self._terms if visible is None else int(lengths[visible].sum())
         saturation = self._saturation(max(terms_in_all / total, 1e-9))
         weights: list[float] = []
         holding: list[NDArray[np.int32]] = []
-        for term in terms:
+        for place, term in enumerate(terms):
             rows = [self._visible(segment.find(term), visible) for segment in self._segments]
             frequency = sum(len(cues) for cues, _ in rows)
+            if known is not None:  # an estimate may be less than what was found, or more than there can be
+                frequency = max(frequency, min(known.holding[place], total))
             idf = float(np.log1p((total + BM25.background - frequency + 0.5) / (frequency + 0.5)))
             weights.append(idf)
-            holding.append(np.concatenate([cues for cues, _ in rows]))
+            holding.append(np.concatenate([np.zeros(0, dtype=np.int32), *(cues for cues, _ in rows)]))
             for cues, counts in rows:
                 # `take` with intp indexes: plain indexing converts 32-bit indexes on each use, which takes most of the
                 # time.

@@ -28,6 +28,16 @@ PAST_TIMES: Final = 2
 CAPABILITIES: Final = Capabilities(bm25=BM25, phrases=True, context=RULES, token_embeddings=True)
 
 
+@contextmanager
+def readable() -> Generator[None]:
+    """Raises UnreadableRow for a number that does not fit its array, which this package did not write."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise UnreadableRow(error) from error
+
+
 class _Loaded:
     """Loaded indexes, the least recently used first, by workspace, model and time."""
 
@@ -93,21 +103,23 @@ class ResidentIndex:
         with loaded.lock:
             index = loaded.indexes.pop(key, None)
             state = feed.state(scope)
-            if index is None or index.is_mostly_unused or index.has_erased_rows(state):
-                whole = Scope(workspace=scope.workspace)
-                index = WorkspaceIndex(whole, model, scanned=self._scanned, past=feed.at is not None)
+            if index is None or self._is_outdated(index) or index.has_erased_rows(state):
+                index = self._empty(feed, Scope(workspace=scope.workspace), model)
             if not index.has_all_of(state):
-                try:
-                    # a number that does not fit its array was not written by this package
-                    with np.errstate(over="raise"):
-                        index.catch_up(feed, state)
-                except (ValueError, TypeError, ArithmeticError) as error:
-                    raise UnreadableRow(error) from error
+                with readable():
+                    index.catch_up(feed, state)
             loaded.indexes[key] = index
             yield index
             most = len(loaded.indexes) if feed.at is None else PAST_TIMES
             while len(loaded.indexes) > 1 and (len(loaded.indexes) > most or loaded.nbytes > self._budget):
                 loaded.indexes.popitem(last=False)
+
+    def _is_outdated(self, index: WorkspaceIndex) -> bool:
+        return index.is_mostly_unused
+
+    def _empty(self, feed: ChangeFeed, scope: Scope, model: str | None) -> WorkspaceIndex:
+        """A new index of a whole workspace."""
+        return WorkspaceIndex(scope, model, scanned=self._scanned, past=feed.at is not None)
 
 
 class ResidentSearch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -16,7 +16,7 @@ from remembrancer.index.columns import MemoryColumns
 from remembrancer.index.context import CueContext
 from remembrancer.index.growing import GrowingArray
 from remembrancer.index.order import best, distinct, ordered
-from remembrancer.index.postings import LexicalScores, Postings
+from remembrancer.index.postings import Counts, LexicalScores, Postings
 from remembrancer.index.vectors import TokenEmbeddingCache, VectorTable
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, ChangeFeed, WorkspaceState, term_hash
 from remembrancer.ports.index import SearchRequest
@@ -42,6 +42,7 @@ of a search.
 class LookedUp:
     """The result of a search's lexical part. `kept`, `scores` are by slot; `cue_kept` (None: all), `coverage` by cue.
 
+    `kept`: the slots that may be returned; `visible`, `without_vector` (None: not counted yet): as in `Candidates`.
     `coverage`: from `CueContext.neighbour_coverage`. `lexical_slots`, `context_slots`: the slots that the lexical
     search and the context search return, best first.
     """
@@ -51,6 +52,7 @@ class LookedUp:
     kept: NDArray[np.bool_]
     cue_kept: NDArray[np.bool_] | None
     visible: int
+    without_vector: int | None
     lexical: LexicalScores | None
     scores: NDArray[np.float32] | None
     coverage: NDArray[np.float32] | None
@@ -61,9 +63,14 @@ class LookedUp:
 class WorkspaceIndex:
     """The index of one workspace and model, derived from the records. Not thread-safe: the owner locks each call."""
 
-    def __init__(self, scope: Scope, model: str | None, *, scanned: int, past: bool = False) -> None:
-        """`scanned`: as in `ResidentIndex`. `past`: it is fed by feeds of one past time."""
+    def __init__(
+        self, scope: Scope, model: str | None, *, scanned: int = SCANNED, past: bool = False, one_in: int = 1
+    ) -> None:
+        """`scanned`: as in `ResidentIndex`. `past`: it is fed by feeds of one past time. `one_in`: it holds a sample,
+        as in `ChangeFeed.changes`.
+        """
         self._scope = scope
+        self.one_in = one_in
         self._model = model
         self._scanned = scanned
         self._past = past
@@ -82,6 +89,10 @@ class WorkspaceIndex:
         self._memory_of_cue = GrowingArray[np.int32](np.int32)
         self._ref_of_cue = GrowingArray[np.int64](np.int64)
         self._last_kept: tuple[Reader, Filter, int, NDArray[np.bool_]] | None = None
+
+    def __len__(self) -> int:
+        """The number of memories."""
+        return len(self._slot_of_memory)
 
     @property
     def nbytes(self) -> int:
@@ -108,17 +119,52 @@ class WorkspaceIndex:
         """Read the changes since the last call, by any process. `state`: the state of the feed."""
         if self._change == 0:
             self._erasures = state.erasures
-        fresh = self._fresh(feed.changes(self._scope, after=self._change, model=self._model))
-        while self._append(islice(fresh, LOAD_BATCH)):
-            pass
+        self.add(feed.changes(self._scope, after=self._change, model=self._model, one_in=self.one_in))
         self._change = state.change
 
-    def look_up(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> LookedUp:
-        """Do everything in a search that needs no question vector. The feed is read only for phrase queries."""
+    def add(self, memories: Iterable[ChangedMemory]) -> None:
+        """Add memories, or update those that are here."""
+        fresh = self._fresh(memories)
+        while self._append(islice(fresh, LOAD_BATCH)):
+            pass
+
+    def counts(self, reader: Reader, request: SearchRequest) -> Counts:
+        """The counts of what the reader may see and the filter keeps; of a sample, those of the whole are estimated."""
         kept = self._kept(reader, request.where)
         visible = int(np.count_nonzero(kept))
-        cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
-        lexical = self._lexical(feed, request.lexical, cue_kept)
+        cue_kept = self._cues_kept(kept, visible)
+        terms = () if request.lexical is None else request.lexical.terms
+        found = self._postings.counts([term_hash(term) for term in terms], cue_kept)
+        return Counts(
+            self.one_in * found.cues,
+            self.one_in * found.length,
+            tuple(self.one_in * holding for holding in found.holding),
+            self.one_in * visible,
+            self.one_in * self._without_vector(request, cue_kept),
+        )
+
+    def look_up(
+        self,
+        feed: ChangeFeed,
+        reader: Reader,
+        request: SearchRequest,
+        *,
+        known: Counts | None = None,
+        among: Collection[UUID] | None = None,
+    ) -> LookedUp:
+        """Do everything in a search that needs no question vector. The feed is read only for phrase queries.
+
+        `known`: the counts of the whole collection, if only a part of it is here. `among`: the memories that may be
+        returned; None: all. The others are context.
+        """
+        kept = self._kept(reader, request.where)
+        visible = int(np.count_nonzero(kept))
+        cue_kept = self._cues_kept(kept, visible)
+        lexical = self._lexical(feed, request.lexical, cue_kept, known)
+        if among is not None:
+            returned = np.zeros(len(kept), dtype=np.bool_)
+            returned[[slot for one in among if (slot := self._slot_of_memory.get(one)) is not None]] = True
+            kept = kept & returned
         scores = None if lexical is None else self._best_per_slot(lexical.bm25)
         coverage, together = None, None
         if request.context_features and lexical is not None and lexical.idf:
@@ -128,7 +174,8 @@ class WorkspaceIndex:
             of=(self, self._change),
             kept=kept,
             cue_kept=cue_kept,
-            visible=visible,
+            visible=visible if known is None else max(visible, known.memories),
+            without_vector=None if known is None else known.without_vector,
             lexical=lexical,
             scores=scores,
             coverage=coverage,
@@ -165,7 +212,9 @@ class WorkspaceIndex:
             states=self._columns.states(found),
             bm25_bound=0.0 if lexical is None else lexical.bound,
             visible=looked_up.visible,
-            without_vector=self._without_vector(request, cue_kept),
+            without_vector=self._without_vector(request, cue_kept)
+            if looked_up.without_vector is None
+            else looked_up.without_vector,
             idf=np.array(lexical.idf) if lexical is not None and lexical.idf else None,
             context_features=None
             if coverage is None or lexical is None
@@ -292,6 +341,10 @@ class WorkspaceIndex:
         self._last_kept = reader, where, self._change, kept
         return kept
 
+    def _cues_kept(self, kept: NDArray[np.bool_], visible: int) -> NDArray[np.bool_] | None:
+        """The cues of the kept slots; None: all."""
+        return None if visible == len(kept) else kept[self._memory_of_cue.values]
+
     def _similarity(
         self, vector: NDArray[np.float32] | None, kept: NDArray[np.bool_] | None
     ) -> NDArray[np.float32] | None:
@@ -318,7 +371,7 @@ class WorkspaceIndex:
         return self._best_per_slot(similarity)
 
     def _lexical(
-        self, feed: ChangeFeed, query: LexicalQuery | None, kept: NDArray[np.bool_] | None
+        self, feed: ChangeFeed, query: LexicalQuery | None, kept: NDArray[np.bool_] | None, known: Counts | None
     ) -> LexicalScores | None:
         if query is None:
             return None
@@ -330,7 +383,7 @@ class WorkspaceIndex:
             if kept is not None:
                 hits *= kept
             return LexicalScores(hits, hits, 1.0)
-        return self._postings.score([term_hash(term) for term in query.terms], kept)
+        return self._postings.score([term_hash(term) for term in query.terms], kept, known)
 
     def _best_per_slot(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """For each slot, the greatest value of its cues; NaN if none has one."""

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from remembrancer.ports.journal import EventFilter, FoundEvent
 
 
+AROUND: Final = 2
+"""The number of turns that `ChangeFeed.around` looks in each direction: as far as `ContextRules` reach."""
 NEVER: Final = 2**63 - 1
 ALWAYS: Final = -(2**63)
 """The greatest and the least time, in microseconds since 1970 UTC."""
@@ -156,11 +158,54 @@ class ChangeFeed(Protocol):
         """The present numbers, whatever `at` is."""
         ...
 
-    def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
+    def changes(self, scope: Scope, *, after: int, model: str | None, one_in: int = 1) -> Iterator[ChangedMemory]:
         """Memories of the workspace that have cues and a change number above `after`, ordered by that number.
+
+        `one_in`: a power of two; above 1, only a fixed sample of about one memory in that many, which does not depend
+        on what the memories say. The sample of a greater number is a part of that of a smaller one.
 
         As of a time: without those recorded later, each with its revision and state at that time, and with the vectors
         of that revision's cues, whenever these were made. Its visibility is the narrower of then and now.
+        """
+        ...
+
+    def count_changed(self, scope: Scope, *, after: int) -> int:
+        """The number of memories of the workspace, at present, with a change number above `after`."""
+        ...
+
+    def changed(self, scope: Scope, ids: Sequence[UUID], *, model: str | None) -> Iterator[ChangedMemory]:
+        """The memories among these that `changes` gives, in any order."""
+        ...
+
+    def memories_of(self, scope: Scope, refs: Sequence[int]) -> Sequence[UUID]:
+        """The memories that have any of these cues, in any order; cues that no memory has any more are left out."""
+        ...
+
+    def around(self, scope: Scope, ids: Sequence[UUID]) -> Sequence[UUID]:
+        """These memories that have turns, and all others with a turn up to `AROUND` turns away in the same stream, in
+        any order, whatever their visibility. A turn is an event that is a cue of any memory.
+        """
+        ...
+
+    def newest(
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        spans: Sequence[tuple[datetime, datetime]] = (),
+        phrase: Sequence[str] = (),
+    ) -> Sequence[UUID]:
+        """Memories with cues that the reader may see and the filter keeps, newest first, then by id. With `spans`:
+        those that happened in one of these intervals [start, end). With `phrase`: those with a cue that contains these
+        words next to each other.
+        """
+        ...
+
+    def with_terms(self, reader: Reader, where: Filter, weights: Mapping[str, float], *, limit: int) -> Sequence[UUID]:
+        """Memories that the reader may see and the filter keeps and that have a cue with any of these terms.
+
+        In descending order of the greatest sum of weights (at least 0) of the terms of a cue; equal ones newest first.
         """
         ...
 

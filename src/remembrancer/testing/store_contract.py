@@ -27,6 +27,7 @@ from remembrancer.testing.contract import (
     access,
     archive,
     before,
+    candidates,
     changes,
     effect,
     erasing,
@@ -122,7 +123,7 @@ class InspectionSuite(memories.StatsContract, health.HealthContract):
     """The role `ports.inspection.Inspection`."""
 
 
-class ChangesSuite(changes.ChangesContract, past.PastContract):
+class ChangesSuite(changes.ChangesContract, candidates.CandidateReadsContract, past.PastContract):
     """The read view that an index is fed from: `ports.changes.ReadView`, through `Store.read`."""
 
 

@@ -21,7 +21,15 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.selection import OF_STATE, excluded_by
 from remembrancer.domain.strength import Exposure
-from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
+from remembrancer.ports.changes import (
+    AROUND,
+    ChangedCue,
+    ChangedMemory,
+    CueTurn,
+    WorkspaceState,
+    current_span,
+    packed_terms,
+)
 from remembrancer.ports.inspection import HealthInputs
 from remembrancer.ports.journal import EventFilter, FoundEvent
 from remembrancer.ports.states import states_of
@@ -54,12 +62,76 @@ class ReferenceView:
         rows = self.rows(scope)
         return WorkspaceState(rows.change, len(rows.erasures))
 
-    def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
+    def changes(self, scope: Scope, *, after: int, model: str | None, one_in: int = 1) -> Iterator[ChangedMemory]:
         rows = self.rows(scope)
         cues = rows.cues_by_memory()
         for memory_id, change in sorted(rows.changes.items(), key=lambda one: one[1]):
-            if change > after and memory_id in cues:
+            if change > after and memory_id in cues and memory_id.int % one_in == 0:
                 yield _changed(rows, rows.memories[memory_id], cues[memory_id], model)
+
+    def count_changed(self, scope: Scope, *, after: int) -> int:
+        return sum(change > after for change in self._workspaces.get(scope.workspace, Rows()).changes.values())
+
+    def changed(self, scope: Scope, ids: Sequence[UUID], *, model: str | None) -> Iterator[ChangedMemory]:
+        wanted = set(ids)
+        return (one for one in self.changes(scope, after=0, model=model) if one.id in wanted)
+
+    def memories_of(self, scope: Scope, refs: Sequence[int]) -> list[UUID]:
+        used = self.rows(scope).cues_in_use()
+        return list({used[ref].cue.memory_id for ref in refs if ref in used})
+
+    def around(self, scope: Scope, ids: Sequence[UUID]) -> list[UUID]:
+        rows = self.rows(scope)
+        saying: dict[UUID, set[UUID]] = {}
+        for indexed in rows.cues_in_use().values():
+            if indexed.cue.event_id is not None:
+                saying.setdefault(indexed.cue.event_id, set()).add(indexed.cue.memory_id)
+        streams: dict[Scope, list[UUID]] = {}
+        for event in sorted((rows.events[turn] for turn in saying), key=lambda event: event.seq):
+            streams.setdefault(event.scope, []).append(event.id)
+        found: set[UUID] = set()
+        for turns in streams.values():
+            for place, turn in enumerate(turns):
+                if saying[turn].intersection(ids):
+                    near = turns[max(place - AROUND, 0) : place + AROUND + 1]
+                    found.update(*(saying[one] for one in near))
+        return list(found)
+
+    def newest(
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        spans: Sequence[tuple[datetime, datetime]] = (),
+        phrase: Sequence[str] = (),
+    ) -> list[UUID]:
+        rows = self.rows(reader.scope)
+        those = set(rows.cues_by_memory())
+        if phrase:
+            those &= set(self.memories_of(reader.scope, self.cues_with_phrase(reader.scope, phrase)))
+        kept = [
+            memory
+            for memory in self._kept(reader, where)
+            if memory.id in those
+            and (not spans or any(memory.occurred_to >= start and memory.occurred_from < end for start, end in spans))
+        ]
+        return [one.id for one in sorted(kept, key=lambda one: (-micros(one.occurred_to), one.id))[:limit]]
+
+    def with_terms(self, reader: Reader, where: Filter, weights: Mapping[str, float], *, limit: int) -> list[UUID]:
+        rows = self.rows(reader.scope)
+        cues = rows.cues_by_memory()
+        told = {
+            memory.id: [weights.keys() & set(indexed.terms) for _, indexed in cues.get(memory.id, ())]
+            for memory in self._kept(reader, where)
+        }
+        best = {
+            one: max(sum(weights[term] for term in terms) for terms in several)
+            for one, several in told.items()
+            if any(several)
+        }
+        order = sorted(best, key=lambda one: (-best[one], -micros(rows.memories[one].occurred_to), one))
+        return order[:limit]
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         vectors = self.rows(scope).vectors

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from remembrancer.adapters.relational.connection import Connection
+    from remembrancer.adapters.relational.connection import Binding, Connection
     from remembrancer.domain.candidates import States
     from remembrancer.domain.event import Event
     from remembrancer.domain.journal import ListingPosition
@@ -79,16 +79,48 @@ class RelationalView:
             self._states[scope.workspace] = WorkspaceState(*row)
         return self._states[scope.workspace]
 
-    def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
+    def changes(self, scope: Scope, *, after: int, model: str | None, one_in: int = 1) -> Iterator[ChangedMemory]:
+        those = "m.change > ?" if one_in == 1 else f"m.change > ? AND {relational.candidates.in_sample(one_in)}"
+        return self._changed(scope, those, after, model)
+
+    def _changed(self, scope: Scope, those: str, binding: Binding, model: str | None) -> Iterator[ChangedMemory]:
+        """The memories that fulfil a condition with one binding."""
         rows = self._connection.execute(
             f"SELECT {_CUE}, {_MEMORY} FROM {self._then.memories()} JOIN cues c ON c.memory = m.n AND {self._then.cues}"
             " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ? LEFT JOIN events e ON e.n = c.event"
-            " WHERE m.workspace = ? AND m.change > ? ORDER BY m.change, m.n, c.ordinal",
-            (model, scope.workspace, after),
+            f" WHERE m.workspace = ? AND {those} ORDER BY m.change, m.n, c.ordinal",
+            (model, scope.workspace, binding),
         )
         with as_written():
             for _, cues in groupby(rows, key=itemgetter(0)):
                 yield _changed(list(cues))
+
+    def count_changed(self, scope: Scope, *, after: int) -> int:
+        return relational.candidates.count_changed(self._connection, scope, after)
+
+    def changed(self, scope: Scope, ids: Sequence[UUID], *, model: str | None) -> Iterator[ChangedMemory]:
+        dialect = self._connection.dialect
+        return self._changed(scope, dialect.in_ids("m.id"), dialect.ids(ids), model)
+
+    def memories_of(self, scope: Scope, refs: Sequence[int]) -> list[UUID]:
+        return relational.candidates.memories_of(self._connection, scope, refs, self._then)
+
+    def around(self, scope: Scope, ids: Sequence[UUID]) -> list[UUID]:
+        return relational.candidates.around(self._connection, scope, ids, self._then)
+
+    def newest(
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        spans: Sequence[tuple[datetime, datetime]] = (),
+        phrase: Sequence[str] = (),
+    ) -> list[UUID]:
+        return relational.candidates.newest(self._connection, reader, where, limit, spans, phrase, self._then)
+
+    def with_terms(self, reader: Reader, where: Filter, weights: Mapping[str, float], *, limit: int) -> list[UUID]:
+        return relational.candidates.with_terms(self._connection, reader, where, weights, limit, self._then)
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         dim: int | None = self._connection.execute(

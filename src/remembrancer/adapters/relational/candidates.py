@@ -1,0 +1,115 @@
+"""Memories to read as candidates: by their cues, by the turns around them, by time, phrase or terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
+from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.past import Then
+from remembrancer.domain.instants import micros
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.ports.changes import AROUND, NEVER
+
+SHARES: Final = 65_536
+_SPREAD: Final = 40_503
+"""Odd, and about `SHARES` times the golden ratio: neighbouring numbers fall into distant shares."""
+_STREAM: Final = ("workspace", "project", "crew", "agent", "session")
+
+
+def in_sample(one_in: int) -> str:
+    """A condition for the memories `m` of a sample of one in `one_in`."""
+    return f"m.n % {SHARES} * {_SPREAD} % {SHARES} < {max(SHARES // one_in, 1)}"
+
+
+def count_changed(connection: Connection, scope: Scope, after: int) -> int:
+    return connection.execute(
+        "SELECT count(*) FROM memories WHERE workspace = ? AND change > ?", (scope.workspace, after)
+    ).get
+
+
+def memories_of(connection: Connection, scope: Scope, refs: Sequence[int], then: Then) -> list[UUID]:
+    dialect = connection.dialect
+    return _ids(
+        connection,
+        f"SELECT DISTINCT m.id FROM cues c JOIN {then.memories()} ON m.n = c.memory AND {then.cues}"
+        f" WHERE m.workspace = ? AND {dialect.in_list('c.n')}",
+        (scope.workspace, dialect.listed(refs)),
+    )
+
+
+def around(connection: Connection, scope: Scope, ids: Sequence[UUID], then: Then) -> list[UUID]:
+    dialect = connection.dialect
+    held = f"{then.memories()} ON m.n = c.memory AND {then.cues}"
+    columns = ", ".join(f"e.{part}" for part in _STREAM)
+    same = {other: " AND ".join(f"{other}.{part} = t.{part}" for part in _STREAM) for other in ("p", "o")}
+
+    def last(beyond: str, order: str) -> str:
+        """The place of the last of the turns in one direction; NULL if there are fewer."""
+        return (
+            f"(SELECT p.seq FROM events p WHERE {same['p']} AND p.seq {beyond} t.seq"
+            f" AND EXISTS (SELECT 1 FROM cues c JOIN {held} WHERE c.event = p.n)"
+            f" ORDER BY p.seq {order} LIMIT 1 OFFSET {AROUND - 1})"
+        )
+
+    return _ids(
+        connection,
+        f"SELECT DISTINCT m.id FROM (SELECT DISTINCT {columns}, e.seq"
+        f" FROM {then.memories()} JOIN cues c ON c.memory = m.n AND {then.cues} JOIN events e ON e.n = c.event"
+        f" WHERE m.workspace = ? AND {dialect.in_ids('m.id')}) t"
+        f" JOIN events o ON {same['o']}"
+        f" AND o.seq BETWEEN coalesce({last('<', 'DESC')}, 0) AND coalesce({last('>', 'ASC')}, {NEVER})"
+        f" JOIN cues c ON c.event = o.n JOIN {held}",
+        (scope.workspace, dialect.ids(ids)),
+    )
+
+
+def newest(
+    connection: Connection,
+    reader: Reader,
+    where: Filter,
+    limit: int,
+    spans: Sequence[tuple[datetime, datetime]],
+    phrase: Sequence[str],
+    then: Then,
+) -> list[UUID]:
+    conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    cues = Where([f"c.memory = m.n AND {then.cues}"])
+    if spans:
+        happened = " OR ".join(["(m.occurred_to >= ? AND m.occurred_from < ?)"] * len(spans))
+        conditions.add(happened, *(micros(moment) for span in spans for moment in span))
+    if phrase:
+        cues.add(f"c.n IN {connection.dialect.matches('cues')}", connection.dialect.phrase(phrase))
+    conditions.add(f"EXISTS (SELECT 1 FROM cues c WHERE {cues.sql})", *cues.bindings)
+    return _ids(
+        connection,
+        f"SELECT m.id FROM {then.memories()} WHERE {conditions.sql} ORDER BY m.occurred_to DESC, m.id LIMIT ?",
+        (*conditions.bindings, limit),
+    )
+
+
+def with_terms(
+    connection: Connection, reader: Reader, where: Filter, weights: Mapping[str, float], limit: int, then: Then
+) -> list[UUID]:
+    if not weights:
+        return []
+    dialect = connection.dialect
+    conditions = kept_by(dialect, where, seen_by(reader, "m", visibility=True))
+    having = f"SELECT f.n, CAST(? AS REAL) AS weight FROM {dialect.matches('cues')} f"
+    words = [(weight, dialect.all_of((frozenset({term}),))) for term, weight in weights.items()]
+    return _ids(
+        connection,
+        f"SELECT m.id FROM (SELECT n, sum(weight) AS score FROM ({' UNION ALL '.join([having] * len(words))}) x"
+        f" GROUP BY n) w JOIN cues c ON c.n = w.n JOIN {then.memories()} ON m.n = c.memory AND {then.cues}"
+        f" WHERE {conditions.sql}"
+        " GROUP BY m.id, m.occurred_to ORDER BY max(w.score) DESC, m.occurred_to DESC, m.id LIMIT ?",
+        (*(binding for pair in words for binding in pair), *conditions.bindings, limit),
+    )
+
+
+def _ids(connection: Connection, statement: str, bindings: Sequence[Binding]) -> list[UUID]:
+    return [UUID(bytes=identifier) for (identifier,) in connection.execute(statement, bindings)]

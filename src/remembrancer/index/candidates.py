@@ -1,0 +1,198 @@
+"""The index over a candidate source: for workspaces that do not fit into memory.
+
+A source chooses memories (`ports.candidate_source`). These, and the turns around them, are read from the records into a
+small `WorkspaceIndex`, which checks visibility and filter and computes every score, as it does for a whole workspace.
+What depends on all memories (idf, mean length, numbers of memories) is counted in a sample of the workspace that is
+held in memory: exactly if the workspace has at most `SAMPLED` memories, otherwise as an estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
+from uuid import UUID
+
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.index.postings import BM25, Counts
+from remembrancer.index.resident import CAPABILITIES, ResidentIndex, readable
+from remembrancer.index.workspace import WorkspaceIndex
+from remembrancer.ports.candidate_source import CandidateSource, SourceUnavailable, Wanted
+from remembrancer.ports.changes import ChangeFeed
+from remembrancer.ports.index import Capabilities, SearchRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from remembrancer.ports.changes import ChangedMemory
+
+T = TypeVar("T")
+
+SAMPLED: Final = 16_384
+"""A workspace of up to this many memories is counted exactly, a larger one in a sample of at least half as many."""
+SAMPLE_BYTES: Final = 256 << 20
+"""The memory budget for the samples of all workspaces."""
+LEAST: Final = 64
+SURPLUS: Final = 2
+"""A source is asked for this many times the depth of a search, and at least `LEAST`, because it may order otherwise."""
+MOST_HOLDING: Final = 20_000
+"""Terms are looked up in the records from the rarest on, as long as about this many cues have any of them."""
+NAME: Final = "index"
+"""The name in `Candidates.degraded`."""
+
+
+class Samples(ResidentIndex):
+    """Samples of workspaces. A sample is taken anew, of one memory in twice as many, when it has become too large."""
+
+    def __init__(self, budget_bytes: int = SAMPLE_BYTES, *, sampled: int = SAMPLED) -> None:
+        super().__init__(budget_bytes)
+        self._sampled = sampled
+
+    def _empty(self, feed: ChangeFeed, scope: Scope, model: str | None) -> WorkspaceIndex:
+        # Rounded up to a power of two: each smaller sample is a part of a larger one.
+        share = -(-feed.count_changed(scope, after=0) // self._sampled)
+        one_in = 1 << max(share - 1, 0).bit_length()
+        return WorkspaceIndex(scope, model, past=feed.at is not None, one_in=one_in)
+
+    def _is_outdated(self, index: WorkspaceIndex) -> bool:
+        return super()._is_outdated(index) or len(index) > 2 * self._sampled
+
+
+class CandidateIndex:
+    """See `Index`. Answers as the resident index does, if the source misses no candidate and the sample is the whole
+    workspace.
+
+    The best BM25 of a session is the best of its turns that were read: the candidates and the turns around them.
+    """
+
+    def __init__(self, source: CandidateSource, *, sampled: int = SAMPLED) -> None:
+        self._source = source
+        self._samples = Samples(sampled=sampled)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return CAPABILITIES
+
+    def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> CandidateSearch:
+        with self._samples.caught_up(feed, reader.scope, request.model) as sample:
+            known = sample.counts(reader, request)
+        search = CandidateSearch(self._source, feed, reader, request, known)
+        search.look_up()
+        return search
+
+    def participants(self, feed: ChangeFeed, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
+        """See `Index`. In a sampled workspace, people who said little may be missing."""
+        return self._samples.participants(feed, reader, where, model=model)
+
+    def token_embeddings(
+        self, feed: ChangeFeed, reader: Reader, model: str, refs: Sequence[int]
+    ) -> Mapping[int, NDArray[np.uint8]]:
+        index = WorkspaceIndex(Scope(workspace=reader.scope.workspace), model)
+        with readable():
+            index.add(feed.changed(reader.scope, feed.memories_of(reader.scope, refs), model=None))
+        return index.token_embeddings(feed, reader, refs)
+
+    async def close(self) -> None:
+        await self._samples.close()
+        await self._source.close()
+
+
+class CandidateSearch:
+    """A search that reads its candidates from the records."""
+
+    def __init__(
+        self, source: CandidateSource, feed: ChangeFeed, reader: Reader, request: SearchRequest, known: Counts
+    ) -> None:
+        self._source, self._feed, self._reader, self._request = source, feed, reader, request
+        self._known = known
+        self._scope = Scope(workspace=reader.scope.workspace)
+        self._wanted = Wanted(
+            reader=reader,
+            where=request.where,
+            limit=max(LEAST, SURPLUS * request.depth),
+            visible=known.memories,
+        )
+        self._read: dict[UUID, ChangedMemory] = {}
+        """The memories read so far; those in `_whole` with their vectors."""
+        self._whole: set[UUID] = set()
+        self._degraded: dict[str, str] = {}
+
+    def look_up(self) -> None:
+        """Read the candidates that need no question vector, with the turns around them."""
+        request = self._request
+        behind = self._asked(lambda: self._source.catch_up(self._feed, self._scope, request.model))
+        if behind:
+            self._degraded[NAME] = behind
+        ids = list(self._by_words()) if request.lexical is not None else []
+        if request.context_features:
+            # A turn without a term of the question can be a candidate because of the turns around it.
+            ids += self._feed.around(self._scope, ids)
+        if request.any_at:
+            ids += self._feed.newest(self._reader, request.where, spans=request.any_at, limit=request.depth)
+        self._bring(ids)
+
+    def candidates(self, vector: NDArray[np.float32] | None = None) -> Candidates:
+        """As `ports.index.Search.candidates`."""
+        request, model = self._request, self._request.model
+        request.require_model(vector)
+        if vector is not None and model is not None:
+            self._bring(self._asked(lambda: self._source.dense(self._feed, self._wanted, model, vector)) or ())
+        index = WorkspaceIndex(self._scope, model)
+        with readable():
+            index.add(self._read.values())
+        looked_up = index.look_up(self._feed, self._reader, request, known=self._known, among=self._whole)
+        found = index.search(request, looked_up, vector)
+        return found if not self._degraded else replace(found, degraded=self._degraded)
+
+    def _by_words(self) -> Sequence[UUID]:
+        query, where, limit = self._request.lexical, self._request.where, self._wanted.limit
+        if query is None:
+            return ()
+        if query.phrase:
+            return self._feed.newest(self._reader, where, phrase=query.phrase, limit=limit)
+        if not self._degraded:
+            found = self._asked(lambda: self._source.lexical(self._feed, self._wanted, query, self._known.holding))
+            if found is not None:
+                return found
+        weights = telling(dict(zip(query.terms, self._known.holding, strict=True)), self._known.cues)
+        return self._feed.with_terms(self._reader, where, weights, limit=limit)
+
+    def _asked(self, ask: Callable[[], T]) -> T | None:
+        """The source's answer; None if it does not answer."""
+        try:
+            return ask()
+        except SourceUnavailable as error:
+            self._degraded[NAME] = str(error)
+            return None
+
+    def _bring(self, ids: Iterable[UUID]) -> None:
+        """Read these memories as candidates, and the memories of the turns around theirs as context."""
+        new = [one for one in dict.fromkeys(ids) if one not in self._whole]
+        if not new:
+            return
+        self._whole.update(new)
+        self._read.update((one.id, one) for one in self._feed.changed(self._scope, new, model=self._request.model))
+        if self._request.context_features:
+            context = [one for one in self._feed.around(self._scope, new) if one not in self._read]
+            self._read.update((one.id, one) for one in self._feed.changed(self._scope, context, model=None))
+
+
+def telling(holding: Mapping[str, int], cues: int) -> dict[str, float]:
+    """The terms to look up, with their idf as weights: the rarest, as long as at most `MOST_HOLDING` cues have any.
+
+    `holding`: for each term, the number of cues that have it, of `cues`. Always at least one term.
+    """
+    chosen: dict[str, float] = {}
+    total = 0
+    for term, count in sorted(holding.items(), key=lambda one: one[1]):
+        total += count
+        if chosen and total > MOST_HOLDING:
+            break
+        chosen[term] = math.log1p((cues + BM25.background - count + 0.5) / (count + 0.5))
+    return chosen

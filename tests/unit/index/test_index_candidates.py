@@ -1,0 +1,86 @@
+"""The index over a candidate source: what it does without the source, and in a workspace that it samples."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.scope import Visibility
+from remembrancer.index.candidates import MOST_HOLDING, CandidateIndex, telling
+from remembrancer.index.resident import ResidentIndex
+from remembrancer.testing.contract.base import remember
+from remembrancer.testing.contract.finding import VectoredRequest, request
+from remembrancer.testing.contract.neighbours import BEN, MINUTE
+from remembrancer.testing.doubles import NOW, READER, a_memory
+from remembrancer.testing.simple_source import SimpleSource
+
+
+def searched(
+    index: CandidateIndex | ResidentIndex, asked: VectoredRequest, *texts: str, private: Sequence[str] = ()
+) -> Candidates:
+    """Ben's question, to a store with these memories of another agent."""
+
+    async def run() -> Candidates:
+        store = ReferenceStore()
+        for place, text in enumerate((*texts, *private)):
+            memory = a_memory(text, at=NOW + place * MINUTE)
+            shown = Visibility.OWN if text in private else Visibility.WORKSPACE
+            await remember(store, replace(memory, visibility=shown))
+        reader = BEN if private else READER
+        return await store.read(lambda view: index.search(view, reader, asked.request).candidates(asked.vector))
+
+    return asyncio.run(run())
+
+
+def test_without_its_source_it_answers_from_the_words_of_the_records() -> None:
+    source = SimpleSource()
+    source.down = "connection refused"
+    vector = np.array([1, 0], dtype=np.float32)
+    found = searched(CandidateIndex(source), request("kestrel", vector=vector), "kestrel", "owl")
+    assert found.degraded == {"index": "connection refused"}
+    assert found.lexical_rank.tolist() == [1]
+    assert not found.dense_rank.any()
+
+
+def test_a_source_that_is_behind_is_told() -> None:
+    source = SimpleSource()
+    source.behind = "200 of 300 changes to read"
+    found = searched(CandidateIndex(source), request("kestrel"), "kestrel", "owl")
+    assert found.degraded == {"index": "200 of 300 changes to read"}
+    assert found.lexical_rank.tolist() == [1]
+
+
+@pytest.mark.parametrize("count", [40, 400])
+def test_the_counts_of_a_sampled_workspace_are_close(count: int) -> None:
+    texts = [f"kestrel {number}" if number % 4 == 0 else f"owl {number}" for number in range(count)]
+    exact = searched(ResidentIndex(), request("kestrel", "owl"), *texts)
+    sampled = searched(CandidateIndex(SimpleSource(), sampled=32), request("kestrel", "owl"), *texts)
+    assert exact.idf is not None
+    assert sampled.idf is not None
+    np.testing.assert_allclose(sampled.idf, exact.idf, atol=0.7)
+    assert count / 2 < sampled.visible < count * 2
+
+
+def test_what_a_reader_may_not_see_changes_no_score_of_a_sampled_workspace() -> None:
+    shown = [f"kestrel {number}" for number in range(6)]
+    hidden = [f"kestrel secret {number}" for number in range(6)]
+    alone = searched(CandidateIndex(SimpleSource(), sampled=32), request("kestrel"), *shown, private=["owl"])
+    among = searched(CandidateIndex(SimpleSource(), sampled=32), request("kestrel"), *shown, private=hidden)
+    assert among.bm25.tolist() == alone.bm25.tolist()
+    assert among.visible == alone.visible == 6
+
+
+def test_a_rare_term_is_looked_up_before_frequent_ones() -> None:
+    weights = telling({"lunch": MOST_HOLDING, "kestrel": 3, "owl": 40}, 2 * MOST_HOLDING)
+    assert list(weights) == ["kestrel", "owl"]
+    assert weights["kestrel"] > weights["owl"] > 0
+
+
+def test_a_frequent_term_alone_is_looked_up() -> None:
+    assert list(telling({"lunch": 2 * MOST_HOLDING}, 3 * MOST_HOLDING)) == ["lunch"]
