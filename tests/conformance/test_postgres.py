@@ -16,6 +16,7 @@ from remembrancer.ports.store import Store
 from remembrancer.testing.contract.erasing import ErasedWholeContract, ReceiptContract
 from remembrancer.testing.contract.filters import FilterContract
 from remembrancer.testing.contract.memories import LifeContract, StatsContract
+from remembrancer.testing.contract.notifications import NotificationsContract
 from remembrancer.testing.contract.reading import ReadingContract
 from remembrancer.testing.contract.transfer import ExportContract, ImportContract
 from remembrancer.testing.index_contract import HistoryContract
@@ -48,9 +49,10 @@ class TestPostgres(
     ImportContract,
     ErasedWholeContract,
     ReceiptContract,
+    NotificationsContract,
 ):
-    """Opening and closing, sizes, JSON and full text, snapshots, unique rows, the purge; and the state machine, whose
-    steps take most other statements.
+    """Opening and closing, sizes, JSON and full text, snapshots, unique rows, the purge, subscriptions; and the state
+    machine, whose steps take most other statements.
     """
 
 

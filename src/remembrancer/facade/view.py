@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 from uuid import UUID
@@ -56,12 +57,12 @@ class Opened:
     def arrivals(self, workspace: str) -> Arrivals:
         """Notifies waiting callers when an event is recorded in the workspace."""
         if workspace not in self._arrivals:
-            reader, everything = Reader(Scope(workspace=workspace)), engine.journal.filter_of({})
+            scope, everything = Scope(workspace=workspace), engine.journal.filter_of({})
 
             async def position() -> int:
-                return (await self.ctx.store.recorded(reader, everything, limit=0)).position
+                return (await self.ctx.store.recorded(Reader(scope), everything, limit=0)).position
 
-            self._arrivals[workspace] = jobs.arrivals.Arrivals(position)
+            self._arrivals[workspace] = jobs.arrivals.Arrivals(position, partial(self.ctx.store.subscribe, scope))
         return self._arrivals[workspace]
 
     async def close(self) -> None:

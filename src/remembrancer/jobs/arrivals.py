@@ -1,25 +1,28 @@
-"""Wait for new events: one poll per second serves all waiters, and an event of this process wakes them at once."""
+"""Wait for new events: one subscription serves all waiters, and an event of this process wakes them at once."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
-from typing import Final
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from remembrancer.errors import RemembrancerError
 
-EVERY: Final = timedelta(seconds=1)
-"""The polling interval for events of other processes."""
+if TYPE_CHECKING:
+    from remembrancer.ports.notifications import Subscription
+
+Subscribe = Callable[[Callable[[], None]], "Subscription"]
+"""See `Notifications.subscribe`."""
 
 
 class Arrivals:
     """Watches the position of one workspace's journal while anyone waits for it."""
 
-    def __init__(self, position: Callable[[], Awaitable[int]], *, every: timedelta = EVERY) -> None:
-        """`position`: returns the number of events recorded so far."""
+    def __init__(self, position: Callable[[], Awaitable[int]], subscribe: Subscribe) -> None:
+        """`position`: returns the number of events recorded so far. `subscribe`: to the workspace's writes."""
         self._position = position
-        self._every = every.total_seconds()
+        self._subscribe = subscribe
         self._seen = 0
         self._look = asyncio.Event()
         self._moved = asyncio.Event()
@@ -58,6 +61,13 @@ class Arrivals:
             await self._moved.wait()
 
     async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(self.wake)
+
+        subscription = self._subscribe(wake)
         try:
             while self._waiting:
                 self._look.clear()
@@ -65,19 +75,18 @@ class Arrivals:
                 if now > self._seen:
                     self._seen = now
                     self._let_go()
-                await self._pause()
+                await self._pause(subscription)
         except RemembrancerError:
-            await self._pause()  # the waiters released below read the store themselves and get the error
+            await self._pause(subscription)  # the waiters released below read the store themselves and get the error
         finally:
+            subscription.end()
             self._task = None
             self._let_go()
 
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(self._every):
+    async def _pause(self, subscription: Subscription) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(subscription.poll_every.total_seconds()):
                 await self._look.wait()
-        except TimeoutError:
-            return
 
     def _let_go(self) -> None:
         moved, self._moved = self._moved, asyncio.Event()

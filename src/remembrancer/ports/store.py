@@ -17,6 +17,7 @@ from remembrancer.ports.inspection import Inspection
 from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
+from remembrancer.ports.notifications import Notifications
 from remembrancer.ports.recalls import Recalls
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
@@ -28,7 +29,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Store(Journal, Memories, Embeddings, Reviews, Jobs, Access, Erasures, Recalls, Transfer, Inspection, Protocol):
+class Store(
+    Journal,
+    Memories,
+    Embeddings,
+    Reviews,
+    Jobs,
+    Access,
+    Erasures,
+    Recalls,
+    Transfer,
+    Inspection,
+    Notifications,
+    Protocol,
+):
     """All roles of one record store."""
 
     async def read(self, work: Callable[[ReadView], T]) -> T:

@@ -36,6 +36,7 @@ from remembrancer.testing.contract import (
     jobs,
     journal,
     memories,
+    notifications,
     past,
     priorities,
     reading,
@@ -123,6 +124,10 @@ class InspectionSuite(memories.StatsContract, health.HealthContract):
     """The role `ports.inspection.Inspection`."""
 
 
+class NotificationsSuite(notifications.NotificationsContract):
+    """The role `ports.notifications.Notifications`."""
+
+
 class ChangesSuite(changes.ChangesContract, candidates.CandidateReadsContract, past.PastContract):
     """The read view that an index is fed from: `ports.changes.ReadView`, through `Store.read`."""
 
@@ -138,6 +143,7 @@ class StoreContract(
     RecallsSuite,
     TransferSuite,
     InspectionSuite,
+    NotificationsSuite,
     ChangesSuite,
     memories.LifeContract,
     wall.ReadsContract,

@@ -42,6 +42,7 @@ from remembrancer.ports.exchange import row_to_record
 from remembrancer.ports.inspection import Finding, IdentifiedRows, Stats
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.memories import Audited
+from remembrancer.ports.notifications import Polled
 from remembrancer.ports.transfer import BackupReport, ExportRow, OnPages
 
 if TYPE_CHECKING:
@@ -464,6 +465,9 @@ class ReferenceStore:
         if not dry_run:
             self.keep(scope, held)
         return new
+
+    def subscribe(self, scope: Scope, wake: Callable[[], None]) -> Polled:
+        return Polled()
 
     async def close(self) -> None:
         self._closed = True

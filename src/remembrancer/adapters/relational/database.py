@@ -155,6 +155,7 @@ class Database:
                     threads.shutdown()
             for connection in self._reading:
                 connection.close()
+            self._backend.close()
 
     def _submit(self, work: Callable[[Connection], T], workspace: str, *, alone: bool = False) -> Future[T]:
         lane = self._lanes[crc32(workspace.encode()) % len(self._lanes)]
@@ -296,6 +297,9 @@ class _Lane:
                 write.result.set_result(value)
             else:
                 write.result.set_exception(failure)
+        if workspaces := sorted({write.workspace for write, _, failure in outcomes if failure is None}):
+            with suppress(self._backend.failure):  # whoever waits for a notification also reads without one
+                self._backend.notify(self._writing, workspaces)
 
     def _apply(self, write: _Write) -> tuple[_Write, Any, BaseException | None]:
         self._writing.execute("SAVEPOINT one")

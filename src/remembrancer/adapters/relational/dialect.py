@@ -7,7 +7,7 @@ Each dialect has its own schema and migrations, with the same names of tables an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.memory import Analyse
     from remembrancer.domain.validation import JsonScalar
     from remembrancer.ports.inspection import Finding
+    from remembrancer.ports.notifications import Subscription
     from remembrancer.ports.transfer import BackupReport, OnPages
 
 Indexed = Literal["cues", "events", "archive"]
@@ -156,6 +157,20 @@ class Backend(Protocol):
         """Raises StoreUnavailable if files of the prepared database were deleted, moved or replaced: what is written
         to an open file that has no name is lost. Called before and after each commit, so it must be cheap.
         """
+        ...
+
+    def notify(self, connection: Connection, workspaces: Collection[str]) -> None:
+        """Notify the subscribers of all processes, if the database supports it, that a transaction of this connection
+        wrote to these workspaces. Called after its commit; what it raises is ignored.
+        """
+        ...
+
+    def subscribe(self, workspace: str, wake: Callable[[], None]) -> Subscription:
+        """See `Notifications.subscribe`."""
+        ...
+
+    def close(self) -> None:
+        """End the subscriptions. Called once, after the connections were closed."""
         ...
 
     def copy(self, connection: Connection) -> Connection:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from remembrancer.ports.embeddings import PendingCue
     from remembrancer.ports.inspection import Finding
     from remembrancer.ports.journal import Aged, Appended, Entry
+    from remembrancer.ports.notifications import Subscription
     from remembrancer.ports.transfer import BackupReport, ExportRow, OnPages
 
 P = ParamSpec("P")
@@ -209,6 +210,9 @@ class RelationalStore:
     async def backup(self, path: Path, *, on_pages: OnPages | None = None) -> BackupReport:
         async with self.database.snapshot() as snapshot:
             return await snapshot.read(lambda c: self._backend.back_up(c, path, on_pages))
+
+    def subscribe(self, scope: Scope, wake: Callable[[], None]) -> Subscription:
+        return self._backend.subscribe(scope.workspace, wake)
 
     async def close(self) -> None:
         await asyncio.to_thread(self.database.close)  # the last writes may wait for another process's lock

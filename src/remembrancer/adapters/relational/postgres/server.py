@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -14,6 +14,7 @@ from psycopg import conninfo, errors
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.postgres import schema
 from remembrancer.adapters.relational.postgres.dialect import PostgresConnection
+from remembrancer.adapters.relational.postgres.listening import Listener, notify
 from remembrancer.adapters.relational.rows import INDEXED
 from remembrancer.adapters.relational.schema import current_version
 from remembrancer.adapters.relational.store import RelationalStore
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remembrancer.domain.memory import Analyse
+    from remembrancer.ports.notifications import Subscription
     from remembrancer.ports.store import Store
     from remembrancer.ports.transfer import BackupReport, OnPages
 
@@ -62,6 +64,7 @@ class PostgresServer:
         self.name = without_password(url)
         self._url = url
         self._create = create
+        self._listener = Listener(lambda: self.connect().driver)
 
     @contextmanager
     def translated(self) -> Generator[None]:
@@ -89,6 +92,15 @@ class PostgresServer:
 
     def require_in_place(self) -> None:
         """A server keeps its files to itself."""
+
+    def notify(self, connection: Connection, workspaces: Collection[str]) -> None:
+        notify(connection, workspaces)
+
+    def subscribe(self, workspace: str, wake: Callable[[], None]) -> Subscription:
+        return self._listener.subscribe(workspace, wake)
+
+    def close(self) -> None:
+        self._listener.close()
 
     def copy(self, connection: Connection) -> Connection:
         raise Unsupported(f"{self.name}: only a database in memory is copied")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from remembrancer.adapters.relational.sqlite import checksums, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
+from remembrancer.ports.notifications import Polled
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Analyse
@@ -142,6 +143,15 @@ class SqliteFile:
                     f"{file}: was deleted, moved or replaced while it was open; nothing more is written to it; put it"
                     " back, or restore a backup, then open it again"
                 )
+
+    def notify(self, connection: Connection, workspaces: Collection[str]) -> None:
+        """SQLite has no notifications."""
+
+    def subscribe(self, workspace: str, wake: Callable[[], None]) -> Polled:
+        return Polled()
+
+    def close(self) -> None:
+        """There are no subscriptions."""
 
     def copy(self, connection: Connection) -> Connection:
         contents = cast("SqliteConnection", connection).serialize("main")
