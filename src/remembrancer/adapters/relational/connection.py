@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 LOCK_TIMEOUT_S: Final = 60.0
 """The default time in seconds that a statement waits for the lock of another process."""
 
+EVERY_WORKSPACE: Final = " "
+"""In place of a workspace, whose name is never blank: the statements are for the whole database."""
+
 Binding = str | int | float | bytes | None
 """A value for one `?` of a statement. Lists are bound as `Dialect.listed` returns them."""
 
@@ -40,6 +43,12 @@ class Connection(Protocol):
 
     @property
     def in_transaction(self) -> bool: ...
+
+    def within(self, workspace: str) -> None:
+        """Say which workspace the next statements of the transaction are about. If the database supports it, they see
+        and write no rows of others, whatever their conditions.
+        """
+        ...
 
     def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> DatabaseCursor: ...
 

@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from zlib import crc32
 
-from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
+from remembrancer.adapters.relational.connection import EVERY_WORKSPACE, LOCK_TIMEOUT_S, Connection
 from remembrancer.errors import StoreUnavailable
 from remembrancer.values import dataclass
 
@@ -78,7 +78,7 @@ class Database:
         self._longer = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-longer")
 
     async def write(self, work: Callable[[Connection], T], *, workspace: str = "") -> T:
-        """Run `work` in its own savepoint of a write transaction. Returns after the commit.
+        """Run `work` in its own savepoint of a write transaction, within a workspace. Returns after the commit.
 
         Writes of one workspace run one after another, in all processes; those of others may run at the same time, if
         the database supports it.
@@ -101,21 +101,22 @@ class Database:
 
         return await asyncio.wrap_future(self._submit(impatient, workspace, alone=True))
 
-    async def read(self, work: Callable[[Connection], T], *, longer: bool = False) -> T:
+    async def read(self, work: Callable[[Connection], T], *, workspace: str = "", longer: bool = False) -> T:
         """Run `work` in a read transaction: all its statements see one snapshot.
 
-        `longer`: the work reads more than a row or two and runs in separate threads.
+        `workspace`: the one that it reads; "": `work` says which one. `longer`: the work reads more than a row or two
+        and runs in separate threads.
         """
         threads = self._longer if longer else self._readers
         if threads is None:
-            return await self.write(work)
+            return await self.write(work, workspace=workspace)
         with self._entrance():
-            result = threads.submit(self._read, work)
+            result = threads.submit(self._read, work, workspace)
         return await asyncio.wrap_future(result)
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncGenerator[Snapshot]:
-        """One snapshot of the database for many reads, taken when the first begins."""
+    async def snapshot(self, workspace: str = EVERY_WORKSPACE) -> AsyncGenerator[Snapshot]:
+        """One snapshot of the database for many reads in a workspace, taken when the first begins."""
         copied = await self.write(self._backend.copy) if self._backend.is_private else None
         # Its own thread: a caller cancelled during a read must not close the connection in use.
         thread = ThreadPoolExecutor(1, "remembrancer-snapshot")
@@ -132,7 +133,7 @@ class Database:
 
         try:
             with self._entrance():
-                opened = thread.submit(self._snapshot, copied)
+                opened = thread.submit(self._snapshot, copied, workspace)
             connection = await asyncio.wrap_future(opened)
             try:
                 yield Snapshot(read)
@@ -174,14 +175,17 @@ class Database:
                 raise StoreUnavailable(f"{self.name}: already closed")
             yield
 
-    def _snapshot(self, copied: Connection | None) -> Connection:
+    def _snapshot(self, copied: Connection | None, workspace: str) -> Connection:
         with self._backend.translated():
             connection = self._backend.connect(reading=True) if copied is None else copied
             connection.execute(connection.dialect.begin_reading)
+            connection.within(workspace)
             return connection
 
-    def _read(self, work: Callable[[Connection], T]) -> T:
+    def _read(self, work: Callable[[Connection], T], workspace: str) -> T:
         with self._transaction() as connection, self._backend.translated():
+            if workspace:
+                connection.within(workspace)
             return work(connection)
 
     @contextmanager
@@ -305,6 +309,7 @@ class _Lane:
         self._writing.execute("SAVEPOINT one")
         try:
             with self._backend.translated():
+                self._writing.within(write.workspace)
                 value = write.work(self._writing)
         except BaseException as error:
             if not self._writing.in_transaction:

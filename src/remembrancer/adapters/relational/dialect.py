@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 from uuid import UUID
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Indexed = Literal["cues", "events", "archive"]
 """The tables with a full-text index."""
+BEGINNING_CHARS: Final = 40
+"""The characters of a memory's text that are indexed."""
 
 
 class Dialect(Protocol):
@@ -51,6 +53,15 @@ class Dialect(Protocol):
     @property
     def then_join(self) -> str:
         """The keyword JOIN; if the planner accepts such a hint, a join that reads the left table first."""
+        ...
+
+    @property
+    def beginning(self) -> str:
+        """The first BEGINNING_CHARS characters of the text of memories `m`, as they are indexed."""
+        ...
+
+    def unique(self, *columns: str) -> str:
+        """The columns of a unique key in `ON CONFLICT (…)`, for a table without a workspace in SQLite."""
         ...
 
     @property
@@ -87,8 +98,8 @@ class Dialect(Protocol):
         ...
 
     def matches(self, table: Indexed) -> str:
-        """A subquery in parentheses: the numbers `n` of the table's rows, of any workspace, that match the full-text
-        query bound to its one `?` (`all_of`, `phrase`).
+        """A subquery in parentheses: the numbers `n` of the table's rows that match the full-text query bound to its
+        one `?` (`all_of`, `phrase`). They may be of any workspace.
         """
         ...
 

@@ -228,7 +228,7 @@ def drop_vectors(connection: Connection, scope: Scope, model: str) -> int:
 def put_token_embeddings(connection: Connection, cue: int, model: str, signs: bytes) -> None:
     connection.execute(
         "INSERT INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)"
-        " ON CONFLICT (cue, model) DO UPDATE SET signs = excluded.signs",
+        f" ON CONFLICT ({connection.dialect.unique('cue', 'model')}) DO UPDATE SET signs = excluded.signs",
         (cue, model, signs),
     )
 
@@ -279,7 +279,7 @@ def defer_vectors(
         connection.execute(
             "INSERT INTO vector_retries (cue, model, attempts, retry_at, error)"
             " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ?"
-            " ON CONFLICT (cue, model) DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
-            " error = excluded.error",
+            f" ON CONFLICT ({connection.dialect.unique('cue', 'model')}) DO UPDATE"
+            " SET attempts = excluded.attempts, retry_at = excluded.retry_at, error = excluded.error",
             (model, attempts, micros(now + wait_after(attempts)), error[:MAX_ERROR_CHARS], ref, scope.workspace),
         )

@@ -71,11 +71,15 @@ class RelationalView:
     def state(self, scope: Scope) -> WorkspaceState:
         """Read once per transaction: it cannot change in between, and a recall needs it often."""
         if scope.workspace not in self._states:
-            row = self._connection.execute(
-                "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
-                " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?)",
-                (scope.workspace, scope.workspace),
-            ).get
+            row = (
+                self._within(scope)
+                .execute(
+                    "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
+                    " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?)",
+                    (scope.workspace, scope.workspace),
+                )
+                .get
+            )
             self._states[scope.workspace] = WorkspaceState(*row)
         return self._states[scope.workspace]
 
@@ -85,7 +89,7 @@ class RelationalView:
 
     def _changed(self, scope: Scope, those: str, binding: Binding, model: str | None) -> Iterator[ChangedMemory]:
         """The memories that fulfil a condition with one binding."""
-        rows = self._connection.execute(
+        rows = self._within(scope).execute(
             f"SELECT {_CUE}, {_MEMORY} FROM {self._then.memories()} JOIN cues c ON c.memory = m.n AND {self._then.cues}"
             " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ? LEFT JOIN events e ON e.n = c.event"
             f" WHERE m.workspace = ? AND {those} ORDER BY m.change, m.n, c.ordinal",
@@ -96,17 +100,17 @@ class RelationalView:
                 yield _changed(list(cues))
 
     def count_changed(self, scope: Scope, *, after: int) -> int:
-        return relational.candidates.count_changed(self._connection, scope, after)
+        return relational.candidates.count_changed(self._within(scope), scope, after)
 
     def changed(self, scope: Scope, ids: Sequence[UUID], *, model: str | None) -> Iterator[ChangedMemory]:
         dialect = self._connection.dialect
         return self._changed(scope, dialect.in_ids("m.id"), dialect.ids(ids), model)
 
     def memories_of(self, scope: Scope, refs: Sequence[int]) -> list[UUID]:
-        return relational.candidates.memories_of(self._connection, scope, refs, self._then)
+        return relational.candidates.memories_of(self._within(scope), scope, refs, self._then)
 
     def around(self, scope: Scope, ids: Sequence[UUID]) -> list[UUID]:
-        return relational.candidates.around(self._connection, scope, ids, self._then)
+        return relational.candidates.around(self._within(scope), scope, ids, self._then)
 
     def newest(
         self,
@@ -117,19 +121,20 @@ class RelationalView:
         spans: Sequence[tuple[datetime, datetime]] = (),
         phrase: Sequence[str] = (),
     ) -> list[UUID]:
-        return relational.candidates.newest(self._connection, reader, where, limit, spans, phrase, self._then)
+        return relational.candidates.newest(self._within(reader.scope), reader, where, limit, spans, phrase, self._then)
 
     def with_terms(self, reader: Reader, where: Filter, weights: Mapping[str, float], *, limit: int) -> list[UUID]:
-        return relational.candidates.with_terms(self._connection, reader, where, weights, limit, self._then)
+        return relational.candidates.with_terms(self._within(reader.scope), reader, where, weights, limit, self._then)
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
-        dim: int | None = self._connection.execute(
+        connection = self._within(scope)
+        dim: int | None = connection.execute(
             "SELECT dim FROM vector_models WHERE workspace = ? AND model = ?", (scope.workspace, model)
         ).get
         found: dict[int, NDArray[np.uint8]] = {}
         for start in range(0, len(refs) if dim else 0, _CHUNK):
             chunk = refs[start : start + _CHUNK]
-            rows = self._connection.execute(
+            rows = connection.execute(
                 "SELECT w.cue, w.signs FROM word_vectors w JOIN cues c ON c.n = w.cue"
                 f" WHERE c.workspace = ? AND w.model = ? AND w.cue IN ({', '.join('?' * len(chunk))})",
                 (scope.workspace, model, *chunk),
@@ -140,19 +145,19 @@ class RelationalView:
         return found
 
     def erased(self, scope: Scope, *, after: int) -> frozenset[UUID]:
-        return relational.tracing.erased(self._connection, scope, after=after)
+        return relational.tracing.erased(self._within(scope), scope, after=after)
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:
-        return relational.full_text.cues_with_phrase(self._connection, scope.workspace, words)
+        return relational.full_text.cues_with_phrase(self._within(scope), scope.workspace, words)
 
     def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-        return relational.lookup.get(self._connection, reader, ids, then=self._then)
+        return relational.lookup.get(self._within(reader.scope), reader, ids, then=self._then)
 
     def at_revisions(self, reader: Reader, revisions: Mapping[UUID, int]) -> dict[UUID, tuple[Memory, tuple[Cue, ...]]]:
-        return relational.lookup.at_revisions(self._connection, reader, revisions)
+        return relational.lookup.at_revisions(self._within(reader.scope), reader, revisions)
 
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-        return relational.lookup.cues(self._connection, reader, ids, then=self._then)
+        return relational.lookup.cues(self._within(reader.scope), reader, ids, then=self._then)
 
     def memories(
         self,
@@ -165,7 +170,7 @@ class RelationalView:
         listing: MemoryListing = USUAL,
     ) -> tuple[Memory, ...]:
         return relational.lookup.memories(
-            self._connection,
+            self._within(reader.scope),
             reader,
             where,
             limit=limit,
@@ -185,25 +190,32 @@ class RelationalView:
         after: ListingPosition | None = None,
     ) -> tuple[Event, ...]:
         return relational.journal.events(
-            self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after
+            self._within(reader.scope), reader, where, limit=limit, oldest_first=oldest_first, after=after
         )
 
     def count_events(self, reader: Reader, where: EventFilter) -> int:
-        return relational.journal.count_events(self._connection, reader, where)
+        return relational.journal.count_events(self._within(reader.scope), reader, where)
 
     def events_by_words(
         self, reader: Reader, where: EventFilter, weights: Mapping[str, int], *, limit: int, skip: int = 0
     ) -> tuple[FoundEvent, ...]:
-        return relational.journal.events_by_words(self._connection, reader, where, weights, limit=limit, skip=skip)
+        return relational.journal.events_by_words(
+            self._within(reader.scope), reader, where, weights, limit=limit, skip=skip
+        )
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        return relational.lookup.relations(self._connection, reader, ids, then=self._then)
+        return relational.lookup.relations(self._within(reader.scope), reader, ids, then=self._then)
 
     def states(self, reader: Reader, where: Filter) -> tuple[Sequence[UUID], States]:
-        return relational.health.states(self._connection, reader, where, then=self._then)
+        return relational.health.states(self._within(reader.scope), reader, where, then=self._then)
 
     def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
-        return relational.embeddings.vectors(self._connection, reader, model, ids, then=self._then)
+        return relational.embeddings.vectors(self._within(reader.scope), reader, model, ids, then=self._then)
+
+    def _within(self, scope: Scope) -> Connection:
+        """The connection, for statements about the scope's workspace."""
+        self._connection.within(scope.workspace)
+        return self._connection
 
 
 def _changed(rows: Sequence[Row]) -> ChangedMemory:

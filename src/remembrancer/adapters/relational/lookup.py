@@ -9,6 +9,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by, selected_by
 from remembrancer.adapters.relational.columns import Columns, Row, as_written
+from remembrancer.adapters.relational.dialect import BEGINNING_CHARS
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain import past
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_BEGINNING: Final = 40
-"""The characters of a text that the index `memories_by_beginning` holds."""
 _ORDERED_BY: Final = {
     MemoryOrder.TIME: "m.occurred_to",
     MemoryOrder.IMPORTANCE: "m.importance",
@@ -152,7 +151,7 @@ def by_content(connection: Connection, memory: Memory) -> Memory | None:
     conditions = Where()
     conditions.add("m.workspace = ? AND m.project = ? AND m.crew = ? AND m.agent = ?", *owner(memory.scope))
     # Lets the database use an index: what is equal is compared whole.
-    conditions.add(f"substr(m.text, 1, {_BEGINNING}) = ?", memory.text[:_BEGINNING])
+    conditions.add(f"{connection.dialect.beginning} = ?", memory.text[:BEGINNING_CHARS])
     conditions.add("m.text = ? AND coalesce(m.title, '') = ?", memory.text, memory.title or "")
     conditions.add("m.visibility = ?", memory.visibility)
     if memory.visibility is Visibility.SESSION:

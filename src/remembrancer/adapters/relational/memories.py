@@ -346,7 +346,7 @@ def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replac
         "INSERT INTO relations (workspace, source, target, kind, weight, created_at)"
         " SELECT ?, s.n, t.n, ?, ?, ? FROM memories s, memories t"
         " WHERE s.workspace = ? AND s.id = ? AND t.workspace = ? AND t.id = ?"
-        f" ON CONFLICT (source, target, kind) DO {then}",
+        f" ON CONFLICT ({connection.dialect.unique('source', 'target', 'kind')}) DO {then}",
         (scope.workspace, edge.kind, edge.weight, micros(edge.created_at), *ends),
     )
     return not known and written > 0

@@ -10,6 +10,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from remembrancer.adapters import relational
+from remembrancer.adapters.relational.connection import EVERY_WORKSPACE
 from remembrancer.adapters.relational.database import Database, Snapshot
 from remembrancer.adapters.relational.feed import RelationalView
 
@@ -33,14 +34,15 @@ T = TypeVar("T")
 
 
 def _reads(
-    work: Callable[[], Callable[Concatenate[Connection, P], T]],
+    work: Callable[[], Callable[Concatenate[Connection, P], T]], *, everywhere: bool = False
 ) -> Callable[Concatenate[RelationalStore, P], CoroutineType[Any, Any, T]]:
     """A store method that runs a function in a read transaction. `work` returns the function when the method is called,
-    so that its module is loaded only then.
+    so that its module is loaded only then. `everywhere`: it takes no scope, and reads every workspace.
     """
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await store.database.read(lambda connection: work()(connection, *args, **kwargs))
+        workspace = EVERY_WORKSPACE if everywhere else _workspace_of(args[0])
+        return await store.database.read(lambda connection: work()(connection, *args, **kwargs), workspace=workspace)
 
     return method
 
@@ -51,12 +53,15 @@ def _writes(
     """Like `_reads`, but in a write transaction, which is written completely or not at all."""
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        whose: Any = args[0]  # a Scope, or a Reader
-        return await store.database.write(
-            lambda connection: work()(connection, *args, **kwargs), workspace=getattr(whose, "scope", whose).workspace
-        )
+        workspace = _workspace_of(args[0])
+        return await store.database.write(lambda connection: work()(connection, *args, **kwargs), workspace=workspace)
 
     return method
+
+
+def _workspace_of(whose: Any) -> str:
+    """The workspace of a Scope or a Reader."""
+    return getattr(whose, "scope", whose).workspace
 
 
 class RelationalStore:
@@ -117,8 +122,8 @@ class RelationalStore:
     put_key = _writes(lambda: relational.access.put_key)
     keys = _reads(lambda: relational.access.keys)
     revoke_key = _writes(lambda: relational.access.revoke_key)
-    key_of = _reads(lambda: relational.access.key_of)
-    has_keys = _reads(lambda: relational.access.has_keys)
+    key_of = _reads(lambda: relational.access.key_of, everywhere=True)
+    has_keys = _reads(lambda: relational.access.has_keys, everywhere=True)
     claim = _writes(lambda: relational.access.claim)
     answer = _writes(lambda: relational.access.answer)
     release = _writes(lambda: relational.access.release)
@@ -171,7 +176,7 @@ class RelationalStore:
             )
             return fresh + of.due_again(connection, scope, model, limit - len(fresh), now, before=before)
 
-        return await self.database.read(work)
+        return await self.database.read(work, workspace=scope.workspace)
 
     async def drop_vectors(self, scope: Scope, model: str) -> int:
         dropped = await self._write(scope, lambda c: relational.embeddings.drop_vectors(c, scope, model))
@@ -183,7 +188,7 @@ class RelationalStore:
         return await self._write(scope, lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        if not await self.database.read(lambda c: relational.tracing.is_due(c, scope)):
+        if not await self.database.read(lambda c: relational.tracing.is_due(c, scope), workspace=scope.workspace):
             return ""
         return await self.database.alone(
             lambda c: relational.tracing.purge(c, self._backend, scope, at),
@@ -195,10 +200,12 @@ class RelationalStore:
         return await self.database.read(lambda _: self._backend.copies())
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
-        return await self.database.read(lambda c: relational.inspection.check(c, self._backend, scope, model))
+        return await self.database.read(
+            lambda c: relational.inspection.check(c, self._backend, scope, model), workspace=scope.workspace
+        )
 
     async def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
-        async with self.database.snapshot() as snapshot:
+        async with self.database.snapshot(scope.workspace) as snapshot:
             for record in relational.exporting.KINDS:
                 async for row in _record_rows(snapshot, scope.workspace, record):
                     yield row

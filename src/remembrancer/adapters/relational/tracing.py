@@ -145,7 +145,10 @@ def purge(connection: Connection, backend: Backend, scope: Scope, at: datetime) 
     """
     left = backend.purge(connection)
     if not left:
+        connection.execute(connection.dialect.begin_writing)
+        connection.within(scope.workspace)
         connection.execute(
             "UPDATE erasures SET purged_at = ? WHERE workspace = ? AND purged_at IS NULL", (micros(at), scope.workspace)
         )
+        connection.execute("COMMIT")
     return left

@@ -117,10 +117,10 @@ def test_a_read_sees_one_snapshot(url: str) -> None:
     def counted_twice(connection: Connection) -> tuple[int, int]:
         before: int = connection.execute(MODELS).get
         with psycopg.connect(url, autocommit=True) as other:
-            other.execute("INSERT INTO vector_models VALUES ('w', 'm', 4)")
+            other.execute("SET remembrancer.workspace = 'w'; INSERT INTO vector_models VALUES ('w', 'm', 4)")
         return before, connection.execute(MODELS).get
 
-    assert asyncio.run(database.read(counted_twice)) == (0, 0)
+    assert asyncio.run(database.read(counted_twice, workspace="w")) == (0, 0)
     database.close()
 
 

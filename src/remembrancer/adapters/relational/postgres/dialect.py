@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import psycopg
+from psycopg import sql
 from psycopg.adapt import Loader
 from psycopg.pq import TransactionStatus
 
@@ -27,6 +28,8 @@ APPLICATION: Final = "remembrancer"
 """The name of our connections in `pg_stat_activity`."""
 LOCK: Final = 0x52454D42
 """The seed of the advisory locks: others of the same database are other numbers."""
+WORKSPACE: Final = "current_setting('remembrancer.workspace', true)"
+"""The workspace that the transaction's statements are about; '' or NULL: none."""
 MOST_BYTES_OF_A_WORD: Final = 2_000
 """A tsvector holds words of up to 2,046 bytes: a longer one is kept by its digest."""
 MOST_POSITIONS: Final = 16_383
@@ -38,6 +41,7 @@ class PostgresDialect:
     begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     begin_writing = "BEGIN"
     then_join = "JOIN"
+    beginning = "m.beginning"
     row_is_taken: type[Exception] = psycopg.IntegrityError
     cannot_read: tuple[type[Exception], ...] = (psycopg.DataError, psycopg.InternalError, psycopg.ProgrammingError)
 
@@ -47,6 +51,9 @@ class PostgresDialect:
             connection.execute(
                 "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || ?, ?))", (workspace, LOCK)
             )
+
+    def unique(self, *columns: str) -> str:
+        return ", ".join((*columns, "workspace"))
 
     def in_list(self, column: str) -> str:
         return f"{column} = ANY (?)"
@@ -67,7 +74,8 @@ class PostgresDialect:
         return f"{column}::jsonb -> ? = ?::jsonb", (key, json.dumps(value))
 
     def matches(self, table: Indexed) -> str:
-        return f"(SELECT n FROM {table}_words WHERE words @@ ?::tsquery)"
+        # Named here, because the policy of these tables does not restrict who reads them.
+        return f"(SELECT n FROM {table}_words WHERE workspace = {WORKSPACE} AND words @@ ?::tsquery)"
 
     def all_of(self, words: Sequence[frozenset[str]]) -> Binding:
         return " & ".join("(" + " | ".join(map(_lexeme, sorted(one))) + ")" for one in words)
@@ -105,7 +113,8 @@ def _lexeme(word: str) -> str:
     return f"'{escaped}'"
 
 
-_BEGINNINGS: Final = (PostgresDialect.begin_reading, PostgresDialect.begin_writing)
+_SENT_WITH_NEXT: Final = ("BEGIN", "SAVEPOINT")
+"""The first words of statements that are sent in one message with the workspace that the next ones are about."""
 
 
 class _Number(Loader):
@@ -154,6 +163,8 @@ class PostgresConnection:
     def __init__(self, url: str) -> None:
         self._url = url
         self._lock_timeout_s = LOCK_TIMEOUT_S
+        self._first = ""
+        self._workspace = ""
         self.driver = self._connected()
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -166,35 +177,54 @@ class PostgresConnection:
 
     @property
     def in_transaction(self) -> bool:
-        return self.driver.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+        status = self.driver.info.transaction_status
+        return bool(self._first) or status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+    def within(self, workspace: str) -> None:
+        if workspace != self._workspace:
+            self._send(f"SET LOCAL remembrancer.workspace = {sql.quote(workspace, self.driver)}")
+            self._workspace = workspace
 
     def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> _Rows:
-        if statements in _BEGINNINGS:
-            self._begin(statements)
+        driver = self._ready
+        if statements.startswith(_SENT_WITH_NEXT):
+            self._first, self._workspace = statements, ""
             return _Rows(iter(()))
-        if bindings is None:
-            cursor = self.driver.execute(statements.encode())
-        else:
-            cursor = self.driver.execute(_written(statements), _bound(bindings))
+        cursor = (
+            driver.execute(statements.encode())
+            if bindings is None
+            else driver.execute(_written(statements), _bound(bindings))
+        )
         return _Rows(iter(cursor) if cursor.description else iter(()))
 
-    def _begin(self, statement: str) -> None:
-        """Begin a transaction, on a new connection if the server has closed this one, as a restart does."""
+    @property
+    def _ready(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """The driver's connection, after the statement that was to be sent with the next."""
+        if self._first:
+            self._send()
+        return self.driver
+
+    def _send(self, *then: str) -> None:
+        """Send the waiting statement and another one in one message. A transaction begins on a new connection if the
+        server has closed this one, as a restart does.
+        """
+        first, self._first = self._first, ""
+        message = "; ".join((first, *then) if first else then).encode()
         try:
-            self.driver.execute(statement.encode())
+            self.driver.execute(message)
         except psycopg.OperationalError:
-            if not self.driver.closed:
+            if not (self.driver.closed and first.startswith("BEGIN")):
                 raise
             self.driver = self._connected()
-            self.driver.execute(statement.encode())
+            self.driver.execute(message)
 
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> _Rows:
-        with self.driver.cursor() as cursor:
+        with self._ready.cursor() as cursor:
             cursor.executemany(_written(statements), [_bound(bindings) for bindings in sequenceofbindings])
         return _Rows(iter(()))
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
-        return self.driver.execute(_written(statement), _bound(bindings)).rowcount
+        return self._ready.execute(_written(statement), _bound(bindings)).rowcount
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
         return self.execute(f"{insertion} RETURNING n", bindings).get

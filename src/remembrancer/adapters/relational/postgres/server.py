@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 OLDEST: Final = 15
 """The oldest major version of the server that is tested."""
+MOST_PARTITIONS: Final = 256
 _RESTORE: Final = "restore a backup of the database"
 MEANINGS: Final[tuple[tuple[type[psycopg.Error], type[RemembrancerError], str], ...]] = (
     (errors.IntegrityError, Conflict, "the row already exists, or a row it refers to does not"),
@@ -52,11 +53,13 @@ class PostgresServer:
     lanes = 4
 
     def __init__(self, url: str, *, create: bool = True) -> None:
-        """`url`: postgresql://user:password@host:port/database, with any parameters of libpq. `create`: make the tables
-        if there are none.
+        """`url`: postgresql://user:password@host:port/database, with any parameters of libpq, and `partitions`: the
+        number into which each table is divided by workspace when it is made. `create`: make the tables if there are
+        none.
 
         Raises InvalidInput for an invalid URL.
         """
+        url, self._partitions = _without_partitions(url)
         try:
             conninfo.conninfo_to_dict(url)
         except psycopg.Error as error:
@@ -84,7 +87,7 @@ class PostgresServer:
     def prepare(self, analyse: Analyse) -> Connection:
         connection = self.connect()
         try:
-            schema.prepare(connection, self.name, create=self._create)
+            schema.prepare(connection, self.name, create=self._create, partitions=self._partitions)
         except BaseException:
             connection.close()
             raise
@@ -123,7 +126,10 @@ class PostgresServer:
         return ("the server's write-ahead log, until it is recycled", "the server's backups and replicas")
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
-        return {"postgresql": partial(_version, connection)}
+        return {
+            "postgresql": partial(_version, connection),
+            "row-level security": partial(_row_level_security, connection),
+        }
 
     def consistency(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
         return {"full text": partial(_full_text, connection)}
@@ -145,12 +151,37 @@ def without_password(url: str) -> str:
     return urlunsplit((parts.scheme, place, parts.path, "", ""))
 
 
+def _without_partitions(url: str) -> tuple[str, int]:
+    """The URL for libpq, and the value of the parameter `partitions`; 0: it has none."""
+    place, _, query = url.partition("?")
+    given = dict(parameter.partition("=")[::2] for parameter in query.split("&"))
+    if (number := given.get("partitions")) is None:
+        return url, 0
+    if number not in map(str, range(2, MOST_PARTITIONS + 1)):
+        raise InvalidInput("partitions", number, f"a whole number from 2 to {MOST_PARTITIONS}")
+    rest = "&".join(parameter for parameter in query.split("&") if not parameter.startswith("partitions="))
+    return f"{place}?{rest}", int(number)
+
+
 def _version(connection: Connection) -> Finding:
     number = int(connection.execute("SHOW server_version_num").get)
     encoding: str = connection.execute("SHOW server_encoding").get
     sound = number >= OLDEST * 10_000 and encoding == "UTF8"
     detail = f"PostgreSQL {number // 10_000}.{number % 10_000}, {encoding}, tables of version {current_version()}"
     return Finding("postgresql", sound, detail, f"use PostgreSQL {OLDEST} or newer, and a database in UTF8")
+
+
+def _row_level_security(connection: Connection) -> Finding:
+    """Whether the policies hold for this user: not for a superuser, nor for a role with BYPASSRLS."""
+    dialect = connection.dialect
+    user, bypassed = connection.execute(
+        "SELECT current_user, count(*) FILTER (WHERE NOT row_security_active(c.oid)) FROM pg_class c"
+        f" WHERE c.relnamespace = current_schema()::regnamespace AND {dialect.in_list('c.relname')}",
+        (dialect.listed(schema.names()),),
+    ).get
+    state = f"not in force for the user {user}, in {bypassed} tables" if bypassed else f"in force for the user {user}"
+    repair = "connect as a role that is no superuser and lacks BYPASSRLS"
+    return Finding("row-level security", True, state, repair, warning=bypassed > 0)
 
 
 def _full_text(connection: Connection) -> Finding:

@@ -11,6 +11,7 @@ from uuid import UUID
 import apsw
 
 from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.dialect import BEGINNING_CHARS
 from remembrancer.adapters.relational.sqlite import checksums
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class SqliteDialect:
     begin_reading = "BEGIN"
     begin_writing = "BEGIN IMMEDIATE"  # plain BEGIN fails at a write if another connection wrote meanwhile
     then_join = "CROSS JOIN"
+    beginning = f"substr(m.text, 1, {BEGINNING_CHARS})"
     row_is_taken: type[Exception] = apsw.ConstraintError
     cannot_read: tuple[type[Exception], ...] = (
         apsw.CorruptError,
@@ -47,6 +49,9 @@ class SqliteDialect:
 
     def serialise(self, connection: Connection, workspaces: Sequence[str]) -> None:
         """BEGIN IMMEDIATE has waited for every other writer."""
+
+    def unique(self, *columns: str) -> str:
+        return ", ".join(columns)
 
     def in_list(self, column: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(?))"
@@ -116,6 +121,9 @@ class SqliteConnection(Connection, Protocol):
 
 class _Connection(apsw.Connection):
     dialect = _DIALECT
+
+    def within(self, workspace: str) -> None:
+        """SQLite has no row-level security."""
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
         cast("Connection", self).execute(statement, bindings)
