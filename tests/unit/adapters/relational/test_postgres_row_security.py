@@ -19,7 +19,6 @@ from remembrancer.adapters.relational.postgres.server import PostgresServer
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.errors import NotFound, StoreUnavailable
 from remembrancer.language.cues import analysed
-from remembrancer.ports.changes import ReadView
 from remembrancer.ports.inspection import Finding
 from remembrancer.testing.contract.wall import SIBLING
 from remembrancer.testing.contract.world import populate
@@ -95,15 +94,14 @@ def test_a_statement_without_a_condition_sees_the_rows_of_its_transaction_s_work
 
 
 def test_a_statement_of_a_view_sees_the_rows_of_the_workspace_last_asked_about(store: RelationalStore) -> None:
-    def read(view: ReadView) -> list[list[str]]:
-        assert isinstance(view, RelationalView)
-        told: list[list[str]] = []
+    def read(connection: Connection) -> list[list[str]]:
+        view, told = RelationalView(connection), list[list[str]]()
         for scope in (SCOPE, SIBLING, SCOPE):
             view.cues_with_phrase(scope, ("the",))
-            told.append([one for (one,) in view._connection.execute(WORKSPACES.format("memories"))])
+            told.append([one for (one,) in connection.execute(WORKSPACES.format("memories"))])
         return told
 
-    assert asyncio.run(store.read(read)) == [[SCOPE.workspace], [SIBLING.workspace], [SCOPE.workspace]]
+    assert in_transaction(store, read, workspace="") == [[SCOPE.workspace], [SIBLING.workspace], [SCOPE.workspace]]
 
 
 def test_a_transaction_that_names_no_workspace_sees_nothing(store: RelationalStore) -> None:
@@ -157,7 +155,7 @@ def test_a_write_without_a_condition_changes_no_row_of_another_workspace(store: 
 
 
 def test_writes_of_one_group_are_each_within_their_own_workspace(store: RelationalStore) -> None:
-    async def together() -> list[object]:
+    async def together() -> tuple[object, ...]:
         def workspaces(connection: Connection) -> list[str]:
             return [one for (one,) in connection.execute(WORKSPACES.format("memories"))]
 

@@ -113,8 +113,8 @@ def _lexeme(word: str) -> str:
     return f"'{escaped}'"
 
 
-_SENT_WITH_NEXT: Final = ("BEGIN", "SAVEPOINT")
-"""The first words of statements that are sent in one message with the workspace that the next ones are about."""
+_SENT_WITH_NEXT: Final = (PostgresDialect.begin_reading, PostgresDialect.begin_writing, "SAVEPOINT one")
+"""Statements that are sent in one message with the workspace that the next ones are about."""
 
 
 class _Number(Loader):
@@ -187,7 +187,7 @@ class PostgresConnection:
 
     def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> _Rows:
         driver = self._ready
-        if statements.startswith(_SENT_WITH_NEXT):
+        if statements in _SENT_WITH_NEXT:
             self._first, self._workspace = statements, ""
             return _Rows(iter(()))
         cursor = (

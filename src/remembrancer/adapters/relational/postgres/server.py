@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -153,14 +154,12 @@ def without_password(url: str) -> str:
 
 def _without_partitions(url: str) -> tuple[str, int]:
     """The URL for libpq, and the value of the parameter `partitions`; 0: it has none."""
-    place, _, query = url.partition("?")
-    given = dict(parameter.partition("=")[::2] for parameter in query.split("&"))
-    if (number := given.get("partitions")) is None:
+    match = re.search(r"(?<=[?&])partitions=([^&]*)&?", url)
+    if match is None:
         return url, 0
-    if number not in map(str, range(2, MOST_PARTITIONS + 1)):
-        raise InvalidInput("partitions", number, f"a whole number from 2 to {MOST_PARTITIONS}")
-    rest = "&".join(parameter for parameter in query.split("&") if not parameter.startswith("partitions="))
-    return f"{place}?{rest}", int(number)
+    if match[1] not in {str(number) for number in range(2, MOST_PARTITIONS + 1)}:
+        raise InvalidInput("partitions", match[1], f"a whole number from 2 to {MOST_PARTITIONS}")
+    return url.replace(match[0], "").rstrip("?&"), int(match[1])
 
 
 def _version(connection: Connection) -> Finding:
