@@ -34,7 +34,7 @@ _CHANNEL: Final = "'remembrancer_' || to_hex(hashtextextended(current_schema(), 
 def notify(connection: Connection, workspaces: Iterable[str]) -> None:
     """Notify all processes that these workspaces were written to. Called outside of a transaction."""
     sent = ", ".join(f"pg_notify({_CHANNEL}, '{_digest(workspace)}')" for workspace in workspaces)
-    connection.execute(f"BEGIN; SET LOCAL synchronous_commit = off; SELECT {sent}; COMMIT")
+    connection.execute(f"SET LOCAL synchronous_commit = off; SELECT {sent}")  # one message is one transaction
 
 
 def _digest(workspace: str) -> str:
