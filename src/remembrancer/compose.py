@@ -20,6 +20,7 @@ from remembrancer.config import CROSS_ENCODER, EMBEDDER_KEYS, LLM_KEYS, RESIDENT
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable, Unsupported
+from remembrancer.index.files import IndexFolder
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.language.cues import analysed
 from remembrancer.presets.catalogue import PRESETS, preset_named
@@ -370,7 +371,8 @@ def _store(settings: Settings, *, create: bool) -> Store:
 
 def _index(settings: Settings) -> Index:
     if settings.index == RESIDENT:
-        return ResidentIndex(settings.index_mb << 20)
+        files = None if settings.file is None else IndexFolder(settings.file)
+        return ResidentIndex(settings.index_mb << 20, files=files)
     opener: IndexOpener = _opener(INDEXES, "index", settings.index, RESIDENT)
     return opener(settings.index)
 

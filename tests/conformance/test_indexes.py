@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,16 @@ import pytest
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.domain.scope import Scope
+from remembrancer.index import file
 from remembrancer.index.candidates import CandidateIndex
 from remembrancer.index.resident import ResidentIndex
+from remembrancer.index.workspace import WorkspaceIndex
 from remembrancer.language.cues import analysed
+from remembrancer.ports.changes import ChangeFeed
 from remembrancer.ports.index import Index
 from remembrancer.ports.store import Store
+from remembrancer.testing.contract.context_features import ContextContract
 from remembrancer.testing.contract.neighbours import NeighbourCoverageContract
 from remembrancer.testing.contract.past import FoundInThePastContract
 from remembrancer.testing.contract.search import (
@@ -25,7 +32,7 @@ from remembrancer.testing.contract.search import (
     UnionContract,
 )
 from remembrancer.testing.contract.token_embeddings import FoundWordsContract
-from remembrancer.testing.index_contract import IndexContract
+from remembrancer.testing.index_contract import HistoryContract, IndexContract
 from remembrancer.testing.simple_index import SimpleIndex
 from remembrancer.testing.simple_source import SimpleSource
 from remembrancer.testing.textbook_index import TextbookIndex
@@ -63,6 +70,48 @@ class TestResidentIndexOfManyTexts(
 
     def make_index(self) -> Index:
         return ResidentIndex(scanned=0)
+
+
+class RewrittenIndex(ResidentIndex):
+    """Written to a file and read back after each use."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    @contextmanager
+    def caught_up(self, feed: ChangeFeed, scope: Scope, model: str | None) -> Generator[WorkspaceIndex]:
+        with super().caught_up(feed, scope, model) as index:
+            yield index
+            if feed.at is None:
+                stored = index.stored()
+                file.write(self._path, stored.arrays, stored.table)
+                whole = Scope(workspace=scope.workspace)
+                read = WorkspaceIndex.restored(file.read(self._path), whole, model, scanned=self._scanned)
+                self._path.unlink()
+                self._now.entry((whole, model, None)).index = read
+
+
+class TestResidentIndexOfAFile(
+    LexicalContract,
+    UnionContract,
+    FreshnessContract,
+    FoundAfterImportContract,
+    ContextContract,
+    NeighbourCoverageContract,
+    HistoryContract,
+):
+    runs = 1
+
+    @pytest.fixture(autouse=True)
+    def in_folder(self, tmp_path: Path) -> None:
+        self.path = tmp_path / "index"
+
+    async def make_store(self) -> Store:
+        return ReferenceStore()
+
+    def make_index(self) -> Index:
+        return RewrittenIndex(self.path)
 
 
 class TestTextbookIndex(IndexContract):

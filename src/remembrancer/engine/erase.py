@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -84,8 +85,16 @@ async def _erased(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry
 async def finish(ctx: Context, scope: Scope, receipt: Erasure) -> Erasure:
     """Purge the files; return the receipt with `purged_at`, or with the reason why the purge failed."""
     now = ctx.clock()
-    why = await ctx.store.purge(scope, at=now)
+    why = await purge(ctx, scope, at=now)
     return replace(receipt, left=(*receipt.left, in_files(why))) if why else replace(receipt, purged_at=now)
+
+
+async def purge(ctx: Context, scope: Scope, *, at: datetime) -> str:
+    """Remove the remains of erased rows from the files of the index and the store. Does nothing if it has been done.
+
+    Returns "" if nothing is left, otherwise the reason why something may be.
+    """
+    return await ctx.index.purge(ctx.store, scope) or await ctx.store.purge(scope, at=at)
 
 
 async def erasures(ctx: Context, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:

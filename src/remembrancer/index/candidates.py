@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.ports.changes import ChangedMemory
+    from remembrancer.ports.store import Store
 
 T = TypeVar("T")
 
@@ -97,6 +98,12 @@ class CandidateIndex:
         with readable():
             index.add(feed.changed(reader.scope, feed.memories_of(reader.scope, refs), model=None))
         return index.token_embeddings(feed, reader, refs)
+
+    async def save(self, store: Store) -> None:
+        """Does nothing: the source has what lasts."""
+
+    async def purge(self, store: Store, scope: Scope) -> str:
+        return ""
 
     async def close(self) -> None:
         await self._samples.close()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import UUID
 
 import numpy as np
@@ -53,8 +55,9 @@ class MemoryColumns:
     """Memory fields by slot. A new revision of a memory takes a new slot; the old slot is no longer used."""
 
     def __init__(self) -> None:
-        self.ids: list[UUID] = []
-        self.revisions: list[int] = []
+        self._ids: list[UUID | None] = []
+        """None: not made from its halves yet, in an index read from a file."""
+        self._revisions = GrowingArray[np.int64](np.int64)
         self._oldness = GrowingArray[np.int64](np.int64)
         self._id_halves = GrowingArray[np.uint64](np.uint64, 2)
         self._codes: dict[str, dict[str, int]] = {name: {"": 0} for name in _TEXTS}
@@ -65,19 +68,65 @@ class MemoryColumns:
         """Hashes of tags and of metadata values. `_labelled` has the slot of each."""
         self._labelled = GrowingArray[np.int32](np.int32)
 
+    @classmethod
+    def restored(cls, arrays: Mapping[str, GrowingArray[Any]], texts: Mapping[str, Sequence[str]]) -> Self:
+        """Columns of the `arrays` and `texts` of others."""
+        columns = cls()
+        columns._revisions, columns._oldness = arrays["revisions"], arrays["oldness"]
+        columns._id_halves, columns._alive = arrays["id_halves"], arrays["alive"]
+        columns._labels, columns._labelled = arrays["labels"], arrays["labelled"]
+        columns._texts = {name: arrays[name] for name in _TEXTS}
+        columns._numbers = {name: arrays[name] for name in _FIXED | _MOVING}
+        columns._codes = {name: {text: code for code, text in enumerate(texts[name])} for name in _TEXTS}
+        columns._ids = [None] * len(columns._revisions)
+        return columns
+
+    def arrays(self) -> dict[str, GrowingArray[Any]]:
+        """All arrays, by name."""
+        return {
+            "revisions": self._revisions,
+            "oldness": self._oldness,
+            "id_halves": self._id_halves,
+            "alive": self._alive,
+            "labels": self._labels,
+            "labelled": self._labelled,
+            **self._texts,
+            **self._numbers,
+        }
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """The texts of each column, by their codes."""
+        return {name: list(codes) for name, codes in self._codes.items()}
+
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids)
 
     @property
     def nbytes(self) -> int:
-        arrays = (*self._texts.values(), *self._numbers.values(), self._alive, self._labels, self._labelled)
-        return sum(array.nbytes for array in arrays) + 124 * len(self.ids)
+        return sum(array.nbytes for array in self.arrays().values()) + 92 * len(self._ids)
 
     @property
     def newest_first(self) -> tuple[NDArray[np.generic], ...]:
         """The keys for `order.ordered` that sort slots newest first, then by id."""
         halves = self._id_halves.values
         return self._oldness.values, halves[:, 0], halves[:, 1]
+
+    @property
+    def id_halves(self) -> NDArray[np.uint64]:
+        """The first and the last 64 bits of each memory's id, shape (memories, 2)."""
+        return self._id_halves.values
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """The slots in use, shape (memories,)."""
+        return self._alive.values
+
+    def ids(self, slots: Iterable[int]) -> tuple[UUID, ...]:
+        return tuple([self._ids[slot] or self._id(slot) for slot in slots])
+
+    def revision(self, slot: int) -> int:
+        return int(self._revisions.values[slot])
 
     def states(self, slots: NDArray[np.int64]) -> States:
         def column(name: str, kind: type[Number]) -> NDArray[Number]:
@@ -101,18 +150,18 @@ class MemoryColumns:
         """Append memories; returns how many. Consumes them one by one, because many tuples at once slow the garbage
         collector.
         """
-        first = len(self.ids)
+        first = len(self._ids)
         values: list[Any] = []
         for memory in memories:
             values.extend(memory[:-1])
         if not values:
             return 0
         columns = {name: values[place :: len(_APPENDED)] for place, name in enumerate(_APPENDED)}
-        self.ids.extend(columns["id"])
+        self._ids.extend(columns["id"])
         self._oldness.extend(-np.array(columns["occurred_to"], dtype=np.int64))
         halves = np.frombuffer(b"".join(one.bytes for one in columns["id"]), dtype=">u8")
         self._id_halves.extend(halves.reshape(-1, 2).astype(np.uint64))
-        self.revisions.extend(columns["revision"])
+        self._revisions.extend(np.array(columns["revision"], dtype=np.int64))
         for name, growing in self._texts.items():
             codes = self._codes[name]
             for value in dict.fromkeys(columns[name]):
@@ -120,17 +169,17 @@ class MemoryColumns:
             growing.extend(np.array(list(map(codes.__getitem__, columns[name])), dtype=np.int32))
         for name, growing in self._numbers.items():
             growing.extend(np.array(columns[name], dtype=(_FIXED | _MOVING)[name]))
-        self._alive.extend(np.ones(len(self.ids) - first, dtype=np.bool_))
+        self._alive.extend(np.ones(len(self._ids) - first, dtype=np.bool_))
         labels = [
             (label, slot)
             for slot, tags, metadata in zip(
-                range(first, len(self.ids)), columns["tags"], columns["metadata"], strict=True
+                range(first, len(self._ids)), columns["tags"], columns["metadata"], strict=True
             )
             for label in _labels_of(tags, metadata)
         ]
         self._labels.extend(np.array([label for label, _ in labels], dtype=np.int64))
         self._labelled.extend(np.array([slot for _, slot in labels], dtype=np.int32))
-        return len(self.ids) - first
+        return len(self._ids) - first
 
     def update(self, slot: int, memory: ChangedMemory) -> None:
         """Update the fields in `_MOVING` (validity and strength) of a slot."""
@@ -203,6 +252,11 @@ class MemoryColumns:
             case Reach.SESSION:
                 return seen & are("session", mine.session) & own
 
+    def _id(self, slot: int) -> UUID:
+        high, low = self._id_halves.values[slot].tolist()
+        made = self._ids[slot] = UUID(int=high << 64 | low)
+        return made
+
     def _levels(self, slots: NDArray[np.int64]) -> NDArray[np.int32]:
         """The `domain.scope.Level` of each slot: the narrowest part of its scope that is set."""
         levels = np.zeros(len(slots), dtype=np.int32)
@@ -211,7 +265,7 @@ class MemoryColumns:
         return levels
 
     def _has(self, label: int) -> NDArray[np.bool_]:
-        those = np.zeros(len(self.ids), dtype=np.bool_)
+        those = np.zeros(len(self._ids), dtype=np.bool_)
         those[self._labelled.values[self._labels.values == label]] = True
         return those
 
@@ -222,7 +276,7 @@ class MemoryColumns:
         return self._codes[name].get(value or "", _UNKNOWN)
 
     def _is_any(self, name: str, values: frozenset[str]) -> NDArray[np.bool_]:
-        column, those = self._texts[name].values, np.zeros(len(self.ids), dtype=np.bool_)
+        column, those = self._texts[name].values, np.zeros(len(self._ids), dtype=np.bool_)
         for value in values:
             those |= column == self._codes[name].get(value, _UNKNOWN)
         return those
@@ -237,9 +291,15 @@ def _labels_of(tags: Iterable[str], metadata: Mapping[str, JsonValue]) -> Iterat
 
 
 def _tag_label(tag: str) -> int:
-    return hash(("tag", tag))
+    return _label("tag", tag, "")
 
 
 def _value_label(key: str, value: JsonScalar) -> int:
-    """A 64-bit hash of a metadata value, valid in this process only. Collision probability: 1 in 10^19 a pair."""
-    return hash(value_key(key, value))
+    return _label(*value_key(key, value))
+
+
+@lru_cache(maxsize=4096)
+def _label(kind: str, key: str, value: str) -> int:
+    """A 64-bit hash, the same in every process. Collision probability: 1 in 10^19 for each pair."""
+    sized = f"{kind} {len(key)} {key}{value}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(sized, digest_size=8).digest(), "little", signed=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -28,6 +28,8 @@ _NOBODY: Final = -1
 """The role code of a cue without an event, as in notes and facts."""
 _ANOTHER: Final = -2
 """The role code of a cue whose event is from a tool or the system."""
+_TURN_ARRAYS: Final = ("of_cue", "stream", "seq", "at", "turn_session", "around", "cues_in_use")
+_SCOPE_PARTS: Final = ("workspace", "project", "crew", "agent", "session")
 _ROLES: Final[Mapping[str, int]] = {str(role): code for code, role in enumerate(SPEAKERS)}
 
 
@@ -42,6 +44,31 @@ class CueContext:
         self._flags = GrowingArray[np.int32](np.int32)
         self._actors: dict[str, int] = {"": 0}
         """The code in `_actor` of each speaker's name."""
+
+    @classmethod
+    def restored(
+        cls, arrays: Mapping[str, GrowingArray[Any]], actors: Sequence[str], streams: Sequence[Sequence[str | None]]
+    ) -> Self:
+        """The context of the `arrays`, `actors` and `streams` of others."""
+        context = cls()
+        context._actor, context._role, context._flags = arrays["actor"], arrays["role"], arrays["flags"]
+        context._actors = {actor: code for code, actor in enumerate(actors)}
+        context._turns = Turns.restored(arrays, streams)
+        return context
+
+    def arrays(self) -> dict[str, GrowingArray[Any]]:
+        """All arrays, by name."""
+        return {"actor": self._actor, "role": self._role, "flags": self._flags, **self._turns.arrays()}
+
+    @property
+    def actors(self) -> list[str]:
+        """The speakers' names, by their codes."""
+        return list(self._actors)
+
+    @property
+    def streams(self) -> list[list[str | None]]:
+        """The parts of each stream's scope, by the stream's number."""
+        return self._turns.streams
 
     @property
     def nbytes(self) -> int:
@@ -136,18 +163,44 @@ class Turns:
         """For each turn, the turns 1 before, 1 after, 2 before and 2 after it; -1 for none."""
         self._cues_in_use = GrowingArray[np.int32](np.int32)
         """For each turn, the number of its cues that are in use."""
-        self._streams: dict[Scope, tuple[int, dict[int, int]]] = {}
-        """The number of each stream, and its turns by their `seq`."""
+        self._streams: dict[Scope, int] = {}
+        """The number of each stream."""
+        self._restored: Sequence[Sequence[str | None]] = ()
+        """Streams read from a file that are not in `_streams` yet."""
+        self._turns_of: dict[int, dict[int, int]] = {}
+        """The turns of a stream by their `seq`; without streams of a file that nothing was appended to."""
         self._in_session: list[bool] = []
         """For each stream, whether it is a session."""
         self._last: dict[int, tuple[int, int, int]] = {}
-        """For each stream, its last turn with the turn's `seq` and time."""
+        """For each stream in `_turns_of`, its last turn with the turn's `seq` and time."""
         self._unlinked: set[int] = set()
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, GrowingArray[Any]], streams: Sequence[Sequence[str | None]]) -> Self:
+        """Turns of the `arrays` and `streams` of others."""
+        turns = cls()
+        turns._of_cue, turns._stream, turns._seq, turns._at = (arrays[name] for name in _TURN_ARRAYS[:4])
+        turns._session, turns._around, turns._cues_in_use = (arrays[name] for name in _TURN_ARRAYS[4:])
+        turns._restored = streams
+        turns._in_session = [stream[-1] is not None for stream in streams]
+        return turns
+
+    def arrays(self) -> dict[str, GrowingArray[Any]]:
+        """All arrays, by name. Links the turns first."""
+        self.link()
+        every = (self._of_cue, self._stream, self._seq, self._at, self._session, self._around, self._cues_in_use)
+        return dict(zip(_TURN_ARRAYS, every, strict=True))
+
+    @property
+    def streams(self) -> list[list[str | None]]:
+        """The parts of each stream's scope, by the stream's number."""
+        self._read_streams()
+        return [[getattr(stream, part) for part in _SCOPE_PARTS] for stream in self._streams]
 
     @property
     def nbytes(self) -> int:
         arrays = (self._of_cue, self._stream, self._session, self._seq, self._at, self._around, self._cues_in_use)
-        return sum(array.nbytes for array in arrays) + 200 * len(self._seq)
+        return sum(array.nbytes for array in arrays) + 200 * sum(map(len, self._turns_of.values()))
 
     def extend(self, cues: Sequence[CueTurn | None]) -> None:
         """Append cues, given the turn of each; None: a cue without an event."""
@@ -179,10 +232,7 @@ class Turns:
             around[turns[1:][near], 0] = turns[:-1][near]
             around[turns[:-1][near], 1] = turns[1:][near]
             self._reach_farther(turns)
-            self._last.pop(stream, None)
-            if len(turns):
-                last = int(turns[-1])
-                self._last[stream] = last, int(self._seq.values[last]), int(self._at.values[last])
+            self._find_last(stream, turns)
         self._unlinked.clear()
 
     def neighbour_coverage(
@@ -240,16 +290,42 @@ class Turns:
         if cue is None:
             return _NO_TURN
         stream, seq, at, _, _ = cue
-        found = self._streams.get(stream)
-        if found is None:
-            found = self._streams[stream] = len(self._streams), {}
+        if self._restored:
+            self._read_streams()
+        code = self._streams.get(stream)
+        if code is None:
+            code = self._streams[stream] = len(self._streams)
+            self._turns_of[code] = {}
             self._in_session.append(stream.session is not None)
-        code, turns = found
+        turns = self._turns_of.get(code)
+        if turns is None:
+            turns = self._read_turns(code)
         turn = turns.get(seq)
         if turn is None:
             turn = turns[seq] = known + len(coming)
             coming.append((code, seq, at))
         return turn
+
+    def _read_streams(self) -> None:
+        for parts in self._restored:
+            workspace, project, crew, agent, session = parts
+            stream = Scope(workspace=workspace or "", project=project, crew=crew, agent=agent, session=session)
+            self._streams[stream] = len(self._streams)
+        self._restored = ()
+
+    def _read_turns(self, code: int) -> dict[int, int]:
+        """The turns of a stream of a file, by their `seq`. Finds its last turn too."""
+        turns = np.flatnonzero(self._stream.values == code)
+        self._turns_of[code] = dict(zip(self._seq.values[turns].tolist(), turns.tolist(), strict=True))
+        self._find_last(code, turns[self._cues_in_use.values[turns] > 0])
+        return self._turns_of[code]
+
+    def _find_last(self, code: int, turns: NDArray[np.integer]) -> None:
+        """Set the last turn of a stream, given its turns in use."""
+        self._last.pop(code, None)
+        if len(turns):
+            last = int(turns[np.argmax(self._seq.values[turns])])
+            self._last[code] = last, int(self._seq.values[last]), int(self._at.values[last])
 
     def _append(self, coming: Sequence[tuple[int, int, int]]) -> None:
         """Append turns. A turn that continues its stream in order is linked at once; other streams are

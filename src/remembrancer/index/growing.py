@@ -20,6 +20,13 @@ class GrowingArray(Generic[Number]):
         self._storage: NDArray[Any] = np.zeros((0, *self._width), dtype=dtype)
         self._length = 0
 
+    @staticmethod
+    def over(storage: NDArray[Any], length: int) -> GrowingArray[Any]:
+        """An array whose first `length` rows are those of `storage`; the rows after them are room for further ones."""
+        array = GrowingArray[Any](storage.dtype, *storage.shape[1:])
+        array._storage, array._length = storage, length
+        return array
+
     @property
     def values(self) -> NDArray[Number]:
         return self._storage[: self._length]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -95,6 +95,10 @@ class _Segment:
         return self.terms.nbytes + self.starts.nbytes + self.cues.nbytes + self.counts.nbytes
 
 
+_PARTS: Final = ("terms", "starts", "cues", "counts")
+"""The arrays of a segment."""
+
+
 class Postings:
     """The frequencies of terms in cues. Cues are numbered from 0 in the order they are appended."""
 
@@ -104,6 +108,31 @@ class Postings:
         self._terms = 0
         """The sum of all lengths."""
         self._saturated: tuple[float, NDArray[np.float32]] = (0.0, np.zeros(0, dtype=np.float32))
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, GrowingArray[Any]], terms: int) -> Self:
+        """Postings of the `arrays` and `terms` of others."""
+        postings = cls()
+        postings._lengths, postings._terms = arrays["lengths"], terms
+        while f"{len(postings._segments)}.terms" in arrays:
+            number = len(postings._segments)
+            parts = [arrays[f"{number}.{name}"].values for name in _PARTS]
+            postings._segments.append(_Segment(*parts))
+        return postings
+
+    def arrays(self) -> dict[str, GrowingArray[Any]]:
+        """All arrays, by name."""
+        parts: dict[str, GrowingArray[Any]] = {"lengths": self._lengths}
+        for number, segment in enumerate(self._segments):
+            for name in _PARTS:
+                rows: NDArray[Any] = getattr(segment, name)
+                parts[f"{number}.{name}"] = GrowingArray.over(rows, len(rows))
+        return parts
+
+    @property
+    def terms(self) -> int:
+        """The sum of all lengths."""
+        return self._terms
 
     @property
     def nbytes(self) -> int:

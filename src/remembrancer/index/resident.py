@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -15,14 +17,21 @@ from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.index.context import RULES
+from remembrancer.index.files import IndexFolder, Written
 from remembrancer.index.postings import BM25
 from remembrancer.index.workspace import SCANNED, LookedUp, WorkspaceIndex
-from remembrancer.ports.changes import ChangeFeed, UnreadableRow
+from remembrancer.ports.changes import ChangeFeed, UnreadableRow, WorkspaceState
 from remembrancer.ports.index import Capabilities, SearchRequest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from remembrancer.ports.store import Store
+
+_Key: TypeAlias = tuple[Scope, str | None, datetime | None]
+"""A workspace, a model, and the time as of which the records are read."""
+
+_log = logging.getLogger("remembrancer")
 BUDGET_BYTES: Final = 1 << 30
 PAST_TIMES: Final = 2
 CAPABILITIES: Final = Capabilities(bm25=BM25, phrases=True, context=RULES, token_embeddings=True)
@@ -38,16 +47,52 @@ def readable() -> Generator[None]:
         raise UnreadableRow(error) from error
 
 
+class _Entry:
+    """The index of one workspace and model, at one time. Its lock is held while it is loaded, searched or written."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.index: WorkspaceIndex | None = None
+
+
 class _Loaded:
     """Loaded indexes, the least recently used first, by workspace, model and time."""
 
     def __init__(self) -> None:
-        self.indexes: OrderedDict[tuple[str, str | None, datetime | None], WorkspaceIndex] = OrderedDict()
-        self.lock = threading.Lock()
+        self._entries: OrderedDict[_Key, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
 
     @property
     def nbytes(self) -> int:
-        return sum(index.nbytes for index in self.indexes.values())
+        with self._lock:
+            return self._nbytes
+
+    @property
+    def _nbytes(self) -> int:
+        return sum(entry.index.nbytes for entry in self._entries.values() if entry.index is not None)
+
+    def entry(self, key: _Key) -> _Entry:
+        """The entry of a key, as the most recently used one."""
+        with self._lock:
+            entry = self._entries.setdefault(key, _Entry())
+            self._entries.move_to_end(key)
+            return entry
+
+    def entries(self) -> list[tuple[_Key, _Entry]]:
+        with self._lock:
+            return list(self._entries.items())
+
+    def drop_least_used(self, *, most: int | None, budget: int) -> None:
+        """Drop entries until at most `most`, with at most `budget` bytes, are left; always keep one."""
+        with self._lock:
+            while len(self._entries) > 1 and (
+                (most is not None and len(self._entries) > most) or self._nbytes > budget
+            ):
+                self._entries.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
 
 
 class ResidentIndex:
@@ -57,14 +102,19 @@ class ResidentIndex:
     are dropped, except the one in use. `scanned`: in workspaces of at most this many cues, all vectors are compared; in
     larger ones, only those with similar signs.
 
+    `files`: where indexes are kept on disk. A file is mapped into memory, so that a process begins with what another
+    one has derived, and processes share it. Without a file, an index is derived from all records.
+
     For questions as of earlier times, the workspaces of at most `PAST_TIMES` times are held besides, under a budget of
-    their own. Each is loaded when first asked for, which takes as long as loading the present workspace.
+    their own. Each is loaded when first asked for, which takes as long as loading the present workspace without a file.
     """
 
-    def __init__(self, budget_bytes: int = BUDGET_BYTES, *, scanned: int = SCANNED) -> None:
-        self._budget, self._scanned = budget_bytes, scanned
+    def __init__(
+        self, budget_bytes: int = BUDGET_BYTES, *, scanned: int = SCANNED, files: IndexFolder | None = None
+    ) -> None:
+        self._budget, self._scanned, self._files = budget_bytes, scanned, files
         self._now, self._past = _Loaded(), _Loaded()
-        """Apart, so that a question about the past neither waits for one about now nor makes it wait."""
+        """Apart, so that questions about the past do not displace the present."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -88,31 +138,74 @@ class ResidentIndex:
         with self.caught_up(feed, reader.scope, model) as index:
             return index.token_embeddings(feed, reader, refs)
 
+    async def save(self, store: Store) -> None:
+        if self._files is None:
+            return
+        for (scope, model, _), entry in self._now.entries():
+            written = await asyncio.to_thread(self._write, entry, self._files, scope, model)
+            if written is None:
+                continue
+            try:
+                if await store.put_index_token(scope, model, written.token, erasures=written.erasures):
+                    with suppress(FileNotFoundError):  # deleted by an erasure
+                        written.partial.replace(written.path)
+            finally:
+                written.partial.unlink(missing_ok=True)
+
+    async def purge(self, store: Store, scope: Scope) -> str:
+        if self._files is None:
+            return ""
+        try:
+            state = await store.read(lambda view: view.state(scope))
+            await asyncio.to_thread(self._files.delete, scope, before=state.erasures)
+        except OSError as error:
+            return f"the files of the index cannot be deleted: {error}"
+        return ""
+
     async def close(self) -> None:
-        for loaded in (self._now, self._past):
-            with loaded.lock:
-                loaded.indexes.clear()
+        self._now.clear()
+        self._past.clear()
 
     @contextmanager
     def caught_up(self, feed: ChangeFeed, scope: Scope, model: str | None) -> Generator[WorkspaceIndex]:
         """The index of a workspace, updated to the feed's state or a later one, with its lock held. Raises
         UnreadableRow.
         """
-        key = (scope.workspace, model, feed.at)
+        whole = Scope(workspace=scope.workspace)
         loaded = self._now if feed.at is None else self._past
-        with loaded.lock:
-            index = loaded.indexes.pop(key, None)
-            state = feed.state(scope)
+        entry = loaded.entry((whole, model, feed.at))
+        with entry.lock:
+            state = feed.state(whole)
+            index = entry.index
             if index is None or self._is_outdated(index) or index.has_erased_rows(state):
-                index = self._empty(feed, Scope(workspace=scope.workspace), model)
+                index = self._begun(feed, whole, model, state)
             if not index.has_all_of(state):
+                entry.index = None  # what failed half-way is not used again
                 with readable():
                     index.catch_up(feed, state)
-            loaded.indexes[key] = index
+            entry.index = index
             yield index
-            most = len(loaded.indexes) if feed.at is None else PAST_TIMES
-            while len(loaded.indexes) > 1 and (len(loaded.indexes) > most or loaded.nbytes > self._budget):
-                loaded.indexes.popitem(last=False)
+        loaded.drop_least_used(most=None if feed.at is None else PAST_TIMES, budget=self._budget)
+
+    def _begun(self, feed: ChangeFeed, scope: Scope, model: str | None, state: WorkspaceState) -> WorkspaceIndex:
+        """The index of a file, or an empty one."""
+        if self._files is not None and feed.at is None:
+            index = self._files.read(feed, scope, model, state, scanned=self._scanned)
+            if index is not None and not self._is_outdated(index):
+                return index
+        return self._empty(feed, scope, model)
+
+    def _write(self, entry: _Entry, files: IndexFolder, scope: Scope, model: str | None) -> Written | None:
+        with entry.lock:
+            if entry.index is None or not entry.index.is_worth_writing:
+                return None
+            try:
+                written = files.write(entry.index, scope, model)
+            except OSError as error:
+                _log.warning("the index of workspace %r was not written: %s", scope.workspace, error)
+                return None
+            entry.index.count_as_written()
+            return written
 
     def _is_outdated(self, index: WorkspaceIndex) -> bool:
         return index.is_mostly_unused

@@ -5,7 +5,7 @@ The signs are stored too, one bit per component, to select likely neighbours by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import numpy as np
@@ -35,9 +35,21 @@ class VectorTable:
         table.extend(np.full((cues, dim), np.nan, dtype=np.float32))
         return table
 
+    @classmethod
+    def restored(cls, arrays: Mapping[str, GrowingArray[Any]]) -> Self:
+        """A table of the `arrays` of another."""
+        table = cls(arrays["codes"].values.shape[1])
+        table._codes, table._signs, table._scales = arrays["codes"], arrays["signs"], arrays["scales"]
+        table._waiting = int(np.count_nonzero(np.isnan(table._scales.values)))
+        return table
+
+    def arrays(self) -> dict[str, GrowingArray[Any]]:
+        """All arrays, by name."""
+        return {"codes": self._codes, "signs": self._signs, "scales": self._scales}
+
     @property
     def nbytes(self) -> int:
-        return self._codes.nbytes + self._signs.nbytes + self._scales.nbytes
+        return sum(array.nbytes for array in self.arrays().values())
 
     @property
     def waiting(self) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import UUID
 
 import numpy as np
@@ -14,7 +14,9 @@ from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.index.columns import MemoryColumns
 from remembrancer.index.context import CueContext
+from remembrancer.index.file import Stored
 from remembrancer.index.growing import GrowingArray
+from remembrancer.index.lookup import UNKNOWN, CueLookup, SlotLookup
 from remembrancer.index.order import best, distinct, ordered
 from remembrancer.index.postings import Counts, LexicalScores, Postings
 from remembrancer.index.vectors import TokenEmbeddingCache, VectorTable
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 
 LOAD_BATCH: Final = 2048
 """The number of memories appended at a time."""
+LEAST_WRITTEN: Final = 1_000
+WRITTEN_SHARE: Final = 100
+"""A file is written anew after this many changes, or one for this many memories, whichever is more: catching up then
+takes at most about 30 ms, or a hundredth of deriving all.
+"""
 SCANNED: Final = 32_768
 """In a workspace of at most this many cues, every vector is compared with the question's; in a larger one, only vectors
 with similar signs.
@@ -36,6 +43,15 @@ LIKELY_SHARE: Final = 16
 """In a larger workspace, `SCANNED` cues or one cue in this many are compared, whichever is more: forty times the depth
 of a search.
 """
+
+
+_OWN: Final = "own."
+_COLUMNS: Final = "columns."
+_POSTINGS: Final = "postings."
+_CONTEXT: Final = "context."
+_VECTORS: Final = "vectors."
+"""The prefixes of the arrays of each part, in a file."""
+_OWN_ARRAYS: Final = ("first_cue", "memory_of_cue", "ref_of_cue")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,14 +92,15 @@ class WorkspaceIndex:
         self._past = past
         self._change = 0
         self._erasures = 0
+        self._unwritten = 0
+        """The number of memories read since the index was read from, or written to, a file."""
         self._columns = MemoryColumns()
         self._postings = Postings()
         self._vectors: VectorTable | None = None
         self._context = CueContext()
         self._token_embeddings = TokenEmbeddingCache()
-        self._slot_of_memory: dict[UUID, int] = {}
-        self._cue_of_ref: dict[int, int] = {}
-        """For each cue in use, its number in this index."""
+        self._slots = SlotLookup()
+        self._cues = CueLookup()
         self._first_cue = GrowingArray[np.int64](np.int64)
         """For each slot, its first cue; the cues of a slot have consecutive numbers, by ordinal."""
         self._memory_of_cue = GrowingArray[np.int32](np.int32)
@@ -92,7 +109,70 @@ class WorkspaceIndex:
 
     def __len__(self) -> int:
         """The number of memories."""
-        return len(self._slot_of_memory)
+        return int(np.count_nonzero(self._columns.alive))
+
+    @classmethod
+    def restored(cls, stored: Stored, scope: Scope, model: str | None, *, scanned: int) -> Self:
+        """The index that `stored` describes; the change and erasure numbers are those of its file."""
+        index, table = cls(scope, model, scanned=scanned), stored.table
+        index._change, index._erasures = table["change"], table["erasures"]
+
+        def part(prefix: str) -> dict[str, GrowingArray[Any]]:
+            return {
+                name.removeprefix(prefix): array for name, array in stored.arrays.items() if name.startswith(prefix)
+            }
+
+        own = part(_OWN)
+        index._first_cue, index._memory_of_cue, index._ref_of_cue = (own[name] for name in _OWN_ARRAYS)
+        index._columns = MemoryColumns.restored(part(_COLUMNS), table["texts"])
+        index._postings = Postings.restored(part(_POSTINGS), table["terms"])
+        index._context = CueContext.restored(part(_CONTEXT), table["actors"], table["streams"])
+        if vectors := part(_VECTORS):
+            index._vectors = VectorTable.restored(vectors)
+        index._slots = SlotLookup.restored(index._columns.id_halves, own["slots_by_id"].values)
+        cues = own["cues_by_ref"].values
+        index._cues = CueLookup.restored(index._ref_of_cue.values[cues], cues)
+        return index
+
+    def stored(self) -> Stored:
+        """All that `restored` needs. The arrays are those of this index: they change with it."""
+        halves = self._columns.id_halves
+        alive = np.flatnonzero(self._columns.alive)
+        own = {
+            **dict(zip(_OWN_ARRAYS, (self._first_cue, self._memory_of_cue, self._ref_of_cue), strict=True)),
+            "slots_by_id": _whole(alive[np.lexsort((halves[alive, 1], halves[alive, 0]))]),
+            "cues_by_ref": _whole(self._cues_by_ref()),
+        }
+        parts: dict[str, Mapping[str, GrowingArray[Any]]] = {
+            _OWN: own,
+            _COLUMNS: self._columns.arrays(),
+            _POSTINGS: self._postings.arrays(),
+            _CONTEXT: self._context.arrays(),
+            _VECTORS: {} if self._vectors is None else self._vectors.arrays(),
+        }
+        table = {
+            "change": self._change,
+            "erasures": self._erasures,
+            "texts": self._columns.texts,
+            "terms": self._postings.terms,
+            "actors": self._context.actors,
+            "streams": self._context.streams,
+        }
+        return Stored({prefix + name: array for prefix, part in parts.items() for name, array in part.items()}, table)
+
+    def _cues_by_ref(self) -> NDArray[np.int64]:
+        """The last number of each ref, in the order of the refs."""
+        refs = self._ref_of_cue.values
+        order = np.argsort(refs, kind="stable")
+        return order[np.append(refs[order[1:]] != refs[order[:-1]], True)[: len(order)]]
+
+    @property
+    def is_worth_writing(self) -> bool:
+        """Whether reading a file would save the time of many changes."""
+        return self._unwritten >= max(LEAST_WRITTEN, len(self._columns) // WRITTEN_SHARE)
+
+    def count_as_written(self) -> None:
+        self._unwritten = 0
 
     @property
     def nbytes(self) -> int:
@@ -103,7 +183,7 @@ class WorkspaceIndex:
     @property
     def is_mostly_unused(self) -> bool:
         """Whether more slots are unused than in use, because of revisions; the index should then be reloaded."""
-        return len(self._columns) > 2 * len(self._slot_of_memory)
+        return len(self._columns) > 2 * len(self)
 
     def has_erased_rows(self, state: WorkspaceState) -> bool:
         """Whether a process erased something since the index was loaded; it must then be reloaded."""
@@ -163,7 +243,7 @@ class WorkspaceIndex:
         lexical = self._lexical(feed, request.lexical, cue_kept, known)
         if among is not None:
             returned = np.zeros(len(kept), dtype=np.bool_)
-            returned[[slot for one in among if (slot := self._slot_of_memory.get(one)) is not None]] = True
+            returned[[slot for one in among if (slot := self._slots.get(one)) is not None]] = True
             kept = kept & returned
         scores = None if lexical is None else self._best_per_slot(lexical.bm25)
         coverage, together = None, None
@@ -201,7 +281,7 @@ class WorkspaceIndex:
         cue, cue_by_words = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
         return Candidates(
-            ids=tuple(map(self._columns.ids.__getitem__, found.tolist())),
+            ids=self._columns.ids(found.tolist()),
             cue=(cue - self._first_cue.values[found]).astype(np.int32),
             ref=self._ref_of_cue.values[cue],
             similarity=blank if dense_scores is None else dense_scores[found],
@@ -248,31 +328,33 @@ class WorkspaceIndex:
 
     def _visible_cues(self, reader: Reader, refs: Sequence[int]) -> list[int]:
         """The cues among `refs` that are in use and visible to the reader."""
-        known = [ref for ref in refs if ref in self._cue_of_ref]
-        places = np.array([self._cue_of_ref[ref] for ref in known], dtype=np.intp)
-        seen = self._columns.seen_by(reader, self._memory_of_cue.values.take(places))
-        return known if seen.all() else [ref for ref, is_seen in zip(known, seen.tolist(), strict=True) if is_seen]
+        cues = self._cues.find(refs)
+        known = cues != UNKNOWN
+        seen = self._columns.seen_by(reader, self._memory_of_cue.values.take(cues[known]))
+        if known.all() and seen.all():
+            return list(refs)
+        known[known] = seen
+        return [ref for ref, is_seen in zip(refs, known.tolist(), strict=True) if is_seen]
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _fresh(self, memories: Iterable[ChangedMemory]) -> Iterator[ChangedMemory]:
         """The memories to append. The other ones only changed validity or strength and are updated in place."""
         for memory in memories:
-            slot = self._slot_of_memory.get(memory.id)
+            self._unwritten += 1
+            slot = self._slots.get(memory.id)
             if slot is not None:
                 places = self._places_of(slot)
                 self._token_embeddings.drop(self._ref_of_cue.values[places].tolist())
                 # An import can add a cue to a memory without a new revision: the memory is then appended again.
                 # Of the past, a later write may tell more of the same revision.
-                known = not self._past and all(cue.ref in self._cue_of_ref for cue in memory.cues)
-                if known and self._columns.revisions[slot] == memory.revision:
+                known = not self._past and self._cues.knows(cue.ref for cue in memory.cues)
+                if known and self._columns.revision(slot) == memory.revision:
                     self._columns.update(slot, memory)
                     self._take_vectors(memory.cues)
                     continue
                 self._columns.bury(slot)
                 self._context.bury(places)
-                for ref in self._ref_of_cue.values[places].tolist():
-                    self._cue_of_ref.pop(ref, None)
             yield memory
 
     def _places_of(self, slot: int) -> NDArray[np.int64]:
@@ -299,11 +381,11 @@ class WorkspaceIndex:
             return 0
         refs, terms, lengths, vectors, flags, turns = (values[place::6] for place in range(6))
         slots = np.arange(first_slot, first_slot + count, dtype=np.int32)
-        self._slot_of_memory.update(zip(self._columns.ids[first_slot:], slots.tolist(), strict=True))
+        self._slots.add(self._columns.ids(slots.tolist()), slots.tolist())
         self._first_cue.extend(first_cue + np.cumsum(sizes, dtype=np.int64) - sizes)
         self._memory_of_cue.extend(np.repeat(slots, sizes))
         self._ref_of_cue.extend(np.array(refs, dtype=np.int64))
-        self._cue_of_ref.update(zip(refs, range(first_cue, first_cue + len(refs)), strict=True))
+        self._cues.add(refs, range(first_cue, first_cue + len(refs)))
         self._context.extend(turns, flags)
         self._postings.extend(terms, lengths)
         if self._model is not None:
@@ -325,7 +407,7 @@ class WorkspaceIndex:
                 continue
             if self._vectors is None:
                 self._vectors = VectorTable.without_vectors(len(self._memory_of_cue), len(cue.vector))
-            self._vectors.replace(self._cue_of_ref[cue.ref], cue.vector)
+            self._vectors.replace(int(self._cues.find([cue.ref])[0]), cue.vector)
 
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -377,7 +459,8 @@ class WorkspaceIndex:
             return None
         if query.phrase:
             refs = feed.cues_with_phrase(self._scope, query.phrase)
-            found = [self._cue_of_ref[ref] for ref in refs if ref in self._cue_of_ref]
+            found = self._cues.find(refs)
+            found = found[found != UNKNOWN]
             hits = np.zeros(len(self._memory_of_cue), dtype=np.float32)
             hits[found] = 1.0
             if kept is not None:
@@ -439,6 +522,10 @@ class WorkspaceIndex:
         if kept is not None:
             waiting &= kept
         return len(distinct(self._memory_of_cue.values[waiting])) if waiting.any() else 0
+
+
+def _whole(rows: NDArray[Any]) -> GrowingArray[Any]:
+    return GrowingArray.over(rows, len(rows))
 
 
 def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDArray[np.int32]:

@@ -115,6 +115,7 @@ class Indexer:
             try:
                 report = await self.run()
                 self.last_error = report.reason if report.deferred or report.down else ""
+                await self._ctx.index.save(self._ctx.store)
             except Exception as error:  # noqa: BLE001  outermost handler: the next sweep finds the same work
                 self.last_error = str(error) or type(error).__name__
             # Not wait_for: before Python 3.12 it loses a cancellation that comes as the event is set, and stop() hangs.

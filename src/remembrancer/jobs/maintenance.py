@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from remembrancer.domain.job import Job, Run
+from remembrancer.engine.erase import purge
 from remembrancer.errors import RemembrancerError, StoreUnavailable
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.sweeps import BrokenOff, JobReport, NotDue, Sweeper, counted, jobs_of
@@ -24,7 +25,7 @@ async def maintain(
     erasures are continued first. Raises StoreUnavailable, because no job can run without the store.
     """
     ctx, scope = sweeper.ctx, sweeper.scope
-    await ctx.store.purge(scope, at=ctx.clock())
+    await purge(ctx, scope, at=ctx.clock())
     reports: dict[str, JobReport] = {}
     runs = await ctx.store.runs(scope)
     for job in jobs_of(ctx.preset) if only is None else [job for job in Job if job in only]:

@@ -12,6 +12,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine.clusters import ClustersReport, consolidate_clusters
 from remembrancer.engine.compact import CompactionReport, compact
 from remembrancer.engine.context import Context
+from remembrancer.engine.erase import purge
 from remembrancer.engine.extract import ExtractReport, extract_deferred
 from remembrancer.engine.facts import FactsReport, draw_facts
 from remembrancer.engine.health import take_snapshots
@@ -162,7 +163,7 @@ class Sweeper:
                 return await retain(ctx, scope)
             case Job.HEALTH:
                 # Once a day is enough: a purge may rewrite the whole file, and other processes may block it for long.
-                await ctx.store.purge(scope, at=ctx.clock())
+                await purge(ctx, scope, at=ctx.clock())
                 taken = await take_snapshots(ctx, scope, force=force)
                 return HealthReport(taken=taken, reason="" if taken else "taken today already")
             case _:

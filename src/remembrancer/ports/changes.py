@@ -209,6 +209,10 @@ class ChangeFeed(Protocol):
         """
         ...
 
+    def index_token(self, scope: Scope, model: str | None) -> bytes | None:
+        """The last token put by `IndexFiles.put_index_token`. None: there is none."""
+        ...
+
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
         """The token embeddings of these cues, as in `CueVector.token_embeddings`; cues without any are left out."""
         ...

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from remembrancer.domain.candidates import Candidates
     from remembrancer.domain.event import Role
     from remembrancer.domain.query import Filter, LexicalQuery
-    from remembrancer.domain.scope import Reader
+    from remembrancer.domain.scope import Reader, Scope
     from remembrancer.ports.changes import ChangeFeed
     from remembrancer.ports.embeddings import Vector
+    from remembrancer.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +143,20 @@ class Index(Protocol):
         """The token embeddings of cues, by `Candidates.ref`, as in `CueVector.token_embeddings`.
 
         Left out: cues without any, and cues of memories that the reader may not see or that no longer exist.
+        """
+        ...
+
+    async def save(self, store: Store) -> None:
+        """Keep on disk what other processes would have to derive again, if this index has files and much has changed.
+
+        Called from time to time, and before closing. A failure to write is logged; the records are complete without.
+        """
+        ...
+
+    async def purge(self, store: Store, scope: Scope) -> str:
+        """Delete what this index keeps on disk of the workspace's erased rows.
+
+        Returns "" if nothing is left, otherwise the reason why something may be.
         """
         ...
 

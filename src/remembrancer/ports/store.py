@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from remembrancer.ports.access import Access
 from remembrancer.ports.embeddings import Embeddings
 from remembrancer.ports.erasure import Erasures
+from remembrancer.ports.index_files import IndexFiles
 from remembrancer.ports.inspection import Inspection
 from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
@@ -38,6 +39,7 @@ class Store(
     Access,
     Erasures,
     Recalls,
+    IndexFiles,
     Transfer,
     Inspection,
     Notifications,

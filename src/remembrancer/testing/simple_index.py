@@ -24,6 +24,9 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from remembrancer.domain.scope import Scope
+    from remembrancer.ports.store import Store
+
 BM25: Final = Bm25(k1=1.2, b=0.75, background=0)
 
 
@@ -43,6 +46,12 @@ class SimpleIndex:
         self, feed: ChangeFeed, reader: Reader, model: str, refs: Sequence[int]
     ) -> Mapping[int, NDArray[np.uint8]]:
         return {}
+
+    async def save(self, store: Store) -> None:
+        """Does nothing: it has no files."""
+
+    async def purge(self, store: Store, scope: Scope) -> str:
+        return ""
 
     async def close(self) -> None:
         """Does nothing: there is nothing to release."""

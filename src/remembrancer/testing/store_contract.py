@@ -33,6 +33,7 @@ from remembrancer.testing.contract import (
     erasing,
     filters,
     health,
+    index_files,
     jobs,
     journal,
     memories,
@@ -110,6 +111,10 @@ class RecallsSuite(recalls.RecallsContract):
     """The role `ports.recalls.Recalls`."""
 
 
+class IndexFilesSuite(index_files.IndexFilesContract):
+    """The role `ports.index_files.IndexFiles`."""
+
+
 class TransferSuite(
     transfer.BackupContract,
     transfer.ExportContract,
@@ -141,6 +146,7 @@ class StoreContract(
     AccessSuite,
     ErasuresSuite,
     RecallsSuite,
+    IndexFilesSuite,
     TransferSuite,
     InspectionSuite,
     NotificationsSuite,

@@ -32,6 +32,9 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from remembrancer.domain.scope import Scope
+    from remembrancer.ports.store import Store
+
 
 class TextbookIndex:
     """An index without any state: every answer is computed from the rows. It reads only the rows of a
@@ -63,6 +66,12 @@ class TextbookIndex:
         cues = {ref: rows.cues[ref].cue for ref in refs if ref in rows.cues}
         seen = [ref for ref, cue in cues.items() if rows.visible(reader, cue.memory_id) is not None]
         return feed.token_embeddings(reader.scope, model, seen)
+
+    async def save(self, store: Store) -> None:
+        """Does nothing: it has no files."""
+
+    async def purge(self, store: Store, scope: Scope) -> str:
+        return ""
 
     async def close(self) -> None:
         """Does nothing: there is nothing to release."""

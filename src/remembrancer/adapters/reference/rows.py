@@ -124,6 +124,8 @@ class Rows:
     recalls: dict[UUID, KeptRecall] = field(default_factory=dict[UUID, KeptRecall])
     """By id, in the order in which they were kept."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
+    index_tokens: dict[str | None, bytes] = field(default_factory=dict[str | None, bytes])
+    """By model."""
     archive: dict[UUID, ArchivedRecord] = field(default_factory=dict[UUID, ArchivedRecord])
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])

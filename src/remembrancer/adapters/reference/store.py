@@ -335,6 +335,13 @@ class ReferenceStore:
                     rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
             return new
 
+    async def put_index_token(self, scope: Scope, model: str | None, token: bytes, *, erasures: int) -> bool:
+        with self._writing(scope) as rows:
+            if len(rows.erasures) != erasures:
+                return False
+            rows.index_tokens[model] = token
+            return True
+
     async def drop_vectors(self, scope: Scope, model: str) -> int:
         with self._writing(scope) as rows:
             gone = [place for place in rows.vectors if place[1] == model]

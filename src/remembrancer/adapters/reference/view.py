@@ -133,6 +133,9 @@ class ReferenceView:
         order = sorted(best, key=lambda one: (-best[one], -micros(rows.memories[one].occurred_to), one))
         return order[:limit]
 
+    def index_token(self, scope: Scope, model: str | None) -> bytes | None:
+        return self.rows(scope).index_tokens.get(model)
+
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         vectors = self.rows(scope).vectors
         stored = {ref: vectors[ref, model].token_embeddings for ref in refs if (ref, model) in vectors}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         full_text,
         health,
         importing,
+        index_files,
         inspection,
         journal,
         lookup,

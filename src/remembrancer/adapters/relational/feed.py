@@ -126,6 +126,9 @@ class RelationalView:
     def with_terms(self, reader: Reader, where: Filter, weights: Mapping[str, float], *, limit: int) -> list[UUID]:
         return relational.candidates.with_terms(self._within(reader.scope), reader, where, weights, limit, self._then)
 
+    def index_token(self, scope: Scope, model: str | None) -> bytes | None:
+        return relational.index_files.index_token(self._connection, scope, model)
+
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         connection = self._within(scope)
         dim: int | None = connection.execute(

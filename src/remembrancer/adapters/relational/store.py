@@ -150,6 +150,8 @@ class RelationalStore:
     traces = _reads(lambda: relational.tracing.traces)
     erasures = _reads(lambda: relational.tracing.erasures)
 
+    put_index_token = _writes(lambda: relational.index_files.put_index_token)
+
     async def _write(self, scope: Scope, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work, workspace=scope.workspace)
 

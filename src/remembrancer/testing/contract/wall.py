@@ -221,6 +221,7 @@ READS: Final[dict[str, Observe]] = {
     "keys": lambda store: store.keys(SCOPE),
     "key_of": lambda store: store.key_of(a_key().digest),
     "kept_recall": lambda store: store.kept_recall(READER, a_recall().id),
+    "index_token": lambda store: store.read(lambda view: view.index_token(SCOPE, MODEL)),
     "at_revisions": lambda store: store.read(lambda view: view.at_revisions(READER, {OOM: 1, DEPLOY: 1})),
     "get": lambda store: store.get(READER, ALL_IDS),
     "cues": lambda store: store.cues(READER, ALL_IDS),
@@ -331,6 +332,9 @@ OBSERVED: Final[dict[str, Observe]] = {
     ),
     "put_vectors": _put_vectors,
     "drop_vectors": _with(lambda store: store.drop_vectors(SCOPE, MODEL), READS["vectors"]),
+    "put_index_token": _with(
+        lambda store: store.put_index_token(SCOPE, MODEL, b"another token", erasures=0), READS["index_token"]
+    ),
     "put_vectors with edges": lambda store: store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[SIMILAR]),
     "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),
     "erase": _with(lambda store: store.erase(SCOPE, OF_DEPLOY, a_receipt()), READS["erasures"], READS["get"]),

@@ -1,0 +1,138 @@
+"""An index in a file: named arrays that are mapped into memory, and a small table of other values.
+
+A file has a prefix (`_PREFIX`), a header (JSON in UTF-8), and the arrays, each of which begins at a multiple of 4,096
+bytes. Room follows each array, so that rows can be appended in memory. Header and arrays have checksums. Numbers are
+little-endian.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import struct
+import sys
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from remembrancer.index.growing import GrowingArray
+from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FORMAT: Final = 1
+"""Raised when an array changes its meaning: files of another format are not read."""
+_MAGIC: Final = b"RMBR-IDX"
+_PREFIX: Final = struct.Struct("<8sQI")
+"""The magic bytes, the header's length in bytes, and its CRC-32."""
+_PAGE: Final = 4096
+_ROOM: Final = 16
+"""Room is left for one further row to this many."""
+_LEAST_ROOM: Final = 256
+_BLOCK: Final = 1 << 20
+"""The bytes of a checksum's block."""
+
+
+class BadIndexFile(Exception):
+    """A file is missing, truncated, damaged, of another format or of another index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The contents of a file: the arrays by name, and the table."""
+
+    arrays: Mapping[str, GrowingArray[Any]]
+    table: Mapping[str, Any]
+
+
+def write(path: Path, arrays: Mapping[str, GrowingArray[Any]], table: Mapping[str, Any]) -> None:
+    """Write a file that only its owner can read. `table` is JSON. A power cut may damage the file, which the checksums
+    tell.
+
+    Raises FileExistsError if it exists, OSError.
+    """
+    sections: list[dict[str, Any]] = []
+    at = 0
+    for name, array in arrays.items():
+        rows = np.ascontiguousarray(array.values)
+        room = len(rows) + max(_LEAST_ROOM, len(rows) // _ROOM)
+        sections.append(
+            {
+                "name": name,
+                "type": rows.dtype.str,
+                "shape": rows.shape,
+                "room": room,
+                "at": at,
+                "sum": checksum(rows),
+            }
+        )
+        at += -(-room * rows.itemsize * int(np.prod(rows.shape[1:])) // _PAGE) * _PAGE
+    header = json.dumps({"format": FORMAT, "size": at, "arrays": sections, "table": table}).encode()
+    begin = _first_array(len(header))
+    path.touch(mode=0o600, exist_ok=False)
+    with path.open("wb") as file:
+        file.write(_PREFIX.pack(_MAGIC, len(header), zlib.crc32(header)))
+        file.write(header)
+        for section, array in zip(sections, arrays.values(), strict=True):
+            file.seek(begin + section["at"])
+            file.write(np.ascontiguousarray(array.values).data)
+        file.truncate(begin + at)
+
+
+def read(path: Path) -> Stored:
+    """Map a file into memory. What is changed in the arrays stays in this process. Raises BadIndexFile."""
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    except (OSError, ValueError) as error:  # ValueError: an empty file
+        raise BadIndexFile(str(error)) from error
+    header = _header(mapped)
+    begin = _first_array(_PREFIX.unpack_from(mapped)[1])
+    if len(mapped) != begin + header["size"]:
+        raise BadIndexFile(f"{len(mapped)} bytes instead of {begin + header['size']}")
+    whole = np.frombuffer(mapped, dtype=np.uint8)
+    arrays: dict[str, GrowingArray[Any]] = {}
+    for section in header["arrays"]:
+        kind, (length, *width) = np.dtype(section["type"]), section["shape"]
+        size = section["room"] * kind.itemsize * int(np.prod(width))
+        start = begin + section["at"]
+        storage: NDArray[Any] = whole[start : start + size].view(kind).reshape(section["room"], *width)
+        arrays[section["name"]] = GrowingArray.over(storage, length)
+        if checksum(storage[:length]) != section["sum"]:
+            raise BadIndexFile(f"the array {section['name']} is damaged")
+    return Stored(arrays, header["table"])
+
+
+def checksum(rows: NDArray[Any]) -> int:
+    """A CRC-32 of the sums of an array's 64-bit words, by blocks: as quick as reading the array."""
+    octets = rows.reshape(-1).view(np.uint8)
+    words = octets[: len(octets) // 8 * 8].view("<u8")
+    in_blocks = _BLOCK // 8
+    whole = words[: len(words) // in_blocks * in_blocks].reshape(-1, in_blocks)
+    with np.errstate(over="ignore"):
+        sums = np.append(whole.sum(axis=1, dtype=np.uint64), words[whole.size :].sum(dtype=np.uint64))
+    return zlib.crc32(octets[len(octets) // 8 * 8 :].tobytes(), zlib.crc32(sums.tobytes()))
+
+
+def _header(mapped: mmap.mmap) -> dict[str, Any]:
+    if sys.byteorder != "little":
+        raise BadIndexFile("this machine is not little-endian")
+    if len(mapped) < _PREFIX.size:
+        raise BadIndexFile("too short")
+    magic, length, crc = _PREFIX.unpack_from(mapped)
+    text = mapped[_PREFIX.size : _PREFIX.size + length]
+    if magic != _MAGIC or zlib.crc32(text) != crc:
+        raise BadIndexFile("no index, or a damaged header")
+    header = json.loads(text)
+    if header["format"] != FORMAT:
+        raise BadIndexFile(f"format {header['format']}; this version reads {FORMAT}")
+    return header
+
+
+def _first_array(header: int) -> int:
+    """The place of the first array, given the header's length."""
+    return -(-(_PREFIX.size + header) // _PAGE) * _PAGE
