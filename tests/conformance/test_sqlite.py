@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,18 @@ from remembrancer.testing.index_contract import HistoryContract
 from remembrancer.testing.store_contract import StoreContract
 
 
+@pytest.fixture(scope="session")
+def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with empty tables: copying it takes a quarter of the time of making them."""
+    path = tmp_path_factory.mktemp("empty") / "empty.db"
+    asyncio.run(RelationalStore(SqliteFile(str(path)), analyse=analysed).close())
+    return path
+
+
 class TestSqliteFile(StoreContract, HistoryContract):
     @pytest.fixture(autouse=True)
-    def in_folder(self, tmp_path: Path) -> None:
-        self.files = (tmp_path / f"{number}.db" for number in itertools.count())
+    def in_folder(self, tmp_path: Path, empty_file: Path) -> None:
+        self.files = (shutil.copy(empty_file, tmp_path / f"{number}.db") for number in itertools.count())
 
     async def make_store(self) -> Store:
         return RelationalStore(SqliteFile(str(next(self.files))), analyse=analysed)
@@ -48,7 +58,7 @@ class TestSqliteInMemory(
     them here, too, and compares every answer with the reference store's.
     """
 
-    runs = 3
+    runs = 1
 
     async def make_store(self) -> Store:
         return RelationalStore(SqliteFile(":memory:"), analyse=analysed)

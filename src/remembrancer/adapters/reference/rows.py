@@ -219,7 +219,12 @@ class Rows:
         return by_memory
 
     def cues_of(self, memory_id: UUID) -> list[tuple[int, IndexedCue]]:
-        return self.cues_by_memory().get(memory_id, [])
+        memory = self.memories.get(memory_id)
+        if memory is None:
+            return []
+        mine = [(ref, indexed) for ref, indexed in self.cues.items() if indexed.cue.memory_id == memory_id]
+        in_use = [(ref, indexed) for ref, indexed in mine if self.spans[ref].holds(memory.revision)]
+        return sorted(in_use, key=lambda pair: pair[1].cue.ordinal)
 
     def last_seq(self, stream: Scope) -> int:
         """The position of the stream's last event, even if archived or erased; 0 if there was none."""

@@ -159,9 +159,9 @@ class ReferenceView:
         return at_revisions(reader, revisions, self.get(reader, list(revisions)), rows.revisions.values(), spans)
 
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-        rows = self.rows(reader.scope)
+        cues = self.rows(reader.scope).cues_by_memory()
         return {
-            memory_id: tuple(indexed.cue for _, indexed in rows.cues_of(memory_id))
+            memory_id: tuple(indexed.cue for _, indexed in cues.get(memory_id, ()))
             for memory_id in self.get(reader, ids)
         }
 
@@ -300,8 +300,10 @@ def _is_listed(rows: Rows, memory: Memory, where: Filter, listing: MemoryListing
         return False
     if listing.speaker not in (None, memory.speaker):
         return False
+    if not listing.words:
+        return True
     passages = [set(indexed.tokens) for _, indexed in rows.cues_of(memory.id)]
-    return not listing.words or any(all(word & passage for word in listing.words) for passage in passages)
+    return any(all(word & passage for word in listing.words) for passage in passages)
 
 
 def _comes_after(place: MemoryPlace, after: MemoryPlace, *, oldest_first: bool) -> bool:
