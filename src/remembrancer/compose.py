@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -59,6 +59,7 @@ OLLAMA_MODEL: Final = "nomic-embed-text"
 _NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
 _RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip install 'remembrancer[rerank]'"
 _REMOTE_NEEDS_HTTPX: Final = "the embedder needs httpx: pip install 'remembrancer[remote]'"
+_QDRANT_NEEDS: Final = "Qdrant needs qdrant-edge-py or qdrant-client: pip install 'remembrancer[qdrant]'"
 _POSTGRES_NEEDS: Final = "a PostgreSQL database needs psycopg: pip install 'remembrancer[postgres]'"
 _LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
@@ -373,8 +374,28 @@ def _index(settings: Settings) -> Index:
     if settings.index == RESIDENT:
         files = None if settings.file is None else IndexFolder(settings.file)
         return ResidentIndex(settings.index_mb << 20, files=files)
-    opener: IndexOpener = _opener(INDEXES, "index", settings.index, RESIDENT)
+    shipped = SHIPPED_INDEXES.get(settings.index.partition("://")[0])
+    if shipped is not None:
+        return shipped(settings.index)
+    allowed = f"{RESIDENT}, {', '.join(f'{scheme}://' for scheme in SHIPPED_INDEXES)}"
+    opener: IndexOpener = _opener(INDEXES, "index", settings.index, allowed)
     return opener(settings.index)
+
+
+def _qdrant(url: str) -> Index:
+    """Raises InvalidInput, StoreUnavailable."""
+    from remembrancer.index.candidates import CandidateIndex
+
+    try:
+        from remembrancer.adapters.qdrant.opening import open_source
+
+        return CandidateIndex(open_source(url))
+    except ImportError as error:
+        raise StoreUnavailable(_QDRANT_NEEDS) from error
+
+
+SHIPPED_INDEXES: Final[Mapping[str, IndexOpener]] = dict.fromkeys(("qdrant", "qdrant+http", "qdrant+https"), _qdrant)
+"""The indexes of this package besides the resident one, by the scheme of their address."""
 
 
 def _opener(group: str, setting: str, url: str, allowed: str) -> Any:

@@ -293,7 +293,9 @@ class Settings:
     index: str = _setting(
         RESIDENT,
         _text,
-        "the index: resident, or an address whose scheme an installed package handles",
+        "the index: resident, qdrant:///folder, qdrant+https://host:6333/collection?api_key=…, or an address whose "
+        "scheme an installed package handles",
+        shown=False,
     )
     index_mb: int = _setting(1024, _whole(1), "memory budget of the resident indexes, in MiB")
     max_event_mb: int = _setting(16, _whole(1, 256), "the longest text that can be recorded, in MiB")
@@ -459,4 +461,7 @@ def _hidden(name: str, value: Any) -> Any:
     """The value as an error's text shows it: without secrets."""
     if "key" in name.lower():  # also if the setting's name is misspelt
         return "***"
-    return re.sub(r"//[^/\s]*@", "//***@", value) if isinstance(value, str) else value  # user and password of a URL
+    if not isinstance(value, str):
+        return value
+    value = re.sub(r"//[^/\s]*@", "//***@", value)  # user and password of a URL
+    return re.sub(r"(api_key=)[^&#\s]*", r"\1***", value)

@@ -31,6 +31,8 @@ WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.adapters.embedders.http": ("ollama", "remote"),
     "remembrancer.adapters.http_service": ("ollama", "remote", "rerank"),
     "remembrancer.adapters.llm": ("llm",),
+    "remembrancer.adapters.qdrant.edge": ("qdrant",),
+    "remembrancer.adapters.qdrant.server": ("qdrant",),
     "remembrancer.adapters.relational.postgres": ("postgres",),
     "remembrancer.adapters.rerankers.http": ("rerank",),
     "remembrancer.interfaces.charts": ("plot", "server"),

@@ -235,7 +235,9 @@ def test_an_index_that_no_installed_package_opens_is_refused_with_those_there_ar
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, monkeypatch, "memo_index:opened", group="indexes")
-    with pytest.raises(InvalidInput, match=r"^index: 'a://b' .*resident, memo:// \(no index for a:// is installed\)"):
+    with pytest.raises(
+        InvalidInput, match=r"^index: 'a://b' .*resident, .*, memo:// \(no index for a:// is installed\)"
+    ):
         compose.context(Settings(db=":memory:", index="a://b", embedder="none"))
 
 

@@ -20,9 +20,9 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.index.postings import BM25, Counts
 from remembrancer.index.resident import CAPABILITIES, ResidentIndex, readable
 from remembrancer.index.workspace import WorkspaceIndex
-from remembrancer.ports.candidate_source import CandidateSource, SourceUnavailable, Wanted
+from remembrancer.ports.candidate_source import CandidateSource, SourceUnavailable, Wanted, separate_source
 from remembrancer.ports.changes import ChangeFeed
-from remembrancer.ports.index import Capabilities, SearchRequest
+from remembrancer.ports.index import Capabilities, Search, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,17 +73,20 @@ class CandidateIndex:
     """
 
     def __init__(self, source: CandidateSource, *, sampled: int = SAMPLED) -> None:
-        self._source = source
+        self.source = source
         self._samples = Samples(sampled=sampled)
 
     @property
     def capabilities(self) -> Capabilities:
         return CAPABILITIES
 
-    def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> CandidateSearch:
+    def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> Search:
         with self._samples.caught_up(feed, reader.scope, request.model) as sample:
             known = sample.counts(reader, request)
-        search = CandidateSearch(self._source, feed, reader, request, known)
+            is_whole = sample.one_in == 1
+        if feed.at is not None and is_whole and separate_source(self):
+            return self._samples.search(feed, reader, request)  # such a source holds no earlier texts
+        search = CandidateSearch(self.source, feed, reader, request, known)
         search.look_up()
         return search
 
@@ -107,7 +110,7 @@ class CandidateIndex:
 
     async def close(self) -> None:
         await self._samples.close()
-        await self._source.close()
+        await self.source.close()
 
 
 class CandidateSearch:

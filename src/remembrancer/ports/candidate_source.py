@@ -7,7 +7,7 @@ records, drops those that the reader may not see, and computes every score itsel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 from uuid import UUID
 
 from remembrancer.values import dataclass
@@ -75,3 +75,57 @@ class CandidateSource(Protocol):
     async def close(self) -> None:
         """Release memory and connections. Closing twice does nothing."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """The comparison of a source with the records. `expected`: the cues in the records.
+
+    `missing`: the source lacks them; `outdated`: it holds something else for them; `left_over`: what it holds for no
+    cue of the records. `mended`: whether they were written and deleted.
+    """
+
+    expected: int
+    missing: int
+    outdated: int
+    left_over: int
+    mended: bool
+
+    @property
+    def total(self) -> int:
+        return self.missing + self.outdated + self.left_over
+
+
+class SeparateSource(CandidateSource, Protocol):
+    """A source outside of the records' database. It can be behind, be down, or be changed by others.
+
+    The methods here take as long as they need, run inside a read of the store, and raise SourceUnavailable.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its address for messages, without any key."""
+        ...
+
+    def fill(self, feed: ChangeFeed, scope: Scope, model: str | None) -> int:
+        """Read every change of a workspace that this source lacks. Returns the number of memories.
+
+        If it is interrupted, the next call reads the same changes again. Afterwards no erased memory is in the source,
+        nor in its files, if this process owns them.
+        """
+        ...
+
+    def check(self, feed: ChangeFeed, scope: Scope, model: str | None, *, mend: bool) -> Drift:
+        """Compare all that the source holds of a workspace and model with the records; with `mend`, correct it."""
+        ...
+
+    def drop(self, scope: Scope, model: str | None) -> None:
+        """Remove what the source holds of a workspace and model; the next `fill` reads everything."""
+        ...
+
+
+def separate_source(index: object) -> SeparateSource | None:
+    """The source of an index that has one outside of the records' database."""
+    source: object = getattr(index, "source", None)
+    is_separate = all(hasattr(source, name) for name in ("fill", "check", "drop"))
+    return cast("SeparateSource", source) if is_separate else None
