@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GROUP: Final = 256
+READERS: Final = 2
+"""The threads for short reads, and those for longer ones."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ class Database:
     Raises StoreUnavailable or Unsupported, with the database's name, if it cannot be opened.
     """
 
-    def __init__(self, backend: Backend, *, analyse: Analyse, readers: int = 2) -> None:
+    def __init__(self, backend: Backend, *, analyse: Analyse, readers: int = READERS) -> None:
         """`analyse` fills columns that older tables lack when they are migrated."""
         self.name = backend.name
         self._backend = backend

@@ -16,6 +16,7 @@ from remembrancer import Remembrancer
 from remembrancer.adapters.relational import schema
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import Database
+from remembrancer.adapters.relational.postgres import server
 from remembrancer.adapters.relational.postgres.dialect import APPLICATION, LOCK
 from remembrancer.adapters.relational.postgres.server import PostgresServer, without_password
 from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
@@ -216,3 +217,69 @@ def test_the_doctor_finds_nothing_to_repair(memory: Remembrancer) -> None:
 def test_a_backup_is_the_servers_own(memory: Remembrancer, tmp_path: object) -> None:
     with pytest.raises(Unsupported, match="pg_dump"):
         memory.backup(f"{tmp_path}/copy.db")
+
+
+class TestTheNumberOfConnections:
+    def test_is_limited_by_the_address(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(server, "CONNECT_TIMEOUT_S", 0.01)
+        backend = PostgresServer(f"{url}&connections=6&application_name=counted")
+        opened = [backend.connect() for _ in range(6)]
+        with pytest.raises(StoreUnavailable, match="all 6 connections of this process are in use"):
+            backend.connect()
+        opened[0].close()
+        opened[0].close()
+        opened[0] = backend.connect()
+        with pytest.raises(StoreUnavailable):
+            backend.connect()
+        for connection in opened:
+            connection.close()
+
+    def test_is_enough_for_everything_at_once_when_it_is_the_least(self, url: str) -> None:
+        with (
+            Remembrancer.open(f"{url}&connections=6", embedder="none") as rem,
+            ThreadPoolExecutor(8) as threads,
+        ):
+
+            def use(number: int) -> int:
+                rem.of_workspace(f"w{number}").observe(f"event {number}")
+                return len(rem.of_workspace(f"w{number}").recent())
+
+            assert set(threads.map(use, range(24))) == {1}
+
+    @pytest.mark.parametrize("number", ["5", "1001", "many", ""])
+    def test_outside_of_its_range_is_refused(self, url: str, number: str) -> None:
+        with pytest.raises(InvalidInput, match=r"connections: .*a whole number from 6 to 1000"):
+            Remembrancer.open(f"{url}&connections={number}", embedder="none")
+
+    def test_that_the_server_refuses_is_explained(self, url: str) -> None:
+        with psycopg.connect(url, autocommit=True) as admin:
+            user = admin.info.user
+        message = f'FATAL:  too many connections for role "{user}"'
+        with (
+            pytest.raises(StoreUnavailable, match="raise the server's max_connections"),
+            PostgresServer(url).translated(),
+        ):
+            raise psycopg.OperationalError(message)
+
+
+def test_the_address_may_name_the_connections(url: str) -> None:
+    with (
+        Remembrancer.open(f"{url}&application_name=ours", embedder="none"),
+        psycopg.connect(url, autocommit=True) as admin,
+    ):
+        [[count]] = admin.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ours'")
+    assert count == 1
+
+
+def test_a_statement_that_takes_too_long_is_ended(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(PostgresServer(url), analyse=analysed)
+
+    def sleeping(connection: Connection) -> None:
+        assert connection.execute("SHOW statement_timeout").get == "10min"
+        connection.execute("SET LOCAL statement_timeout = 1")
+        connection.execute("SELECT pg_sleep(60)")
+
+    for run in (database.read, database.write):
+        with pytest.raises(StoreUnavailable, match="took too long"):
+            asyncio.run(run(sleeping))
+    database.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import psycopg
-from psycopg import sql
+from psycopg import conninfo, sql
 from psycopg.adapt import Loader
 from psycopg.pq import TransactionStatus
 
@@ -24,8 +24,20 @@ if TYPE_CHECKING:
     from remembrancer.domain.validation import JsonScalar
 
 CONNECT_TIMEOUT_S: Final = 10
+STATEMENT_TIMEOUT_S: Final = 600
+"""The longest time of a statement that reads or writes. Migrations and purges take what they need."""
 APPLICATION: Final = "remembrancer"
 """The name of our connections in `pg_stat_activity`."""
+DEFAULTS: Final[dict[str, str | int]] = {
+    "application_name": APPLICATION,
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    # A connection ends 60 seconds after the other machine was cut off.
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""Parameters of connections, unless the address has them."""
 LOCK: Final = 0x52454D42
 """The seed of the advisory locks: others of the same database are other numbers."""
 WORKSPACE: Final = "current_setting('remembrancer.workspace', true)"
@@ -35,11 +47,14 @@ MOST_BYTES_OF_A_WORD: Final = 2_000
 MOST_POSITIONS: Final = 16_383
 
 
+_STATEMENT_TIMEOUT: Final = f"SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_S * 1000}"
+
+
 class PostgresDialect:
     """See `Dialect`."""
 
-    begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    begin_writing = "BEGIN"
+    begin_reading = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_STATEMENT_TIMEOUT}"
+    begin_writing = f"BEGIN; {_STATEMENT_TIMEOUT}"
     then_join = "JOIN"
     beginning = "m.beginning"
     row_is_taken: type[Exception] = psycopg.IntegrityError
@@ -155,22 +170,28 @@ def _bound(bindings: Sequence[Binding]) -> list[Binding]:
     return [int(value) if value is True or value is False else value for value in bindings]
 
 
+def connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection in autocommit mode."""
+    parameters: dict[str, Any] = {**DEFAULTS, **conninfo.conninfo_to_dict(url)}
+    return psycopg.connect(autocommit=True, **parameters)
+
+
 class PostgresConnection:
     """See `Connection`."""
 
     dialect = PostgresDialect()
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, on_close: Callable[[], object] | None = None) -> None:
+        """`on_close`: called once, when it is closed."""
         self._url = url
+        self._on_close = on_close
         self._lock_timeout_s = LOCK_TIMEOUT_S
         self._first = ""
         self._workspace = ""
         self.driver = self._connected()
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
-        driver = psycopg.connect(
-            self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name=APPLICATION
-        )
+        driver = connected(self._url)
         driver.adapters.register_loader("numeric", _Number)
         driver.execute(_lock_timeout(self._lock_timeout_s))
         return driver
@@ -235,6 +256,9 @@ class PostgresConnection:
 
     def close(self) -> None:
         self.driver.close()
+        on_close, self._on_close = self._on_close, None
+        if on_close is not None:
+            on_close()
 
 
 def _lock_timeout(seconds: float) -> bytes:

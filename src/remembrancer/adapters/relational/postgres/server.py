@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -13,8 +14,9 @@ import psycopg
 from psycopg import conninfo, errors
 
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.database import READERS
 from remembrancer.adapters.relational.postgres import schema
-from remembrancer.adapters.relational.postgres.dialect import PostgresConnection
+from remembrancer.adapters.relational.postgres.dialect import CONNECT_TIMEOUT_S, PostgresConnection, connected
 from remembrancer.adapters.relational.postgres.listening import Listener, notify
 from remembrancer.adapters.relational.rows import INDEXED
 from remembrancer.adapters.relational.schema import current_version
@@ -34,16 +36,28 @@ if TYPE_CHECKING:
 OLDEST: Final = 15
 """The oldest major version of the server that is tested."""
 MOST_PARTITIONS: Final = 256
+CONNECTIONS: Final = 12
+"""The most connections of a process, besides the one that listens, unless the address has `connections`."""
+LANES: Final = 4
+_LEAST: Final = 2 * READERS + 2
+"""A connection for each thread that reads, one that writes, and one for exports and backups."""
+_MOST_CONNECTIONS: Final = 1_000
 _RESTORE: Final = "restore a backup of the database"
 MEANINGS: Final[tuple[tuple[type[psycopg.Error], type[RemembrancerError], str], ...]] = (
     (errors.IntegrityError, Conflict, "the row already exists, or a row it refers to does not"),
     (errors.LockNotAvailable, StoreUnavailable, "another process held a lock for too long; try again"),
+    (errors.QueryCanceled, StoreUnavailable, "a statement took too long, or the server's administrator cancelled it"),
     (errors.DiskFull, StoreUnavailable, "the server's disk is full; this write was rolled back"),
     (errors.InsufficientPrivilege, StoreUnavailable, "this user has no permission for it"),
     (errors.UndefinedTable, StoreUnavailable, "its tables are not those of Remembrancer"),
     (errors.OperationalError, StoreUnavailable, "the server does not answer"),
 )
 """The messages for failures of the server and conflicts with other writers; the first that fits counts."""
+_FULL: Final = re.compile("too many (clients|connections)|connection slots are reserved")
+_IS_FULL: Final = (
+    "it accepts no more connections; use fewer processes, or fewer `connections` in their addresses, or raise the"
+    " server's max_connections"
+)
 
 
 class PostgresServer:
@@ -51,16 +65,19 @@ class PostgresServer:
 
     failure: type[Exception] = psycopg.Error
     is_private = False
-    lanes = 4
 
     def __init__(self, url: str, *, create: bool = True) -> None:
-        """`url`: postgresql://user:password@host:port/database, with any parameters of libpq, and `partitions`: the
-        number into which each table is divided by workspace when it is made. `create`: make the tables if there are
-        none.
+        """`url`: postgresql://user:password@host:port/database, with any parameters of libpq, and two more.
+        `partitions`: the number into which each table is divided by workspace when it is made. `connections`: the most
+        connections of this process, besides the one that listens. `create`: make the tables if there are none.
 
         Raises InvalidInput for an invalid URL.
         """
-        url, self._partitions = _without_partitions(url)
+        url, self._partitions = _without(url, "partitions", 2, MOST_PARTITIONS)
+        url, connections = _without(url, "connections", _LEAST, _MOST_CONNECTIONS)
+        self._connections = connections or CONNECTIONS
+        self._free = threading.Semaphore(self._connections)
+        self.lanes = min(LANES, self._connections - _LEAST + 1)
         try:
             conninfo.conninfo_to_dict(url)
         except psycopg.Error as error:
@@ -68,13 +85,15 @@ class PostgresServer:
         self.name = without_password(url)
         self._url = url
         self._create = create
-        self._listener = Listener(lambda: self.connect().driver)
+        self._listener = Listener(lambda: connected(self._url))
 
     @contextmanager
     def translated(self) -> Generator[None]:
         try:
             yield
         except psycopg.Error as error:
+            if isinstance(error, errors.OperationalError) and _FULL.search(str(error)):
+                raise StoreUnavailable(f"{self.name}: {_IS_FULL} ({' '.join(str(error).split())})") from error
             for kind, ours, meaning in MEANINGS:
                 if isinstance(error, kind):
                     raise ours(f"{self.name}: {meaning} ({' '.join(str(error).split())})") from error
@@ -83,7 +102,16 @@ class PostgresServer:
             raise StoreUnavailable(f"{self.name}: a row is damaged ({error}); {_RESTORE}") from error
 
     def connect(self, *, reading: bool = False) -> PostgresConnection:
-        return PostgresConnection(self._url)
+        if not self._free.acquire(timeout=CONNECT_TIMEOUT_S):
+            raise StoreUnavailable(
+                f"{self.name}: all {self._connections} connections of this process are in use; try again when an export"
+                " has ended, or raise `connections` in the address"
+            )
+        try:
+            return PostgresConnection(self._url, on_close=self._free.release)
+        except BaseException:
+            self._free.release()
+            raise
 
     def prepare(self, analyse: Analyse) -> Connection:
         connection = self.connect()
@@ -152,13 +180,13 @@ def without_password(url: str) -> str:
     return urlunsplit((parts.scheme, place, parts.path, "", ""))
 
 
-def _without_partitions(url: str) -> tuple[str, int]:
-    """The URL for libpq, and the value of the parameter `partitions`; 0: it has none."""
-    match = re.search(r"(?<=[?&])partitions=([^&]*)&?", url)
+def _without(url: str, name: str, least: int, most: int) -> tuple[str, int]:
+    """The URL without a parameter of ours, and its value; 0: it has none."""
+    match = re.search(rf"(?<=[?&]){name}=([^&]*)&?", url)
     if match is None:
         return url, 0
-    if match[1] not in {str(number) for number in range(2, MOST_PARTITIONS + 1)}:
-        raise InvalidInput("partitions", match[1], f"a whole number from 2 to {MOST_PARTITIONS}")
+    if match[1] not in {str(number) for number in range(least, most + 1)}:
+        raise InvalidInput(name, match[1], f"a whole number from {least} to {most}")
     return url.replace(match[0], "").rstrip("?&"), int(match[1])
 
 
