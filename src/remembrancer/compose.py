@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -16,12 +16,13 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile, check_path
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.config import CROSS_ENCODER, EMBEDDER_KEYS, LLM_KEYS, RESIDENT, Settings, read_toml
+from remembrancer.config import CROSS_ENCODER, DISTRIBUTED, EMBEDDER_KEYS, LLM_KEYS, RESIDENT, Settings, read_toml
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable, Unsupported
 from remembrancer.index.files import IndexFolder
 from remembrancer.index.resident import ResidentIndex
+from remembrancer.jobs.embedded import EmbeddedQueue
 from remembrancer.language.cues import analysed
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from remembrancer.adapters.rerankers.services import RerankService
     from remembrancer.ports.embedder import Embedder
     from remembrancer.ports.index import Index, IndexOpener
+    from remembrancer.ports.job_queue import JobQueue
     from remembrancer.ports.language_model import LanguageModel
     from remembrancer.ports.reranker import Reranker
     from remembrancer.ports.store import Store, StoreOpener
@@ -61,6 +63,9 @@ _RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip instal
 _REMOTE_NEEDS_HTTPX: Final = "the embedder needs httpx: pip install 'remembrancer[remote]'"
 _QDRANT_NEEDS: Final = "Qdrant needs qdrant-edge-py or qdrant-client: pip install 'remembrancer[qdrant]'"
 _POSTGRES_NEEDS: Final = "a PostgreSQL database needs psycopg: pip install 'remembrancer[postgres]'"
+_DISTRIBUTED_NEEDS: Final = "distributed jobs need procrastinate: pip install 'remembrancer[distributed]'"
+_DISTRIBUTED_STORES: Final = ("postgresql", "postgres")
+"""The schemes of databases on which workers can share a queue."""
 _LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
 
@@ -108,6 +113,27 @@ def context(
         walk_agents=settings.walk_agents,
         max_event_mb=settings.max_event_mb,
     )
+
+
+def choose_job_queue(settings: Settings) -> Callable[[Context], JobQueue]:
+    """Makes the queue of the setting `jobs` for a Context. Nothing is opened yet.
+
+    Raises InvalidInput if workers cannot share a queue on this store, StoreUnavailable if a package is missing.
+    """
+    if settings.jobs != DISTRIBUTED:
+        return lambda _: EmbeddedQueue()
+    if settings.db.partition("://")[0] not in _DISTRIBUTED_STORES:
+        raise InvalidInput("jobs", settings.jobs, f"embedded, as {settings.place} is no PostgreSQL database")
+    try:
+        from remembrancer.adapters.distributed.queue import ProcrastinateQueue
+    except ImportError as error:
+        raise StoreUnavailable(f"{_DISTRIBUTED_NEEDS} ({error})") from error
+
+    def queue(ctx: Context) -> JobQueue:
+        llm = None if ctx.llm is None else ctx.llm.model_id
+        return ProcrastinateQueue(settings.db, group=f"{ctx.preset.name} {ctx.model} {llm}")
+
+    return queue
 
 
 def restore_backup(

@@ -31,6 +31,10 @@ CROSS_ENCODER: Final = "cross-encoder:"
 RESIDENT: Final = "resident"
 """The setting `index` for the index in this process's memory."""
 
+EMBEDDED: Final = "embedded"
+DISTRIBUTED: Final = "distributed"
+"""The values of the setting `jobs`."""
+
 LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Each provider's usual environment variable for its API key. It provides `llm_key` if ours is not set."""
 
@@ -300,6 +304,12 @@ class Settings:
     index_mb: int = _setting(1024, _whole(1), "memory budget of the resident indexes, in MiB")
     max_event_mb: int = _setting(16, _whole(1, 256), "the longest text that can be recorded, in MiB")
     background_index: bool = _setting(True, _switch, "index new memories in the background")
+    jobs: Literal["embedded", "distributed"] = _setting(
+        EMBEDDED,
+        _one_of(EMBEDDED, DISTRIBUTED),
+        "who runs the background jobs: embedded, each process for itself; distributed, the workers on a PostgreSQL"
+        " database share them",
+    )
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")
     vaults: str | None = _setting(

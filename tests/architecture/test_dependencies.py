@@ -28,6 +28,7 @@ OLDEST: Final = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
 """The oldest Python that the package may be installed on."""
 
 WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
+    "remembrancer.adapters.distributed": ("distributed",),
     "remembrancer.adapters.embedders.http": ("ollama", "remote"),
     "remembrancer.adapters.http_service": ("ollama", "remote", "rerank"),
     "remembrancer.adapters.llm": ("llm",),

@@ -28,10 +28,11 @@ class AsyncJobsApi(View):
     async def work(self, stop: Stop, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None) -> None:
         """Run jobs on their schedule until `stop` is set, which any thread may do; overdue jobs run first.
 
-        `only`: these jobs; None: all jobs of the preset.
+        `only`: these jobs; None: all jobs of the preset. With the setting `jobs` = `distributed`, all who run this on
+        one database share the jobs.
         """
         sweeper = jobs.sweeps.Sweeper(self._ctx, self._scope, self._indexer, None)
-        await jobs.worker.work(sweeper, stop, only=jobs_named(only), on_run=on_run)
+        await jobs.worker.work(sweeper, stop, queue=self._opened.queue, only=jobs_named(only), on_run=on_run)
 
     async def index_now(
         self, memory_id: Identifier | None = None, *, on_indexed: OnIndexed | None = None

@@ -144,12 +144,14 @@ class AsyncRemembrancer(View):
                 raise InvalidInput(argument, model, allowed)
         scope = Scope(**{part: getattr(chosen, part) for part in Scope.__slots__})
         caller = Caller(scope=scope, role=validation.name("role", chosen.role))
+        queue_for = compose.choose_job_queue(chosen)
         ctx = await asyncio.to_thread(compose.context, chosen, **lent, clock=clock, create=create)
         if ctx.embedder is None:
             _log.warning("%s: %s", engine.search_state.SearchMode.SPARSE_ONLY, ctx.without_embedder)
-        parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, ctx.reranker, ctx.llm)
+        queue = queue_for(ctx)
+        parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, ctx.reranker, ctx.llm, queue)
         owned = tuple(one for one in parts if one is not None and not any(one is other for other in lent.values()))
-        opened = Opened(ctx, owned=owned, background_index=chosen.background_index)
+        opened = Opened(ctx, queue, owned=owned, background_index=chosen.background_index)
         rem = cls(opened, caller)
         rem._wake_indexer()
         return rem

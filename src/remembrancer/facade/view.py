@@ -13,6 +13,7 @@ from uuid import UUID
 from remembrancer import engine, jobs
 from remembrancer.domain import validation
 from remembrancer.domain.identity import SHORT_DIGITS
+from remembrancer.domain.job import Job
 from remembrancer.domain.query import Filter, Filters, filter_of
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import InvalidInput, NotFound
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from remembrancer.jobs.arrivals import Arrivals
     from remembrancer.jobs.indexer import Indexer
     from remembrancer.ports.inspection import IdentifiedRows
+    from remembrancer.ports.job_queue import JobQueue
 
 Identifier = UUID | str
 R = TypeVar("R")
@@ -38,21 +40,30 @@ class Closable(Protocol):
 class Opened:
     """The shared state of all views of one open store."""
 
-    def __init__(self, ctx: Context, *, owned: tuple[Closable, ...], background_index: bool) -> None:
+    def __init__(self, ctx: Context, queue: JobQueue, *, owned: tuple[Closable, ...], background_index: bool) -> None:
         """`owned`: objects that `close` closes, last first. Objects that the program passed in are not among them."""
         self.ctx = ctx
+        self.queue = queue
         self._owned = owned
         self._background_index = background_index
         self._indexers: dict[str, Indexer] = {}  # by workspace
         self._arrivals: dict[str, Arrivals] = {}  # by workspace
 
     def indexer(self, workspace: str) -> Indexer:
-        """The workspace's background indexer. The first call starts it, unless the settings forbid it."""
+        """The workspace's background indexer. The first call starts it, unless the settings forbid it, or workers do
+        its work.
+        """
         if workspace not in self._indexers:
             self._indexers[workspace] = jobs.indexer.Indexer(self.ctx, Scope(workspace=workspace))
-            if self._background_index:
+            if self._background_index and not self.queue.shared:
                 self._indexers[workspace].start()
         return self._indexers[workspace]
+
+    def wake_indexer(self, workspace: str) -> None:
+        """Have new cues of the workspace embedded soon: here, or by a worker that shares the queue."""
+        self.indexer(workspace).wake()
+        if self._background_index:
+            self.queue.announce(workspace, Job.INDEX)
 
     def arrivals(self, workspace: str) -> Arrivals:
         """Notifies waiting callers when an event is recorded in the workspace."""
@@ -102,7 +113,7 @@ class View:
     def _wake_indexer(self) -> None:
         """Wake the background indexer for new cues. Does nothing without an embedder."""
         if self._ctx.embedder is not None:
-            self._indexer.wake()
+            self._opened.wake_indexer(self._scope.workspace)
 
     def _indexed(self, written: R) -> R:
         """Wake the background indexer, and return `written`."""

@@ -11,6 +11,6 @@ from typing import TYPE_CHECKING
 from remembrancer.modules import loaded_when_used
 
 if TYPE_CHECKING:
-    from . import arrivals, indexer, maintenance, overview, sweeps, worker  # noqa: F401
+    from . import arrivals, embedded, indexer, maintenance, overview, sweeps, worker  # noqa: F401
 
 __getattr__ = loaded_when_used(__name__)

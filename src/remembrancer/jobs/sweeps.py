@@ -132,6 +132,11 @@ class Sweeper:
     indexer: Indexer
     on_indexed: OnIndexed | None = None
 
+    def in_workspace(self, workspace: str) -> Sweeper:
+        """A sweeper of another workspace."""
+        scope = Scope(workspace=workspace)
+        return Sweeper(self.ctx, scope, Indexer(self.ctx, scope))
+
     async def run(self, job: Job, *, force: bool = False) -> JobReport:  # noqa: C901, PLR0911, PLR0912  a case for each
         """One sweep. Raises errors that prevent all of it; errors of single items are in the report."""
         ctx, scope = self.ctx, self.scope

@@ -56,7 +56,7 @@ class Life:
         self.told.append((self.clock(), job.value))
         self.reports.append(report)
 
-    async def pause(self, stop: Stop, wait: timedelta) -> None:
+    async def pause(self, stop: Stop, wait: timedelta, _: asyncio.Event) -> None:
         self.waits.append(wait)
         self.clock.advance(wait)
         if len(self.waits) == self.pauses:
