@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
     from remembrancer.adapters.embedders.services import EmbeddingService, RemoteProtocol
     from remembrancer.adapters.llm.service import LlmService, Prices
+    from remembrancer.adapters.relational.dialect import Backend
     from remembrancer.adapters.rerankers.services import RerankService
     from remembrancer.ports.embedder import Embedder
     from remembrancer.ports.index import Index, IndexOpener
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from remembrancer.ports.language_model import LanguageModel
     from remembrancer.ports.reranker import Reranker
     from remembrancer.ports.store import Store, StoreOpener
-    from remembrancer.ports.transfer import OnPages, RestoreReport
+    from remembrancer.ports.transfer import AskedBefore, MoveReport, OnMoved, OnPages, RestoreReport
     from remembrancer.ports.vault import VaultFiles
 
 STORES: Final = "remembrancer.stores"
@@ -151,6 +152,45 @@ def restore_backup(
 
     check_path(url, create=True)
     return backups.restore(Path(backup), Path(url), replace=replace, on_pages=on_pages)
+
+
+def move_store(source: str, target: str, *, dry_run: bool = False, on_moved: OnMoved | None = None) -> MoveReport:
+    """Copy a whole store into another database, absent, empty or left unfinished by an earlier call, and compare every
+    row. `source`, `target`: an SQLite file's path, or postgresql://…
+
+    `dry_run`: only count. The source is read in one snapshot and never written. The target cannot be opened until it is
+    equal to a source that was not written to meanwhile; the next call goes on from there. Raises Conflict for a target
+    with other rows, InvalidInput, StoreUnavailable, Unsupported.
+    """
+    from remembrancer.adapters.relational import moving
+
+    return moving.move(
+        _backend("source", source, read_only=True),
+        _backend("target", target, read_only=False),
+        analyse=analysed,
+        on_moved=on_moved,
+        dry_run=dry_run,
+    )
+
+
+def compare_stores(source: str, target: str, *, on_moved: OnMoved | None = None) -> MoveReport:
+    """Compare every row of two stores, and change neither. Raises as `move_store` does."""
+    from remembrancer.adapters.relational import moving
+
+    sides = _backend("source", source, read_only=True), _backend("target", target, read_only=True)
+    return moving.verify(*sides, on_moved=on_moved)
+
+
+def asked_before(source: str, limit: int) -> tuple[AskedBefore, ...]:
+    """Up to `limit` questions to compare a store and its copy by: those it was asked, else words of its memories."""
+    from remembrancer.adapters.relational import moving
+
+    return moving.questions(_backend("source", source, read_only=True), limit)
+
+
+def read_only_store(url: str) -> Store:
+    """The store of an SQLite file or a PostgreSQL database, which writes nothing."""
+    return RelationalStore(_backend("url", url, read_only=True), analyse=analysed)
 
 
 def choose_preset(named: str) -> Preset:
@@ -394,6 +434,19 @@ def _store(settings: Settings, *, create: bool) -> Store:
         return opener(settings.db, analyse=analysed, create=create)
     file = SqliteFile(settings.db, create=create, full_sync=settings.full_sync)
     return RelationalStore(file, analyse=analysed)
+
+
+def _backend(argument: str, url: str, *, read_only: bool) -> Backend:
+    if "://" not in url:
+        if url == ":memory:":
+            raise InvalidInput(argument, url, "a file's path, or postgresql://…")
+        return SqliteFile(url, read_only=read_only)
+    opener: StoreOpener = _opener(STORES, argument, url, "a file's path")
+    from remembrancer.adapters.relational.postgres import server
+
+    if opener is not server.open_store:
+        raise Unsupported(f"{url}: neither an SQLite file nor PostgreSQL; move it with `export` and `import`")
+    return server.PostgresServer(url, read_only=read_only)
 
 
 def _index(settings: Settings) -> Index:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         relate,
         replay,
         rerank,
+        same_answers,
         search_state,
         sleep,
         stages,

@@ -39,7 +39,7 @@ _Told = Mapping[UUID, "tuple[Memory, tuple[Cue, ...]]"]
 async def keep(ctx: Context, scope: Scope, recall: Recall) -> Recall:
     """Store the answer. Returns it with its id."""
     now = ctx.clock()
-    kept = KeptRecall(id=ctx.new_id(now), scope=scope, at=now, query=recall.query, answer=_answer(recall))
+    kept = KeptRecall(id=ctx.new_id(now), scope=scope, at=now, query=recall.query, answer=answer_of(recall))
     await ctx.store.keep_recall(scope, kept)
     return replace(recall, recall_id=kept.id)
 
@@ -85,7 +85,8 @@ def _read(ctx: Context, view: ReadView, reader: Reader, answer: Mapping[str, Any
     return told
 
 
-def _answer(recall: Recall) -> dict[str, JsonValue]:
+def answer_of(recall: Recall) -> dict[str, JsonValue]:
+    """The answer by reference, with every number of it."""
     return {
         "asked_at": recall.asked_at.isoformat(),
         "degraded": dict(recall.degraded),

@@ -10,6 +10,7 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from uuid import UUID
 
     from remembrancer.domain.scope import Scope
 
@@ -38,6 +39,56 @@ class RestoreReport:
     rows: int
     bytes: int
     set_aside: str | None
+
+
+OnMoved = Callable[[str, int, int], None]
+"""Called with the phase of a move ("copying", "verifying"), the number of its rows done so far, and of all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedRows:
+    """The rows of one table and workspace in both databases: how many, and the SHA-256 of their contents."""
+
+    table: str
+    workspace: str
+    rows: int
+    digest: str
+    target_rows: int
+    target_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveReport:
+    """A move of a whole store into another database. `rows`: of the source's snapshot; `copied_rows`, `removed_rows`:
+    by this run, in a dry run those that would be.
+
+    `tables`: empty in a dry run. `difference`: the first one, by table and key; "" if there is none. `written`: the
+    tables of the source that were written to since the snapshot; `written_memories`: how many memories.
+    """
+
+    source: str
+    target: str
+    rows: int
+    copied_rows: int
+    removed_rows: int
+    tables: tuple[MovedRows, ...]
+    difference: str
+    written: tuple[str, ...]
+    written_memories: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the target has every row of the source as it is now."""
+        return not self.difference and not self.written
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """A question to compare two stores by. `scope`: who asks. `recall_id`: of its kept answer, if there is one."""
+
+    scope: Scope
+    query: str
+    recall_id: UUID | None = None
 
 
 class Transfer(Protocol):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remembrancer.adapters.relational.connection import Binding, Connection
+    from remembrancer.adapters.relational.schema import Readiness
     from remembrancer.domain.memory import Analyse
     from remembrancer.domain.validation import JsonScalar
     from remembrancer.ports.inspection import Finding
@@ -111,12 +112,20 @@ class Dialect(Protocol):
         """A full-text query: these words next to each other, in this order. Only for `cues`, which keep word order."""
         ...
 
-    def add_words(self, connection: Connection, table: Indexed, number: int, words: Iterable[str]) -> None:
-        """Index a row by its words, in their order. The schema removes them when the row is deleted."""
+    def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
+        """Index rows, by number, by their words, in their order. The schema removes them when the row is deleted."""
         ...
 
     def overwriting(self, connection: Connection) -> AbstractContextManager[None]:
         """A context in which deleted rows are overwritten, if the database supports it."""
+        ...
+
+    def last_number(self, connection: Connection, table: str) -> int:
+        """The last number `n` that the table gave to a row, if numbers of deleted rows are not given again; else 0."""
+        ...
+
+    def continue_after(self, connection: Connection, table: str, number: int) -> None:
+        """Give the table's next row a number above this one, which no row of the table exceeds."""
         ...
 
     def size(self, connection: Connection) -> int:
@@ -162,6 +171,30 @@ class Backend(Protocol):
         older tables lack. Raises StoreUnavailable for another program's database, Unsupported for one of a newer
         version.
         """
+        ...
+
+    def readiness(self) -> Readiness:
+        """Whether it can be opened as a store. Creates and changes nothing."""
+        ...
+
+    def fill(self, analyse: Analyse) -> Connection:
+        """The only connection to a database that is empty or UNFINISHED, which is UNFINISHED from now on.
+
+        Creates the tables. Until `finish`, it can be opened in no other way. Raises StoreUnavailable if another process
+        has it open, or fills it.
+        """
+        ...
+
+    def read_everything(self, connection: Connection) -> None:
+        """Begin a transaction that reads the rows of all workspaces, in one snapshot, and writes nothing.
+
+        If the database hides the rows of other workspaces from this user, its tables are locked until the end of the
+        transaction. Raises StoreUnavailable if this user may not read everything.
+        """
+        ...
+
+    def finish(self, connection: Connection) -> None:
+        """Let the database that this connection has filled be opened as a store."""
         ...
 
     def require_in_place(self) -> None:

@@ -23,7 +23,7 @@ def cues_with_phrase(connection: Connection, workspace: str, words: Sequence[str
 
 def add_words(connection: Connection, table: EventTable, number: int, tokens: Iterable[str]) -> None:
     """Index row `number` of that table of events. Each word counts once."""
-    connection.dialect.add_words(connection, table, number, dict.fromkeys(tokens))
+    connection.dialect.add_words(connection, table, [(number, dict.fromkeys(tokens))])
 
 
 def add_all_words(connection: Connection, analyse: Analyse) -> None:

@@ -117,7 +117,7 @@ def add_cue(
             int(indexed.flags),
         ),
     )
-    connection.dialect.add_words(connection, "cues", number, indexed.tokens)
+    connection.dialect.add_words(connection, "cues", [(number, indexed.tokens)])
 
 
 def insert(

@@ -20,9 +20,11 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    Task,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from remembrancer.interfaces.text import one_line
 from remembrancer.values import dataclass
@@ -50,6 +52,14 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Raise the error, so that `command` handles it as for every other write to a pipe."""
         raise BrokenPipeError
+
+
+class _Rate(ProgressColumn):
+    """The rows done, of all, and those done in a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = "" if task.speed is None else f", {task.speed:,.0f} rows/s"
+        return Text(f"{task.completed:,.0f} of {task.total or 0:,.0f} rows{speed}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +174,16 @@ class Invocation:
     def rows(self, doing: str) -> AbstractContextManager[Callable[[int], None]]:
         """A counter of rows. Call the result with the rows done so far."""
         return self._progress(doing, TextColumn("{task.completed:,.0f} rows"))
+
+    @contextmanager
+    def moving(self) -> Generator[Callable[[str, int, int], None], None, None]:
+        """A progress bar in rows, with their rate. Call the result with the phase, the rows done so far, and all."""
+        with self._progress("reading", _Rate()) as update:
+            yield lambda phase, done, total: update(done, total=total, description=phase)
+
+    def asking(self, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        """A progress bar in questions. Call the result with the number asked so far."""
+        return self._progress("asking", MofNCompleteColumn(), total)
 
     @contextmanager
     def pages(self, doing: str) -> Generator[Callable[[int, int], None], None, None]:

@@ -91,6 +91,7 @@ COMMANDS: Final = {
         "reindex": ("administration.reindex", "Compute all vectors again."),
         "backup": ("administration.backup", "Copy the whole store to a file, while it is in use."),
         "restore": ("administration.restore", "Restore a store from a backup."),
+        "migrate": ("migrate.migrate", "Move a whole store into another database."),
         "erase": ("erase.erase", "Erase memories for good."),
         "erasures": ("erase.erasures", "List the receipts of erasures."),
     },

@@ -14,11 +14,12 @@ from remembrancer.interfaces.wire.state import IndexReportOut
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
     from remembrancer.engine.exchange import Imported
+    from remembrancer.engine.same_answers import ComparedAnswers
     from remembrancer.engine.vault import SyncReport
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import FileProblem as VaultFinding
-    from remembrancer.ports.transfer import BackupReport, RestoreReport
+    from remembrancer.ports.transfer import BackupReport, MovedRows, MoveReport, RestoreReport
 
 
 class ExportedOut(Wire):
@@ -56,6 +57,53 @@ class RestoredOut(Wire, Of["RestoreReport"]):
     rows: int
     bytes: int
     set_aside: str | None
+
+
+class MovedRowsOut(Wire, Of["MovedRows"]):
+    """The rows of one table and workspace in both stores: how many, and the SHA-256 of their contents."""
+
+    table: str
+    workspace: str
+    rows: int
+    digest: str
+    target_rows: int
+    target_digest: str
+
+
+class ComparedAnswersOut(Wire, Of["ComparedAnswers"]):
+    """The questions asked of both stores. `answered`: those with hits. `difference`: the first; "" if there is none."""
+
+    asked: int
+    answered: int
+    difference: str
+
+
+class MovedOut(Wire):
+    """A store moved into another database, or compared with it. In a dry run, `copied_rows` and `removed_rows` say what
+    would be done.
+
+    `difference`: the first row that differs, by table and key; "" if none does. `written`: the tables of the source
+    that were written to meanwhile; `written_memories`: how many memories. `answers`: null if none were compared.
+    `ok`: whether everything is equal.
+    """
+
+    source: str
+    target: str
+    dry_run: bool
+    rows: int
+    copied_rows: int
+    removed_rows: int
+    tables: list[MovedRowsOut]
+    difference: str
+    written: list[str]
+    written_memories: int
+    answers: ComparedAnswersOut | None
+    ok: bool
+
+    @classmethod
+    def of(cls, report: MoveReport, answers: ComparedAnswers | None, *, dry_run: bool) -> Self:
+        ok = report.is_whole and (answers is None or not answers.difference)
+        return cls.copied(report, answers=answers, dry_run=dry_run, ok=ok)
 
 
 class ImportedOut(Wire, Of["Imported"]):

@@ -98,16 +98,23 @@ class PostgresDialect:
     def phrase(self, words: Sequence[str]) -> Binding:
         return " <-> ".join(map(_lexeme, words))
 
-    def add_words(self, connection: Connection, table: Indexed, number: int, words: Iterable[str]) -> None:
-        if table == "cues":
-            vector = " ".join(f"{_lexeme(word)}:{min(at, MOST_POSITIONS)}" for at, word in enumerate(words, start=1))
-        else:
-            vector = " ".join(map(_lexeme, dict.fromkeys(words)))
-        connection.execute(f"INSERT INTO {table}_words (n, words) VALUES (?, ?::tsvector)", (number, vector))
+    def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
+        vector = _vector_in_order if table == "cues" else _vector
+        connection.executemany(
+            f"INSERT INTO {table}_words (n, words) VALUES (?, ?::tsvector)",
+            ((number, vector(words)) for number, words in rows),
+        )
 
     @contextmanager
     def overwriting(self, connection: Connection) -> Generator[None]:
         yield
+
+    def last_number(self, connection: Connection, table: str) -> int:
+        return connection.execute(f"SELECT coalesce(pg_sequence_last_value({_SEQUENCE}), 0)", (table,)).get
+
+    def continue_after(self, connection: Connection, table: str, number: int) -> None:
+        if number:
+            connection.execute(f"SELECT setval({_SEQUENCE}, ?)", (table, number))
 
     def size(self, connection: Connection) -> int:
         return connection.execute(
@@ -119,6 +126,18 @@ class PostgresDialect:
 def _array(values: Iterable[str]) -> str:
     """The literal of an array, whose type PostgreSQL takes from the column it is compared with."""
     return "{" + ",".join('"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values) + "}"
+
+
+_SEQUENCE: Final = "pg_get_serial_sequence(quote_ident(current_schema()) || '.' || ?, 'n')::regclass"
+"""The sequence of a table's numbers, by the table's name."""
+
+
+def _vector_in_order(words: Iterable[str]) -> str:
+    return " ".join(f"{_lexeme(word)}:{min(at, MOST_POSITIONS)}" for at, word in enumerate(words, start=1))
+
+
+def _vector(words: Iterable[str]) -> str:
+    return " ".join(map(_lexeme, dict.fromkeys(words)))
 
 
 def _lexeme(word: str) -> str:
@@ -240,9 +259,19 @@ class PostgresConnection:
             self.driver.execute(message)
 
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> _Rows:
+        bound = [_bound(bindings) for bindings in sequenceofbindings]
+        if len(bound) == 1:  # without the pipeline for several
+            self._ready.execute(_written(statements), bound[0])
+            return _Rows(iter(()))
         with self._ready.cursor() as cursor:
-            cursor.executemany(_written(statements), [_bound(bindings) for bindings in sequenceofbindings])
+            cursor.executemany(_written(statements), bound)
         return _Rows(iter(()))
+
+    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
+        names = ", ".join(columns)
+        with self._ready.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
         return self._ready.execute(_written(statement), _bound(bindings)).rowcount

@@ -14,7 +14,7 @@ from remembrancer.adapters.relational import schema as source
 from remembrancer.adapters.relational.connection import EVERY_WORKSPACE
 from remembrancer.adapters.relational.dialect import BEGINNING_CHARS
 from remembrancer.adapters.relational.postgres.dialect import WORKSPACE
-from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
+from remembrancer.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
     from remembrancer.adapters.relational.connection import Connection
@@ -116,17 +116,17 @@ def prepare(connection: PostgresConnection, name: str, *, create: bool, partitio
 
 
 def _prepare(connection: PostgresConnection, name: str, *, create: bool, partitions: int) -> None:
-    if _version(connection, name) == source.current_version():
+    if version_of(connection, name) == source.current_version():
         return
     connection.execute("BEGIN")
     try:
         connection.dialect.serialise(connection, ("",))
-        version = _version(connection, name)  # another process may have made them meanwhile
+        version = version_of(connection, name)  # another process may have made them meanwhile
         if version == 0:
             _create(connection, name, create=create, partitions=partitions)
         elif version < source.current_version():
             _migrate(connection, version)
-        connection.execute(f"UPDATE {_TABLE} SET version = ?", (source.current_version(),))
+        set_version(connection, source.current_version())
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -134,17 +134,29 @@ def _prepare(connection: PostgresConnection, name: str, *, create: bool, partiti
         raise
 
 
-def _version(connection: Connection, name: str) -> int:
-    """The version of the tables in the connection's schema; 0: there are none. Raises Unsupported for a newer one."""
+def version_of(connection: Connection, name: str) -> int:
+    """The version of the tables in the connection's schema; 0: there are none. Raises Unsupported for a newer one,
+    StoreUnavailable while they are being filled.
+    """
+    version = stored_version(connection)
+    source.require_finished(version, name)
+    return version
+
+
+def obey_policies(connection: Connection, *, owner: bool) -> None:
+    """Subject the owner of the tables to their policies, or not."""
+    connection.execute(_FOR_EACH.format("FORCE" if owner else "NO FORCE"))
+
+
+def stored_version(connection: Connection) -> int:
+    """The number in the table; negative while a move fills the others."""
     if connection.execute("SELECT to_regclass(current_schema() || '.' || ?)", (_TABLE,)).get is None:
         return 0
-    version: int = connection.execute(f"SELECT version FROM {_TABLE}").get
-    if version > source.current_version():
-        raise Unsupported(
-            f"{name}: written by a newer Remembrancer (tables of version {version}, this one knows up to"
-            f" {source.current_version()}); upgrade remembrancer to open it"
-        )
-    return version
+    return connection.execute(f"SELECT version FROM {_TABLE}").get
+
+
+def set_version(connection: Connection, version: int) -> None:
+    connection.execute(f"UPDATE {_TABLE} SET version = ?", (version,))
 
 
 def _create(connection: Connection, name: str, *, create: bool, partitions: int) -> None:
@@ -159,10 +171,10 @@ def _create(connection: Connection, name: str, *, create: bool, partitions: int)
 
 def _migrate(connection: Connection, version: int) -> None:
     partitions = _partitions(connection)
-    connection.execute(_FOR_EACH.format("NO FORCE"))  # so that a migration's statements are for every workspace
+    obey_policies(connection, owner=False)  # so that a migration's statements are for every workspace
     for step in source.migrations()[version:]:
         connection.execute(translated(step.sql, partitions))
-    connection.execute(_FOR_EACH.format("FORCE"))
+    obey_policies(connection, owner=True)
 
 
 def _partitions(connection: Connection) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Collection, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -16,10 +16,10 @@ from psycopg import conninfo, errors
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import READERS
 from remembrancer.adapters.relational.postgres import schema
-from remembrancer.adapters.relational.postgres.dialect import CONNECT_TIMEOUT_S, PostgresConnection, connected
+from remembrancer.adapters.relational.postgres.dialect import CONNECT_TIMEOUT_S, LOCK, PostgresConnection, connected
 from remembrancer.adapters.relational.postgres.listening import Listener, notify
 from remembrancer.adapters.relational.rows import INDEXED
-from remembrancer.adapters.relational.schema import current_version
+from remembrancer.adapters.relational.schema import Readiness, current_version, readiness, require_current
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable, Unsupported
 from remembrancer.ports.changes import UnreadableRow
@@ -66,10 +66,11 @@ class PostgresServer:
     failure: type[Exception] = psycopg.Error
     is_private = False
 
-    def __init__(self, url: str, *, create: bool = True) -> None:
+    def __init__(self, url: str, *, create: bool = True, read_only: bool = False) -> None:
         """`url`: postgresql://user:password@host:port/database, with any parameters of libpq, and two more.
         `partitions`: the number into which each table is divided by workspace when it is made. `connections`: the most
         connections of this process, besides the one that listens. `create`: make the tables if there are none.
+        `read_only`: the server refuses to write, and no tables are migrated.
 
         Raises InvalidInput for an invalid URL.
         """
@@ -86,6 +87,7 @@ class PostgresServer:
         self._url = url
         self._create = create
         self._listener = Listener(lambda: connected(self._url))
+        self._read_only = read_only
 
     @contextmanager
     def translated(self) -> Generator[None]:
@@ -108,19 +110,67 @@ class PostgresServer:
                 " has ended, or raise `connections` in the address"
             )
         try:
-            return PostgresConnection(self._url, on_close=self._free.release)
+            connection = PostgresConnection(self._url, on_close=self._free.release)
         except BaseException:
             self._free.release()
             raise
+        if self._read_only:
+            connection.execute("SET default_transaction_read_only = on")
+        return connection
 
     def prepare(self, analyse: Analyse) -> Connection:
         connection = self.connect()
         try:
+            if self._read_only:
+                require_current(schema.stored_version(connection), self.name)
+                return connection
             schema.prepare(connection, self.name, create=self._create, partitions=self._partitions)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def readiness(self) -> Readiness:
+        with closing(self.connect(reading=True)) as connection:
+            return readiness(schema.stored_version(connection), self.name)
+
+    def fill(self, analyse: Analyse) -> Connection:
+        ready = self.readiness() is not Readiness.UNFINISHED
+        connection = self.prepare(analyse) if ready else self.connect()
+        try:
+            self._fill_alone(connection)
+            connection.execute("BEGIN")
+            schema.set_version(connection, -current_version())
+            schema.obey_policies(connection, owner=False)  # what is there is compared for all workspaces
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _fill_alone(self, connection: Connection) -> None:
+        """Take a lock that lasts as long as the connection."""
+        taking = "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' being filled', ?))"
+        if not connection.execute(taking, (LOCK,)).get:
+            raise StoreUnavailable(f"{self.name}: another process is filling it; stop that first")
+
+    def read_everything(self, connection: Connection) -> None:
+        hidden = connection.execute(
+            "SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace"
+            " AND row_security_active(c.oid)"
+        ).get
+        if not hidden:
+            connection.execute(connection.dialect.begin_reading)
+            return
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
+        schema.obey_policies(connection, owner=False)  # undone with the transaction
+
+    def finish(self, connection: Connection) -> None:
+        connection.execute("ANALYZE")  # the planner knows nothing of rows that came at once
+        connection.execute("BEGIN")
+        schema.obey_policies(connection, owner=True)
+        schema.set_version(connection, current_version())
+        connection.execute("COMMIT")
 
     def require_in_place(self) -> None:
         """A server keeps its files to itself."""

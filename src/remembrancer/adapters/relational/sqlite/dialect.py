@@ -10,6 +10,7 @@ from uuid import UUID
 
 import apsw
 
+from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.dialect import BEGINNING_CHARS
 from remembrancer.adapters.relational.sqlite import checksums
@@ -82,8 +83,9 @@ class SqliteDialect:
     def phrase(self, words: Sequence[str]) -> Binding:
         return _quoted(" ".join(words))
 
-    def add_words(self, connection: Connection, table: Indexed, number: int, words: Iterable[str]) -> None:
-        connection.execute(f"INSERT INTO {table}_fts (rowid, words) VALUES (?, ?)", (number, " ".join(words)))
+    def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
+        lines = ((number, " ".join(words)) for number, words in rows)
+        connection.insert_many(f"{table}_fts", ("rowid", "words"), lines)
 
     @contextmanager
     def overwriting(self, connection: Connection) -> Generator[None]:
@@ -94,6 +96,16 @@ class SqliteDialect:
             yield
         finally:
             connection.execute(f"PRAGMA secure_delete = {_SECURE_DELETE[usual]}")
+
+    def last_number(self, connection: Connection, table: str) -> int:
+        return connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get or 0
+
+    def continue_after(self, connection: Connection, table: str, number: int) -> None:
+        """Without AUTOINCREMENT, the next number is one above the greatest."""
+        definition: str = connection.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).get
+        if "AUTOINCREMENT" in definition:
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
+            connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
     def size(self, connection: Connection) -> int:
         return connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
@@ -128,6 +140,9 @@ class _Connection(apsw.Connection):
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
         cast("Connection", self).execute(statement, bindings)
         return self.changes()
+
+    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
+        cast("Connection", self).executemany(insert_into(table, columns), rows)
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
         cast("Connection", self).execute(insertion, bindings)

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -16,6 +16,7 @@ import apsw
 from remembrancer.adapters import relational
 from remembrancer.adapters.relational import sqlite
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
+from remembrancer.adapters.relational.schema import Readiness, current_version, readiness, require_current
 from remembrancer.adapters.relational.sqlite import checksums, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from remembrancer.ports.inspection import Finding
     from remembrancer.ports.transfer import BackupReport, OnPages
 
+ALONE_S: Final = 1.0
+"""The time in seconds that `fill` waits for other connections to be closed."""
 CACHE_KIB: Final = 32_768
 LOG_BYTES: Final = 64 << 20
 """The size to which a larger write-ahead log is truncated."""
@@ -42,9 +45,9 @@ class SqliteFile:
     failure: type[Exception] = apsw.Error
     lanes = 1
 
-    def __init__(self, path: str, *, create: bool = True, full_sync: bool = False) -> None:
+    def __init__(self, path: str, *, create: bool = True, full_sync: bool = False, read_only: bool = False) -> None:
         """`path` is a file's, or `:memory:`. `create`: create the file if it does not exist. `full_sync`: wait for the
-        disk at every commit.
+        disk at every commit. `read_only`: change no byte of it, and migrate no tables.
 
         Raises InvalidInput for an invalid path, StoreUnavailable for one that cannot be opened or created.
         """
@@ -52,11 +55,12 @@ class SqliteFile:
         self.is_private = path == ":memory:"
         self._full_sync = full_sync
         self._path = path
-        self._create = create
+        self._create = create and not read_only
+        self._read_only = read_only
         self._in_place: dict[str, tuple[int, int]] = {}
         """The device and inode of each file that is open, by its path."""
         if not self.is_private:
-            check_path(path, create=create)
+            check_path(path, create=self._create)
             self._path = os.path.abspath(path)  # noqa: PTH100  readers open it later: the folder may have changed
 
     def translated(self) -> AbstractContextManager[None]:
@@ -76,8 +80,10 @@ class SqliteFile:
             connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
             # Without a limit the log keeps the size of the largest import until the last process closes the file.
             connection.pragma("journal_size_limit", LOG_BYTES)
-            if reading:
+            if reading or self._read_only:
                 connection.pragma("query_only", True)
+            if self._read_only and Path(f"{self._path}-wal").exists():  # which closing would write into the file
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         except BaseException:
             connection.close()
             raise
@@ -90,6 +96,8 @@ class SqliteFile:
         the same moment retry here. Each try has a new connection: a connection notices that a file has checksums when
         it reads the first page from the file itself, not from the log.
         """
+        if self._read_only:
+            return self._current()
         deadline = time.monotonic() + LOCK_TIMEOUT_S
         converted = False
         while True:
@@ -111,6 +119,45 @@ class SqliteFile:
                 if not isinstance(error, apsw.BusyError) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.005 + 0.045 * os.urandom(1)[0] / 255)
+
+    def _current(self) -> SqliteConnection:
+        """A connection to a file whose tables are those of this version."""
+        connection = self.connect()
+        try:
+            require_current(schema.stored_version(connection, self.name), self.name)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def readiness(self) -> Readiness:
+        file = Path(self._path)
+        if self.is_private or not file.exists() or not file.stat().st_size:
+            return Readiness.ABSENT
+        with closing(self.connect(reading=True)) as connection:
+            return readiness(schema.stored_version(connection, self.name), self.name)
+
+    def fill(self, analyse: Analyse) -> Connection:
+        ready = self.readiness() is not Readiness.UNFINISHED
+        connection = self.prepare(analyse) if ready else self.connect()
+        try:
+            connection.wait_for_locks(ALONE_S)
+            cast("SqliteConnection", connection).pragma("locking_mode", "exclusive")
+            connection.execute("BEGIN EXCLUSIVE")
+            schema.set_version(cast("SqliteConnection", connection), -current_version())
+            connection.execute("COMMIT")
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, apsw.BusyError):
+                raise StoreUnavailable(f"{self.name}: is open in another process; stop it first") from error
+            raise
+        return connection
+
+    def read_everything(self, connection: Connection) -> None:
+        connection.execute(connection.dialect.begin_reading)
+
+    def finish(self, connection: Connection) -> None:
+        schema.set_version(cast("SqliteConnection", connection), current_version())
 
     def _migrate(self, connection: SqliteConnection, analyse: Analyse) -> None:
         fills: Mapping[int, schema.Fill] = {

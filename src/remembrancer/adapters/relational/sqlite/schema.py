@@ -9,10 +9,15 @@ from types import MappingProxyType
 from typing import Final
 
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.schema import current_version, migrations, schema_sql
+from remembrancer.adapters.relational.schema import (
+    current_version,
+    migrations,
+    require_finished,
+    schema_sql,
+)
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import DAMAGED
-from remembrancer.errors import StoreUnavailable, Unsupported
+from remembrancer.errors import StoreUnavailable
 
 APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: identifies files of this package
 
@@ -20,13 +25,25 @@ APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: identifies f
 def version_of(connection: SqliteConnection, path: str) -> int:
     """The version of the file, 0 for an empty one; writes nothing.
 
-    Raises StoreUnavailable for another program's file, Unsupported for a newer version.
+    Raises StoreUnavailable for another program's file and for one that is being filled, Unsupported for a newer
+    version.
     """
+    version = stored_version(connection, path)
+    require_finished(version, path)
+    return version
+
+
+def stored_version(connection: SqliteConnection, path: str) -> int:
+    """The number in the file; negative while a move fills it. Raises StoreUnavailable for another program's file."""
     connection.execute("BEGIN")
     try:
         return _version(connection, path)
     finally:
         connection.execute("ROLLBACK")
+
+
+def set_version(connection: SqliteConnection, version: int) -> None:
+    connection.execute(f"PRAGMA user_version = {version}")
 
 
 Fill = Callable[[Connection], None]
@@ -44,6 +61,7 @@ def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] =
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _version(connection, path)  # another process may have migrated it meanwhile
+        require_finished(version, path)
         if version == 0:
             connection.execute(schema_sql())
         elif version < current_version():
@@ -65,12 +83,7 @@ def _version(connection: SqliteConnection, path: str) -> int:
     application = connection.pragma("application_id")
     version = connection.pragma("user_version")
     if application == APPLICATION_ID:
-        if version > current_version():
-            raise Unsupported(
-                f"{path}: written by a newer Remembrancer (file version {version}, this one knows up to "
-                f"{current_version()}); upgrade remembrancer to open it"
-            )
-        if version < 1:
+        if version == 0:
             raise StoreUnavailable(f"{path}: {DAMAGED} (file version {version})")
         return version
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
