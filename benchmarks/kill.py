@@ -1,9 +1,9 @@
 """Durability: kill writing processes repeatedly, and check that every acknowledged write is still there.
 
-Several processes write to one file, each with several calls in flight: they observe one event or several, remember,
+Several processes write to one database, each with several calls in flight: they observe one event or several, remember,
 update, rate, mark, retire, restore, supersede, link, set priorities and erase, while memories are indexed in the
 background. Each prints a write before it begins and after it is acknowledged, and is killed with SIGKILL after a random
-number of them, while the others go on. Then the file is opened again and compared with what was acknowledged: the rows
+number of them, while the others go on. Then it is opened again and compared with what was acknowledged: the rows
 of each caller are as after its last acknowledged write, or as after the one that was in flight, never between the two.
 Acknowledged events are searched by their words and by their vectors, and one more event is written.
 """
@@ -114,7 +114,7 @@ class Rows:
             choices.append(("restore", chance.choice(retired)))
         if plain:
             choices.append(("priority", chance.choice(plain)))
-        if alone and chance.random() < 0.5:  # each rewrites the file
+        if alone and chance.random() < 0.5:  # each rewrites a file
             choices.append(("erase", chance.choice(alone)))
         return chance.choice(choices)
 
@@ -141,7 +141,7 @@ class Caller:
     in_flight: Write | None = None
 
     def may_be(self) -> list[Facts]:
-        """What may be in the file: the acknowledged rows, or those and the write in flight."""
+        """What may be in the database: the acknowledged rows, or those and the write in flight."""
         states = [self.rows.facts()]
         if self.in_flight is not None:
             self.rows.apply(self.in_flight)
@@ -155,7 +155,7 @@ class Round:
 
     `lost`: rows that are not as acknowledged. `unworded`, `unvectored`: acknowledged events that are not found by
     lexical search, not found by vector search. `gaps`: streams whose sequence numbers are not 1, 2, 3 …. `opened`:
-    milliseconds to open the file again and write one row.
+    milliseconds to open it again and write one row.
     """
 
     acknowledged: int
@@ -169,24 +169,25 @@ class Round:
     opened: float
 
 
-def kill_rounds(path: Path, *, rounds: int, seed: int) -> Iterator[Round]:
+def kill_rounds(db: str, *, rounds: int, seed: int) -> Iterator[Round]:
+    """`db`: a file or the address of a server."""
     chance = random.Random(seed)
     settled: dict[str, Facts] = {}
     for number in range(rounds):
         callers: dict[str, Caller] = {}
         with ThreadPoolExecutor(WRITERS) as threads:
             told = [
-                threads.submit(_told_before_kill, path, f"{number}x{writer}", chance.randint(20, 200))
+                threads.submit(_told_before_kill, db, f"{number}x{writer}", chance.randint(20, 200))
                 for writer in range(WRITERS)
             ]
             for lines in told:
                 callers.update(_callers(lines.result()))
-        yield check(path, number, callers, settled)
+        yield check(db, number, callers, settled)
 
 
-def _told_before_kill(path: Path, writer: str, count: int) -> list[str]:
+def _told_before_kill(db: str, writer: str, count: int) -> list[str]:
     """The lines of a writer that is killed after it has acknowledged at least `count` writes."""
-    command = [sys.executable, "-m", "benchmarks.kill", "--write", str(path), writer]
+    command = [sys.executable, "-m", "benchmarks.kill", "--write", db, writer]
     lines: list[str] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -214,15 +215,15 @@ def _callers(lines: list[str]) -> dict[str, Caller]:
     return callers
 
 
-def check(path: Path, number: int, callers: dict[str, Caller], settled: dict[str, Facts]) -> Round:
-    """Compare the file with what was acknowledged, in this round and before. `settled`: the rows of earlier rounds, to
-    which those of this one are added.
+def check(db: str, number: int, callers: dict[str, Caller], settled: dict[str, Facts]) -> Round:
+    """Compare the database with what was acknowledged, in this round and before. `settled`: the rows of earlier rounds,
+    to which those of this one are added.
     """
     began = time.perf_counter()
-    with _open(path) as rem:
+    with _open(db) as rem, tempfile.TemporaryDirectory() as folder:
         rem.observe(f"the round after round {number}", session="after")
         opened = (time.perf_counter() - began) * 1000
-        found = _found(rem, path.with_name(f"round{number}.jsonl"))
+        found = _found(rem, Path(folder) / "round.jsonl")
         lost = sum(len(facts ^ found.get(name, frozenset())) for name, facts in settled.items())
         acknowledged = [name for caller in callers.values() for name in caller.rows.events]
         kinds = [kind for caller in callers.values() for kind in caller.acknowledged]
@@ -252,7 +253,7 @@ def check(path: Path, number: int, callers: dict[str, Caller], settled: dict[str
 
 
 def _found(rem: Remembrancer, export: Path) -> dict[str, Facts]:
-    """What the file holds of each caller."""
+    """What the database holds of each caller."""
     rem.export(export)
     exported = [json.loads(line) for line in export.read_text(encoding="utf-8").splitlines()]
     of = {row["id"]: row["text"].split()[0] for row in exported if row["record"] == "memory"}
@@ -285,9 +286,9 @@ def _ranked_first(rem: Remembrancer, name: str, question: str, leg: str) -> bool
     return any(hit.cue.text == event_text(name) and hit.explanation.ranks.get(leg) == 1 for hit in hits)
 
 
-def _open(path: Path) -> Remembrancer:
+def _open(db: str) -> Remembrancer:
     return Remembrancer.open(
-        str(path), workspace="killed", agent="ana", embedder=HashEmbedder(64), settings={"background_index": False}
+        db, workspace="killed", agent="ana", embedder=HashEmbedder(64), settings={"background_index": False}
     )
 
 
@@ -344,16 +345,16 @@ class _Writer:
         await self._rem.link(source, target, "supports")
 
 
-async def _write(path: Path, writer: str) -> None:
+async def _write(db: str, writer: str) -> None:
     """Write until the process is killed."""
     async with await AsyncRemembrancer.open(
-        str(path), workspace="killed", agent="ana", role="LEAD", embedder=HashEmbedder(64)
+        db, workspace="killed", agent="ana", role="LEAD", embedder=HashEmbedder(64)
     ) as rem:
         await asyncio.gather(*(_Writer(rem, f"{writer}x{n}").write_for_ever() for n in range(IN_FLIGHT)))
 
 
 def _table(rounds: list[Round]) -> Table:
-    table = Table(title=f"{len(rounds)} times {WRITERS} writers killed on one file", title_justify="left")
+    table = Table(title=f"{len(rounds)} times {WRITERS} writers killed on one database", title_justify="left")
     columns = (
         "round",
         "writes",
@@ -381,6 +382,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kill", description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--db", metavar="URL", help="an empty database (a new SQLite file)")
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
     parser.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
     return parser
@@ -389,11 +391,11 @@ def _parser() -> argparse.ArgumentParser:
 def main() -> None:
     options = _parser().parse_args()
     if options.write:
-        path, writer = options.write
-        asyncio.run(_write(Path(path), writer))
+        asyncio.run(_write(*options.write))
         return
     with tempfile.TemporaryDirectory() as folder:
-        rounds = list(kill_rounds(Path(folder) / "killed.db", rounds=options.rounds, seed=options.seed))
+        db = options.db or f"{folder}/killed.db"
+        rounds = list(kill_rounds(db, rounds=options.rounds, seed=options.seed))
     if options.json:
         print(json.dumps([asdict(one) for one in rounds]))
         return

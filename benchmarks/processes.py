@@ -17,7 +17,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import IO, Any, Final
 
 from rich.console import Console
@@ -54,10 +53,10 @@ class SharedFileResult:
     faults: tuple[str, ...]
 
 
-def share(path: Path, *, writers: int, writes: int, readers: int) -> SharedFileResult:
-    """Run the processes on `path`. All are started before the first one writes."""
+def share(db: str, *, writers: int, writes: int, readers: int) -> SharedFileResult:
+    """Run the processes on a file or the address of a server. All are started before the first one writes."""
     roles = [("write", number, writes) for number in range(writers)] + [("read", n, 0) for n in range(readers)]
-    started = [_start(path, role, number, count) for role, number, count in roles]
+    started = [_start(db, role, number, count) for role, number, count in roles]
     try:
         for process in started:
             _line(process.stdout)  # the process has finished its imports
@@ -73,11 +72,11 @@ def share(path: Path, *, writers: int, writes: int, readers: int) -> SharedFileR
         for process in started:
             process.kill()
             process.communicate()
-    return _check(path, tuple(outcomes), seconds, writers * writes)
+    return _check(db, tuple(outcomes), seconds, writers * writes)
 
 
-def _check(path: Path, outcomes: tuple[Outcome, ...], seconds: float, expected: int) -> SharedFileResult:
-    with _open(path) as rem:
+def _check(db: str, outcomes: tuple[Outcome, ...], seconds: float, expected: int) -> SharedFileResult:
+    with _open(db) as rem:
         places: dict[str, list[int]] = defaultdict(list)
         for stream in range(STREAMS):
             for event in rem.journal.list(session=f"stream-{stream}", limit=10_000):
@@ -92,29 +91,29 @@ def _check(path: Path, outcomes: tuple[Outcome, ...], seconds: float, expected: 
         )
 
 
-def _open(path: Path) -> Remembrancer:
-    return Remembrancer.open(str(path), workspace="shared", agent="ana", embedder="none")
+def _open(db: str) -> Remembrancer:
+    return Remembrancer.open(db, workspace="shared", agent="ana", embedder="none")
 
 
 # ── one of the processes ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _write(path: Path, number: int, count: int) -> Outcome:
+def _write(db: str, number: int, count: int) -> Outcome:
     times: list[float] = []
     errors: list[str] = []
-    with _open(path) as rem:
+    with _open(db) as rem:
         for n in range(count):
             text = f"writer {number} notes that kestrel{number}x{n} came to the old barn"
             _timed(lambda text=text, n=n: rem.observe(text, session=f"stream-{n % STREAMS}"), times, errors)
     return _summary("writer", times, errors)
 
 
-def _read(path: Path) -> Outcome:
+def _read(db: str) -> Outcome:
     times: list[float] = []
     errors: list[str] = []
     enough = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.readline(), enough.set()), daemon=True).start()
-    with _open(path) as rem:
+    with _open(db) as rem:
         while not enough.is_set():
             _timed(lambda: rem.recall("who came to the old barn?", limit=10), times, errors)
             _timed(lambda: rem.recent(limit=20), times, errors)
@@ -138,8 +137,8 @@ def _summary(role: str, times: Sequence[float], errors: Sequence[str]) -> Outcom
 # ── between processes ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _start(path: Path, role: str, number: int, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "benchmarks.processes", "--as", role, str(path), str(number), str(count)]
+def _start(db: str, role: str, number: int, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "benchmarks.processes", "--as", role, db, str(number), str(count)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -162,10 +161,10 @@ def _outcome(process: subprocess.Popen[str]) -> Outcome:
     return Outcome(**fields)
 
 
-def _run_role(role: str, path: Path, number: int, count: int) -> None:
+def _run_role(role: str, db: str, number: int, count: int) -> None:
     print(flush=True)
     sys.stdin.readline()
-    outcome = _write(path, number, count) if role == "write" else _read(path)
+    outcome = _write(db, number, count) if role == "write" else _read(db)
     print(json.dumps(asdict(outcome)), flush=True)
 
 
@@ -187,6 +186,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--writes", type=int, default=500, help="of each writer")
     parser.add_argument("--readers", type=int, default=2)
+    parser.add_argument("--db", metavar="URL", help="an empty database (a new SQLite file)")
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
     parser.add_argument("--as", dest="part", nargs=4, help=argparse.SUPPRESS)
     return parser
@@ -195,12 +195,12 @@ def _parser() -> argparse.ArgumentParser:
 def main() -> None:
     options = _parser().parse_args()
     if options.part:
-        role, path, number, count = options.part
-        _run_role(role, Path(path), int(number), int(count))
+        role, db, number, count = options.part
+        _run_role(role, db, int(number), int(count))
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "shared.db"
-        shared = share(path, writers=options.writers, writes=options.writes, readers=options.readers)
+        db = options.db or f"{folder}/shared.db"
+        shared = share(db, writers=options.writers, writes=options.writes, readers=options.readers)
     if options.json:
         print(json.dumps(asdict(shared)))
         return

@@ -1,15 +1,19 @@
-"""Many processes on one file, and processes killed while they write: the benchmarks' own scripts, at a smaller size."""
+"""Many processes on one file or server, and processes killed while they write: the benchmarks' own scripts, at a
+smaller size.
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmarks import kill
+from postgres_server import Schemas
 
 from remembrancer import Remembrancer
 
@@ -25,16 +29,25 @@ def figures_of(*command: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="module")
-def shared() -> Figures:
-    """The result for a file that four processes wrote to and one read at the same time."""
-    return figures_of("benchmarks.processes", "--writers", "4", "--writes", "60", "--readers", "1")
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Callable[[], tuple[str, ...]]:
+    """The option that names a new database; none: a file."""
+    if request.param == "sqlite":
+        return tuple
+    schemas: Schemas = request.getfixturevalue("server_of_postgres")
+    return lambda: ("--db", schemas.take())
 
 
 @pytest.fixture(scope="module")
-def killed() -> list[Figures]:
-    """The result for a file with three concurrent writers that were all killed, three times over."""
-    return figures_of("benchmarks.kill", "--rounds", "3", "--seed", "4")
+def shared(database: Callable[[], tuple[str, ...]]) -> Figures:
+    """The result for a database that four processes wrote to and one read at the same time."""
+    return figures_of("benchmarks.processes", "--writers", "4", "--writes", "60", "--readers", "1", *database())
+
+
+@pytest.fixture(scope="module")
+def killed(database: Callable[[], tuple[str, ...]]) -> list[Figures]:
+    """The result for a database with three concurrent writers that were all killed, three times over."""
+    return figures_of("benchmarks.kill", "--rounds", "3", "--seed", "4", *database())
 
 
 def test_no_process_meets_an_error(shared: Figures) -> None:
@@ -99,7 +112,7 @@ def test_a_write_that_a_kill_had_lost_or_left_half_done_would_be_counted(
     caller = kill.Caller(in_flight=in_flight)
     for write in acknowledged:
         caller.rows.apply(write)
-    assert kill.check(tmp_path / "k.db", 0, {"0x0x0": caller}, {}).lost == lost
+    assert kill.check(str(tmp_path / "k.db"), 0, {"0x0x0": caller}, {}).lost == lost
 
 
 def test_rows_written_before_a_kill_are_found_by_their_words(killed: list[Figures]) -> None:

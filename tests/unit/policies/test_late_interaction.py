@@ -235,6 +235,18 @@ def test_a_text_of_no_more_than_a_passage_comes_as_close_as_its_passage(between:
     assert in_passages(text) == pytest.approx(closeness(asking(ASKED, 0.5, 0.5), [text]))
 
 
+def test_no_digit_of_a_similarity_depends_on_the_order_of_the_texts() -> None:
+    """An import numbers the rows of a store anew, and its answers are to be those of the original."""
+    texts = [packed(random_words(20 + number, 5 + number * 3)) for number in range(37)]
+    order: list[int] = np.random.default_rng(5).permutation(len(texts)).tolist()
+    question = asking(random_words(9, 11), *[1 / 11] * 11)
+    groups = np.arange(len(texts)) % 7
+    given, moved = compared(question, texts), compared(question, [texts[place] for place in order])
+    np.testing.assert_array_equal(moved.closeness(), given.closeness()[order])
+    np.testing.assert_array_equal(moved.closest_passage(), given.closest_passage()[order])
+    np.testing.assert_array_equal(moved.together(6 - groups[order]), given.together(groups)[order])
+
+
 def test_words_far_apart_are_in_no_passage_together() -> None:
     together, far = in_passages(apart(0), apart(3 * HALF))
     assert far < 0.7 * together

@@ -110,7 +110,7 @@ class TokenSimilarities:
         The sum over the question's tokens of weight x the greatest cosine with any token of the text. Source: Khattab
         and Zaharia, ColBERT, SIGIR 2020, with weights.
         """
-        return np.clip(self.weights @ self.nearest, 0.0, 1.0)
+        return np.clip(self._weighted(self.nearest), 0.0, 1.0)
 
     def closest_passage(self) -> NDArray[np.float64]:
         """The MaxSim of each text's best passage: shape (texts,), in [0, 1]; NaN without token embeddings.
@@ -121,9 +121,9 @@ class TokenSimilarities:
         closest = np.full(self.nearest.shape[1], np.nan)
         if not len(self.text_of):
             return closest
-        close = self.weights @ self.halves
+        close = self._weighted(self.halves)
         of_one_text = self.text_of[1:] == self.text_of[:-1]
-        together = self.weights @ np.maximum(self.halves[:, :-1], self.halves[:, 1:])
+        together = self._weighted(np.maximum(self.halves[:, :-1], self.halves[:, 1:]))
         close[:-1] = np.where(of_one_text, together, close[:-1])
         first = np.flatnonzero(np.diff(self.text_of, prepend=-1))
         closest[self.text_of[first]] = np.clip(np.maximum.reduceat(close, first), 0.0, 1.0)
@@ -143,9 +143,16 @@ class TokenSimilarities:
         in_groups = np.argsort(own, kind="stable")
         is_first = np.diff(own[in_groups], prepend=-1) > 0
         best = np.maximum.reduceat(self.nearest[:, present[in_groups]], np.flatnonzero(is_first), axis=1)
-        close = np.clip(self.weights @ best, 0.0, 1.0)
+        close = np.clip(self._weighted(best), 0.0, 1.0)
         together[present[in_groups]] = close[np.cumsum(is_first) - 1]
         return together
+
+    def _weighted(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum over the question's tokens of weight x value, for each column of `values` (tokens, columns).
+
+        A matrix product would round a column by its place among the others, which differs after an import.
+        """
+        return np.asarray((self.weights[:, np.newaxis] * values).sum(axis=0))
 
 
 def compared(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> TokenSimilarities:
