@@ -21,7 +21,13 @@ INGESTED = FIXTURES / "ingest"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WITH_BLOCKS = [page for page in PAGES if "```" in page.read_text(encoding="utf-8")]
 
-NOT_RUN = {"docs/guides/operations.md": 1, "docs/mcp.md": 2, "docs/models.md": 1, "docs/embedders.md": 1}
+NOT_RUN = {
+    "docs/guides/operations.md": 1,
+    "docs/guides/migration.md": 1,
+    "docs/mcp.md": 2,
+    "docs/models.md": 1,
+    "docs/embedders.md": 1,
+}
 """The pages with blocks that are marked as not run, and how many. The marks give the reasons."""
 GIVEN = {
     "docs/evaluation.md": {
