@@ -111,11 +111,13 @@ def test_a_recall_keeps_its_hits_and_reasons(memory: Remembrancer) -> None:
     [hit] = shape.hits
     assert (hit.rank, hit.score) == (1, recall[0].score)
     assert hit.age == AgeOut(seconds=15 * 86_400, spoken="2 weeks ago")
+    assert hit.explanation is not None
     assert hit.explanation.parts.contribution == hit.score
     assert hit.explanation.signals["similarity"] is None
     assert hit.explanation.matched == ["Checkout"]
     assert hit.explanation.reason == recall[0].explanation.reason
     assert sum(hit.explanation.groups.values()) == pytest.approx(hit.score)
+    assert RecallOut.of(recall, explained=False).hits == [hit.model_copy(update={"explanation": None})]
     assert shape.timings_ms.keys() == recall.timings.keys()
     assert shape.degraded == dict(recall.degraded)
     assert shape.rendered is not None

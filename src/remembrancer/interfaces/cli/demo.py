@@ -249,7 +249,8 @@ def _page(demo: DemoOut, *, turns: Mapping[str, DatasetTurn]) -> Renderables:
         yield ""
         yield Text.assemble("Why the memory ranks this first for: ", (demo.answers[0].question, "bold"))
         yield Shorter(said(hit), lines=2)
-        yield Signs(Text(f"→ {one_line(hit.explanation.reason)}", style="cyan"))
+        reason = "" if hit.explanation is None else hit.explanation.reason
+        yield Signs(Text(f"→ {one_line(reason)}", style="cyan"))
     yield ""
     silent = next(answer for answer in demo.answers if not answer.gold)
     yield Text.assemble("Nothing answers: ", (silent.question, "bold"))

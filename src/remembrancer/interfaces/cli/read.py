@@ -244,8 +244,8 @@ def _recalled(recall: RecallOut, *, titles: Titles, explain: bool, signals: bool
     for hit in recall.hits:
         yield _heading(hit)
         yield indented(Shorter(said(hit), lines=3))
-        if explain:
-            why, best = hit.explanation, recall.hits[0].score
+        if explain and (why := hit.explanation):
+            best = recall.hits[0].score
             yield indented(Text(one_line(why.reason), style="italic"))
             # Bars are to one scale, the best hit's score, so that hits can be compared.
             yield indented(group_bars(why.groups, best))

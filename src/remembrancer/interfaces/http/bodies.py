@@ -235,7 +235,9 @@ class RecallIn(Body):
         default=None, description="1: also memories with a `similar` edge from a hit; null: as set for the agent."
     )
     min_score: Fraction = Field(default=0.0, description="No hit below this score.")
-    explain: Flag = Field(default=False, description="Also give the matched words and the reason of each hit.")
+    explain: Flag = Field(
+        default=False, description="Also give the parts of each hit's score, the matched words and the reason."
+    )
     mark: Flag | None = Field(
         default=None,
         description="Count the hits as retrieved; null: where the preset says so and the key may write.",

@@ -68,7 +68,7 @@ class ExplanationOut(Derived):
 class HitOut(Wire, Of["Hit"]):
     """A hit. `turns`: the turns of its transcript, if it has one. `via`: the hit whose `similar` edge led to this one,
     if one did. `journal_only`: an entry of the journal (`cue.event_id`) that formed no memory; its `memory` is not
-    stored.
+    stored. `explanation`: null if not requested.
     """
 
     rank: int
@@ -79,7 +79,7 @@ class HitOut(Wire, Of["Hit"]):
     turns: list[CueOut]
     via: UUID | None
     journal_only: bool
-    explanation: ExplanationOut
+    explanation: ExplanationOut | None
 
 
 class RecallOut(Wire):
@@ -105,9 +105,18 @@ class RecallOut(Wire):
     recall_id: UUID | None = None
 
     @classmethod
-    def of(cls, recall: Recall, *, rendered: str | None = None, rendered_pinned: str | None = None) -> Self:
+    def of(
+        cls,
+        recall: Recall,
+        *,
+        rendered: str | None = None,
+        rendered_pinned: str | None = None,
+        explained: bool = True,
+    ) -> Self:
+        """`explained`: with the explanations, which take as long to make as a recall."""
         return cls.copied(
             recall,
+            hits=recall.hits if explained else [HitOut.copied(hit, explanation=None) for hit in recall.hits],
             timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
             searched=recall.trace.searched,
             embedded=recall.trace.embedded,

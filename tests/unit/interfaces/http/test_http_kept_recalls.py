@@ -43,7 +43,7 @@ def test_a_kept_answer_has_the_same_hits_scores_and_blocks_after_an_update(block
         memory = await remembered(http)
         answer = await http.done("POST", "/v1/recall", {**QUESTION, "explain": True, "keep": True, **block})
         await http.done("PATCH", f"/v1/memories/{memory}", {"text": "Nothing can be returned"})
-        return answer, await http.done("GET", f"/v1/recalls/{answer['recall_id']}", params=block)
+        return answer, await http.done("GET", f"/v1/recalls/{answer['recall_id']}", params={"explain": True, **block})
 
     answer, again = with_client(steps)
     assert [hit["memory"]["text"] for hit in answer["hits"]] == [TEXT]

@@ -21,14 +21,16 @@ async def kept(http: Client) -> list[str]:
     return [(await http.done("POST", "/v1/memories", one, params={"crew": "c"}))["id"] for one in KEPT]
 
 
-def test_a_hit_has_the_parts_of_its_score() -> None:
+def test_a_hit_has_the_parts_of_its_score_on_request_only() -> None:
     async def steps(http: Client) -> Any:
         await kept(http)
-        return await http.done("POST", "/v1/recall", {"query": "how much does checkout need?", "explain": True})
+        asked = {"query": "how much does checkout need?"}
+        return [await http.done("POST", "/v1/recall", {**asked, **one}) for one in ({"explain": True}, {})]
 
-    told = with_client(steps)
+    told, plain = with_client(steps)
     assert told["hits"][0]["memory"]["text"] == "Checkout needs 2 GiB"
     assert told["hits"][0]["explanation"]["matched"]
+    assert plain["hits"] == [{**hit, "explanation": None} for hit in told["hits"]]
     assert told["degraded"].keys() == {"dense"}
     assert told["rendered"] is None
 

@@ -78,11 +78,12 @@ async def _answer(visit: Visit, question: str, asked: QueryFields) -> dict[str, 
     found = await visit.memory.recall(question, explain=True, mark=False, **filters)
     recall = RecallOut.of(found)
     best = max((hit.score for hit in recall.hits), default=1.0)
+    reasons = [hit.explanation for hit in recall.hits if hit.explanation is not None]
     told: dict[str, Any] = {
         "recall": recall,
         "titles": await visit.memory.journal.titles(hit.memory.scope for hit in found.hits),
-        "bars": [score_bar(hit.explanation.groups, scale=best) for hit in recall.hits],
-        "tables": [score_table(hit.explanation.parts) for hit in recall.hits],
+        "bars": [score_bar(why.groups, scale=best) for why in reasons],
+        "tables": [score_table(why.parts) for why in reasons],
     }
     missing = asked.text("missing")
     wanted = asked.identifier("why") or _identifier(missing)

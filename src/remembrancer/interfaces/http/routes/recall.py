@@ -38,8 +38,8 @@ router = router_of("recall")
 
 @router.post("/v1/recall", summary="Recall memories")
 async def recall(request: Request, memory: ReadableMemory, principal: Authenticated, body: RecallIn) -> RecallOut:
-    """The memories that answer a question, best first; none if nothing passes the relevance threshold. Every hit has
-    the parts of its score.
+    """The memories that answer a question, best first; none if nothing passes the relevance threshold. With
+    `explain`, every hit has the parts of its score.
 
     With `render` the response also has a prompt block of the hits, marked as untrusted, and one of the pinned memories.
     Unless `keep` stores the answer, or `mark` or the preset says that the hits count as retrieved, this only reads:
@@ -52,7 +52,7 @@ async def recall(request: Request, memory: ReadableMemory, principal: Authentica
         raise PermissionDenied(f"keep: only a key that may {Right.WRITE.value} can keep an answer")
     answer = await memory.recall(body.query, mark=body.mark if writes else False, **body.arguments())
     observe_recall(request.app, answer)
-    return _answered(answer, render=body.render, max_chars=body.max_chars, detail=body.detail)
+    return _answered(answer, explain=body.explain, render=body.render, max_chars=body.max_chars, detail=body.detail)
 
 
 @router.get("/v1/recalls/{recall_id}", summary="Get a stored answer again", responses=MISSING)
@@ -60,6 +60,7 @@ async def replay(
     memory: ReadableMemory,
     recall_id: RecallId,
     *,
+    explain: Annotated[bool, Query(description="Also the parts of each hit's score.")] = False,
     render: Annotated[bool, Query(description="Also as prompt blocks.")] = False,
     max_chars: Annotated[
         int, Query(ge=1, le=MAX_BLOCK_CHARS, description="The maximum length of each block.")
@@ -73,7 +74,7 @@ async def replay(
     `timings_ms`, `terms`, `legs` and `embedded` are empty.
     """
     answer = await memory.recalls.replay(recall_id)
-    return _answered(answer, render=render, max_chars=max_chars, detail=detail)
+    return _answered(answer, explain=explain, render=render, max_chars=max_chars, detail=detail)
 
 
 @router.delete(
@@ -88,11 +89,12 @@ async def drop_recall(memory: WritableMemory, recall_id: RecallId) -> None:
         raise NotFound("recall", recall_id)
 
 
-def _answered(answer: Recall, *, render: bool, max_chars: int, detail: Detail) -> RecallOut:
+def _answered(answer: Recall, *, explain: bool, render: bool, max_chars: int, detail: Detail) -> RecallOut:
     if not render:
-        return RecallOut.of(answer)
+        return RecallOut.of(answer, explained=explain)
     return RecallOut.of(
         answer,
+        explained=explain,
         rendered=answer.render(max_chars=max_chars, detail=detail),
         rendered_pinned=answer.render_pinned(max_chars=max_chars),
     )
