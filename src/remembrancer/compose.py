@@ -16,7 +16,18 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile, check_path
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.config import CROSS_ENCODER, DISTRIBUTED, EMBEDDER_KEYS, LLM_KEYS, RESIDENT, Settings, read_toml
+from remembrancer.config import (
+    AUTO,
+    CROSS_ENCODER,
+    DISTRIBUTED,
+    EMBEDDER_KEYS,
+    LLM_KEYS,
+    OWN_INDEXES,
+    PGVECTOR,
+    RESIDENT,
+    Settings,
+    read_toml,
+)
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable, Unsupported
@@ -100,9 +111,17 @@ def context(
     choice = EmbedderChoice(embedder) if embedder is not None else choose_embedder(settings)
     reranker = choose_reranker(settings) if reranker is None else reranker
     llm = choose_llm(settings) if llm is None else llm
+    opened = _store(settings, create=create) if store is None else None
+    store = opened or cast("Store", store)
+    try:
+        index = _index(settings, store, choice.embedder) if index is None else index
+    except BaseException:
+        if isinstance(opened, RelationalStore):
+            opened.database.close()
+        raise
     return Context(
-        store=_store(settings, create=create) if store is None else store,
-        index=_index(settings) if index is None else index,
+        store=store,
+        index=index,
         embedder=choice.embedder,
         without_embedder=choice.absent,
         preset=preset,
@@ -449,16 +468,43 @@ def _backend(argument: str, url: str, *, read_only: bool) -> Backend:
     return server.PostgresServer(url, read_only=read_only)
 
 
-def _index(settings: Settings) -> Index:
-    if settings.index == RESIDENT:
-        files = None if settings.file is None else IndexFolder(settings.file)
-        return ResidentIndex(settings.index_mb << 20, files=files)
+def _index(settings: Settings, store: Store, embedder: Embedder | None) -> Index:
+    if settings.index in OWN_INDEXES:
+        return _own_index(settings, store, embedder)
     shipped = SHIPPED_INDEXES.get(settings.index.partition("://")[0])
     if shipped is not None:
         return shipped(settings.index)
-    allowed = f"{RESIDENT}, {', '.join(f'{scheme}://' for scheme in SHIPPED_INDEXES)}"
+    allowed = ", ".join((*OWN_INDEXES, *(f"{scheme}://" for scheme in SHIPPED_INDEXES)))
     opener: IndexOpener = _opener(INDEXES, "index", settings.index, allowed)
     return opener(settings.index)
+
+
+def _own_index(settings: Settings, store: Store, embedder: Embedder | None) -> Index:
+    """The resident index, that over the store's own candidates, or both.
+
+    Raises InvalidInput, StoreUnavailable or Unsupported if the setting names an index that this store cannot have.
+    """
+    budget = settings.index_mb << 20
+    resident = ResidentIndex(budget, files=None if settings.file is None else IndexFolder(settings.file))
+    if settings.index == RESIDENT:
+        return resident
+    required = settings.index == PGVECTOR
+    if not isinstance(store, RelationalStore):
+        if required:
+            raise InvalidInput(
+                "index", settings.index, f"{AUTO} or {RESIDENT} for a store that is no PostgreSQL database"
+            )
+        return resident
+    dim = settings.embedder_dim or (embedder.dim if embedder is not None else None)
+    model = None if embedder is None or dim is None else embedder.model_id
+    source = store.candidate_source(model, dim or 0, install=required)
+    if source is None:
+        return resident
+    from remembrancer.index.candidates import CandidateIndex
+    from remembrancer.index.sized import SizedIndex, most_memories
+
+    candidates = CandidateIndex(source)
+    return candidates if required else SizedIndex(resident, candidates, most=most_memories(budget, dim or 0))
 
 
 def _qdrant(url: str) -> Index:

@@ -28,8 +28,11 @@ ALIASES: Final = {
 CROSS_ENCODER: Final = "cross-encoder:"
 """The prefix, in the setting `reranker`, of the path of a cross-encoder's folder."""
 
+AUTO: Final = "auto"
 RESIDENT: Final = "resident"
-"""The setting `index` for the index in this process's memory."""
+PGVECTOR: Final = "pgvector"
+OWN_INDEXES: Final = (AUTO, RESIDENT, PGVECTOR)
+"""The setting `index`: by the size of a workspace, in this process's memory, or in the PostgreSQL database."""
 
 EMBEDDED: Final = "embedded"
 DISTRIBUTED: Final = "distributed"
@@ -295,10 +298,11 @@ class Settings:
     )
     full_sync: bool = _setting(False, _switch, "sync the file to disk at every commit")
     index: str = _setting(
-        RESIDENT,
+        AUTO,
         _text,
-        "the index: resident, qdrant:///folder, qdrant+https://host:6333/collection?api_key=…, or an address whose "
-        "scheme an installed package handles",
+        "the index: resident (in memory), pgvector (in the PostgreSQL database), auto (by the size of a workspace), "
+        "qdrant:///folder, qdrant+https://host:6333/collection?api_key=…, or an address whose scheme an installed "
+        "package handles",
         shown=False,
     )
     index_mb: int = _setting(1024, _whole(1), "memory budget of the resident indexes, in MiB")

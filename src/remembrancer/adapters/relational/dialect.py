@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from remembrancer.adapters.relational.schema import Readiness
     from remembrancer.domain.memory import Analyse
     from remembrancer.domain.validation import JsonScalar
+    from remembrancer.ports.candidate_source import CandidateSource
     from remembrancer.ports.inspection import Finding
     from remembrancer.ports.notifications import Subscription
     from remembrancer.ports.transfer import BackupReport, OnPages
@@ -230,6 +231,15 @@ class Backend(Protocol):
 
     def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
         """Copy the state that this connection reads to a new file. See `Transfer.backup`."""
+        ...
+
+    def candidate_source(self, model: str | None, dim: int, *, install: bool) -> CandidateSource | None:
+        """Choose candidates in this database, with an index of the vectors of a model (None: of no model), which is
+        built if there is none. `install`: also install what it needs on the server; otherwise None if that is missing
+        or the index of so many vectors is better built on request.
+
+        Raises Unsupported for a database that cannot, or too many dimensions; StoreUnavailable.
+        """
         ...
 
     def copies(self) -> tuple[str, ...]:

@@ -58,12 +58,17 @@ class RelationalView:
     def __init__(self, connection: Connection, at: datetime | None = None) -> None:
         self._connection = connection
         self._at = at
-        self._then = NOW if at is None else Then.of(at)
+        self.then = NOW if at is None else Then.of(at)
         self._states: dict[str, WorkspaceState] = {}
 
     @property
     def at(self) -> datetime | None:
         return self._at
+
+    def within(self, scope: Scope) -> Connection:
+        """The connection, for statements about the scope's workspace."""
+        self._connection.within(scope.workspace)
+        return self._connection
 
     def as_of(self, at: datetime) -> RelationalView:
         return RelationalView(self._connection, at)
@@ -72,7 +77,7 @@ class RelationalView:
         """Read once per transaction: it cannot change in between, and a recall needs it often."""
         if scope.workspace not in self._states:
             row = (
-                self._within(scope)
+                self.within(scope)
                 .execute(
                     "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
                     " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?)",
@@ -89,8 +94,8 @@ class RelationalView:
 
     def _changed(self, scope: Scope, those: str, binding: Binding, model: str | None) -> Iterator[ChangedMemory]:
         """The memories that fulfil a condition with one binding."""
-        rows = self._within(scope).execute(
-            f"SELECT {_CUE}, {_MEMORY} FROM {self._then.memories()} JOIN cues c ON c.memory = m.n AND {self._then.cues}"
+        rows = self.within(scope).execute(
+            f"SELECT {_CUE}, {_MEMORY} FROM {self.then.memories()} JOIN cues c ON c.memory = m.n AND {self.then.cues}"
             " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ? LEFT JOIN events e ON e.n = c.event"
             f" WHERE m.workspace = ? AND {those} ORDER BY m.change, m.n, c.ordinal",
             (model, scope.workspace, binding),
@@ -100,17 +105,17 @@ class RelationalView:
                 yield _changed(list(cues))
 
     def count_changed(self, scope: Scope, *, after: int) -> int:
-        return relational.candidates.count_changed(self._within(scope), scope, after)
+        return relational.candidates.count_changed(self.within(scope), scope, after)
 
     def changed(self, scope: Scope, ids: Sequence[UUID], *, model: str | None) -> Iterator[ChangedMemory]:
         dialect = self._connection.dialect
         return self._changed(scope, dialect.in_ids("m.id"), dialect.ids(ids), model)
 
     def memories_of(self, scope: Scope, refs: Sequence[int]) -> list[UUID]:
-        return relational.candidates.memories_of(self._within(scope), scope, refs, self._then)
+        return relational.candidates.memories_of(self.within(scope), scope, refs, self.then)
 
     def around(self, scope: Scope, ids: Sequence[UUID]) -> list[UUID]:
-        return relational.candidates.around(self._within(scope), scope, ids, self._then)
+        return relational.candidates.around(self.within(scope), scope, ids, self.then)
 
     def newest(
         self,
@@ -121,16 +126,16 @@ class RelationalView:
         spans: Sequence[tuple[datetime, datetime]] = (),
         phrase: Sequence[str] = (),
     ) -> list[UUID]:
-        return relational.candidates.newest(self._within(reader.scope), reader, where, limit, spans, phrase, self._then)
+        return relational.candidates.newest(self.within(reader.scope), reader, where, limit, spans, phrase, self.then)
 
     def with_terms(self, reader: Reader, where: Filter, weights: Mapping[str, float], *, limit: int) -> list[UUID]:
-        return relational.candidates.with_terms(self._within(reader.scope), reader, where, weights, limit, self._then)
+        return relational.candidates.with_terms(self.within(reader.scope), reader, where, weights, limit, self.then)
 
     def index_token(self, scope: Scope, model: str | None) -> bytes | None:
         return relational.index_files.index_token(self._connection, scope, model)
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
-        connection = self._within(scope)
+        connection = self.within(scope)
         dim: int | None = connection.execute(
             "SELECT dim FROM vector_models WHERE workspace = ? AND model = ?", (scope.workspace, model)
         ).get
@@ -148,19 +153,19 @@ class RelationalView:
         return found
 
     def erased(self, scope: Scope, *, after: int) -> frozenset[UUID]:
-        return relational.tracing.erased(self._within(scope), scope, after=after)
+        return relational.tracing.erased(self.within(scope), scope, after=after)
 
     def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:
-        return relational.full_text.cues_with_phrase(self._within(scope), scope.workspace, words)
+        return relational.full_text.cues_with_phrase(self.within(scope), scope.workspace, words)
 
     def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-        return relational.lookup.get(self._within(reader.scope), reader, ids, then=self._then)
+        return relational.lookup.get(self.within(reader.scope), reader, ids, then=self.then)
 
     def at_revisions(self, reader: Reader, revisions: Mapping[UUID, int]) -> dict[UUID, tuple[Memory, tuple[Cue, ...]]]:
-        return relational.lookup.at_revisions(self._within(reader.scope), reader, revisions)
+        return relational.lookup.at_revisions(self.within(reader.scope), reader, revisions)
 
     def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-        return relational.lookup.cues(self._within(reader.scope), reader, ids, then=self._then)
+        return relational.lookup.cues(self.within(reader.scope), reader, ids, then=self.then)
 
     def memories(
         self,
@@ -173,14 +178,14 @@ class RelationalView:
         listing: MemoryListing = USUAL,
     ) -> tuple[Memory, ...]:
         return relational.lookup.memories(
-            self._within(reader.scope),
+            self.within(reader.scope),
             reader,
             where,
             limit=limit,
             oldest_first=oldest_first,
             after=after,
             listing=listing,
-            then=self._then,
+            then=self.then,
         )
 
     def events(
@@ -193,32 +198,27 @@ class RelationalView:
         after: ListingPosition | None = None,
     ) -> tuple[Event, ...]:
         return relational.journal.events(
-            self._within(reader.scope), reader, where, limit=limit, oldest_first=oldest_first, after=after
+            self.within(reader.scope), reader, where, limit=limit, oldest_first=oldest_first, after=after
         )
 
     def count_events(self, reader: Reader, where: EventFilter) -> int:
-        return relational.journal.count_events(self._within(reader.scope), reader, where)
+        return relational.journal.count_events(self.within(reader.scope), reader, where)
 
     def events_by_words(
         self, reader: Reader, where: EventFilter, weights: Mapping[str, int], *, limit: int, skip: int = 0
     ) -> tuple[FoundEvent, ...]:
         return relational.journal.events_by_words(
-            self._within(reader.scope), reader, where, weights, limit=limit, skip=skip
+            self.within(reader.scope), reader, where, weights, limit=limit, skip=skip
         )
 
     def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        return relational.lookup.relations(self._within(reader.scope), reader, ids, then=self._then)
+        return relational.lookup.relations(self.within(reader.scope), reader, ids, then=self.then)
 
     def states(self, reader: Reader, where: Filter) -> tuple[Sequence[UUID], States]:
-        return relational.health.states(self._within(reader.scope), reader, where, then=self._then)
+        return relational.health.states(self.within(reader.scope), reader, where, then=self.then)
 
     def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
-        return relational.embeddings.vectors(self._within(reader.scope), reader, model, ids, then=self._then)
-
-    def _within(self, scope: Scope) -> Connection:
-        """The connection, for statements about the scope's workspace."""
-        self._connection.within(scope.workspace)
-        return self._connection
+        return relational.embeddings.vectors(self.within(reader.scope), reader, model, ids, then=self.then)
 
 
 def _changed(rows: Sequence[Row]) -> ChangedMemory:

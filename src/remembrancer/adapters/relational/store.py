@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.erasure import Erasure, Removal, Removed
     from remembrancer.domain.memory import Analyse
     from remembrancer.domain.scope import Scope
+    from remembrancer.ports.candidate_source import CandidateSource
     from remembrancer.ports.changes import ReadView
     from remembrancer.ports.embeddings import PendingCue
     from remembrancer.ports.inspection import Finding
@@ -222,6 +223,10 @@ class RelationalStore:
 
     def subscribe(self, scope: Scope, wake: Callable[[], None]) -> Subscription:
         return self._backend.subscribe(scope.workspace, wake)
+
+    def candidate_source(self, model: str | None, dim: int, *, install: bool) -> CandidateSource | None:
+        """See `Backend.candidate_source`."""
+        return self._backend.candidate_source(model, dim, install=install)
 
     async def close(self) -> None:
         await asyncio.to_thread(self.database.close)  # the last writes may wait for another process's lock

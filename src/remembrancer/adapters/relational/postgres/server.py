@@ -15,7 +15,7 @@ from psycopg import conninfo, errors
 
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import READERS
-from remembrancer.adapters.relational.postgres import schema
+from remembrancer.adapters.relational.postgres import pgvector, schema
 from remembrancer.adapters.relational.postgres.dialect import CONNECT_TIMEOUT_S, LOCK, PostgresConnection, connected
 from remembrancer.adapters.relational.postgres.listening import Listener, notify
 from remembrancer.adapters.relational.rows import INDEXED
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remembrancer.domain.memory import Analyse
+    from remembrancer.ports.candidate_source import CandidateSource
     from remembrancer.ports.notifications import Subscription
     from remembrancer.ports.store import Store
     from remembrancer.ports.transfer import BackupReport, OnPages
@@ -201,6 +202,14 @@ class PostgresServer:
     def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
         raise Unsupported(f"{self.name}: a PostgreSQL database is backed up with pg_dump")
 
+    def candidate_source(self, model: str | None, dim: int, *, install: bool) -> CandidateSource | None:
+        with self.translated():
+            connection = self.connect()
+            try:
+                return pgvector.source(connection, self.name, model, dim, install=install)
+            finally:
+                connection.close()
+
     def copies(self) -> tuple[str, ...]:
         return ("the server's write-ahead log, until it is recycled", "the server's backups and replicas")
 
@@ -208,6 +217,7 @@ class PostgresServer:
         return {
             "postgresql": partial(_version, connection),
             "row-level security": partial(_row_level_security, connection),
+            pgvector.NAME: partial(pgvector.check, connection),
         }
 
     def consistency(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:

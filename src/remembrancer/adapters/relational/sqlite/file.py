@@ -25,6 +25,7 @@ from remembrancer.ports.notifications import Polled
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Analyse
+    from remembrancer.ports.candidate_source import CandidateSource
     from remembrancer.ports.inspection import Finding
     from remembrancer.ports.transfer import BackupReport, OnPages
 
@@ -222,6 +223,11 @@ class SqliteFile:
 
     def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
         return sqlite.backups.back_up(cast("SqliteConnection", connection), path, on_pages)
+
+    def candidate_source(self, model: str | None, dim: int, *, install: bool) -> CandidateSource | None:
+        if install:
+            raise Unsupported(f"{self.name}: an SQLite file has no vector index; use index=auto or index=resident")
+        return None
 
     def copies(self) -> tuple[str, ...]:
         return () if self.is_private else copies(self.name)
