@@ -19,7 +19,7 @@ from remembrancer.testing.contract.base import MODEL
 from remembrancer.testing.contract.candidates import CandidateReadsContract
 from remembrancer.testing.contract.finding import IndexSuite
 from remembrancer.testing.contract.past import FoundInThePastContract
-from remembrancer.testing.contract.search import DenseContract, FreshnessContract, UnionContract
+from remembrancer.testing.contract.search import FreshnessContract, UnionContract
 from remembrancer.testing.contract.visibility import FoundSharingContract
 from remembrancer.testing.contract.wall import OTHER_MODEL, IndexWallContract
 from remembrancer.testing.index_contract import IndexContract
@@ -53,7 +53,6 @@ class OnPgVector(IndexSuite):
 class TestPgVector(
     OnPgVector,
     CandidateReadsContract,
-    DenseContract,
     UnionContract,
     FreshnessContract,
     FoundSharingContract,

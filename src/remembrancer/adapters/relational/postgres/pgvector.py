@@ -238,8 +238,9 @@ class PgVectorSource:
             )
         )
         vectors = np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(len(rows), len(vector))
-        order = np.argsort(-(vectors @ vector), kind="stable").tolist()
-        return _distinct((rows[place][0] for place in order), wanted.limit)
+        order: list[int] = np.argsort(-(vectors @ vector), kind="stable").tolist()
+        identifiers: list[bytes] = [rows[place][0] for place in order]
+        return _distinct(identifiers, wanted.limit)
 
     def _nearest(
         self, view: RelationalView, connection: Connection, wanted: Wanted, model: str, vector: Vector
