@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.query import Filter
     from remembrancer.domain.scope import Reader, Scope
     from remembrancer.ports.changes import ChangeFeed
+    from remembrancer.ports.store import Store
 
 BYTES_OF_A_MEMORY: Final = 1024
 BYTES_OF_A_COMPONENT: Final = 1.125
@@ -62,6 +63,13 @@ class SizedIndex:
         self, feed: ChangeFeed, reader: Reader, model: str, refs: Sequence[int]
     ) -> Mapping[int, NDArray[np.uint8]]:
         return self._of(feed, reader.scope).token_embeddings(feed, reader, model, refs)
+
+    async def save(self, store: Store) -> None:
+        await self._small.save(store)
+        await self._large.save(store)
+
+    async def purge(self, store: Store, scope: Scope) -> str:
+        return "; ".join(filter(None, [await index.purge(store, scope) for index in (self._small, self._large)]))
 
     async def close(self) -> None:
         await self._small.close()
