@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         forget,
         graph,
         health,
+        index_source,
         inspect,
         journal,
         journal_leg,

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
@@ -149,15 +150,18 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
     return await ctx.store.stats(reader)
 
 
-async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
-    """The store's checks, and whether the embedder and the reranker answer.
+async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[Finding, ...]:
+    """The store's checks, those of an index outside of it, and whether the embedder and the reranker answer.
+
+    `mend`: correct such an index.
 
     The language model is not called, because that may cost money; it is judged by its calls of the last day.
     """
     models = [await _llm_finding(ctx, reader.scope), await _embedder_finding(ctx)]
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
-    return (*await ctx.store.check(reader.scope, ctx.model), *models)
+    index = await engine.index_source.finding(ctx, reader.scope, mend=mend)
+    return (*await ctx.store.check(reader.scope, ctx.model), *(() if index is None else (index,)), *models)
 
 
 async def ready(ctx: Context, scope: Scope) -> None:

@@ -82,8 +82,12 @@ class AsyncHealthApi(View):
         """
         return await engine.search_state.search_state(self._ctx)
 
-    async def doctor(self) -> tuple[Finding, ...]:
-        """Check the store, the embedder and the models. Returns the result of each check."""
-        findings = await engine.inspect.doctor(self._ctx, self._reader())
+    async def doctor(self, *, mend: bool = False) -> tuple[Finding, ...]:
+        """Check the store, the index, the embedder and the models. Returns the result of each check.
+
+        An index outside of the database, as in Qdrant, is compared with the records point by point. `mend`: write the
+        points that it lacks or has wrong, and delete those that are left over.
+        """
+        findings = await engine.inspect.doctor(self._ctx, self._reader(), mend=mend)
         failing = self._indexer.last_error
         return (*findings, Finding("index sweep", ok=False, detail=failing)) if failing else findings

@@ -106,6 +106,15 @@ class CandidateIndex:
         """Does nothing: the source has what lasts."""
 
     async def purge(self, store: Store, scope: Scope) -> str:
+        source = separate_source(self)
+        if source is None:
+            return ""
+        try:
+            await store.read(lambda view: source.forget(view, scope))
+        except SourceUnavailable as error:
+            return (
+                f"the index still has the vectors and hashed words of what was erased, but returns none of it: {error}"
+            )
         return ""
 
     async def close(self) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch, index_memory
+from remembrancer.engine.index_source import fill, is_separate
 from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.errors import ModelUnavailable
 from remembrancer.values import dataclass
@@ -26,8 +28,8 @@ OnIndexed = Callable[[int], None]
 class IndexReport:
     """The result of an index sweep. `reason`: why nothing was indexed, or why some cues failed; empty otherwise.
 
-    `reused`: of the indexed cues, those that took the vector of an equal text. `down`: the embedder did not answer; the
-    remaining cues are left for the next sweep.
+    `reused`: of the indexed cues, those that took the vector of an equal text. `down`: the embedder, or an index
+    outside of the database, did not answer; the rest is left for the next sweep.
     """
 
     indexed: int
@@ -50,7 +52,7 @@ class Indexer:
 
     def start(self) -> None:
         """Start sweeping in the background, in the running event loop."""
-        if self._task is None and self._ctx.embedder is not None:
+        if self._task is None and (self._ctx.embedder is not None or is_separate(self._ctx)):
             self._task = asyncio.get_running_loop().create_task(self._background(), name="remembrancer-indexer")
 
     def wake(self) -> None:
@@ -65,7 +67,14 @@ class Indexer:
             await asyncio.wait([task])
 
     async def run(self, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Sweep until no cue is pending, all pending cues have failed, or the embedder does not answer."""
+        """Sweep until no cue is pending, all pending cues have failed, or the embedder does not answer. Then write what
+        an index outside of the database lacks.
+        """
+        report = await self._embed(on_indexed)
+        lacking = await fill(self._ctx, self._scope)
+        return replace(report, reason=lacking, down=True) if lacking else report
+
+    async def _embed(self, on_indexed: OnIndexed | None) -> IndexReport:
         if self._ctx.embedder is None:
             return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
         indexed = deferred = reused = 0

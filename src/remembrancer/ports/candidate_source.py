@@ -110,8 +110,13 @@ class SeparateSource(CandidateSource, Protocol):
     def fill(self, feed: ChangeFeed, scope: Scope, model: str | None) -> int:
         """Read every change of a workspace that this source lacks. Returns the number of memories.
 
-        If it is interrupted, the next call reads the same changes again. Afterwards no erased memory is in the source,
-        nor in its files, if this process owns them.
+        If it is interrupted, the next call reads the same changes again.
+        """
+        ...
+
+    def forget(self, feed: ChangeFeed, scope: Scope) -> None:
+        """Delete what was erased from a workspace, for every model. Afterwards nothing of it is in the source, nor in
+        its files, if this process owns them. Does nothing if it has been done.
         """
         ...
 
@@ -127,5 +132,5 @@ class SeparateSource(CandidateSource, Protocol):
 def separate_source(index: object) -> SeparateSource | None:
     """The source of an index that has one outside of the records' database."""
     source: object = getattr(index, "source", None)
-    is_separate = all(hasattr(source, name) for name in ("fill", "check", "drop"))
+    is_separate = all(hasattr(source, name) for name in ("fill", "forget", "check", "drop"))
     return cast("SeparateSource", source) if is_separate else None

@@ -80,5 +80,5 @@ def parsed(url: str) -> QdrantFolder | QdrantServer:
 
 
 def without_key(url: str) -> str:
-    """The address for messages: its user, password and key are replaced."""
-    return re.sub(r"(api_key=)[^&#]*", r"\1***", re.sub(r"//[^/\s]*@", "//***@", url))
+    """The address for messages: its user, password and the values of all parameters are replaced."""
+    return re.sub(r"([?&][^=&#]*=)[^&#]*", r"\1***", re.sub(r"//[^/\s]*@", "//***@", url))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import IO, Any, Final, cast
 
 import qdrant_edge as edge
 
@@ -29,6 +30,7 @@ from remembrancer.adapters.qdrant.transport import (
 INDEXED_FROM_KB: Final = 100_000
 """A segment of vectors below this size is searched whole: at 100,000 points that takes five milliseconds."""
 CONFIG_FILE: Final = "edge_config.json"
+LOCK_FILE: Final = "remembrancer.lock"
 _PARAMS: Final[Mapping[str, Any]] = {
     "tenant": edge.KeywordIndexParams(is_tenant=True),
     "keyword": edge.KeywordIndexParams(),
@@ -42,9 +44,19 @@ _PARAMS: Final[Mapping[str, Any]] = {
 class _Opened:
     """A folder that this process has open, however many stores use it."""
 
-    def __init__(self, shard: edge.EdgeShard) -> None:
-        self.shard = shard
+    def __init__(self, path: Path) -> None:
         self.users = 1
+        self._lock = _locked(path)
+        try:
+            self.shard = _shard_of(path)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def close(self) -> None:
+        self.shard.flush()
+        self.shard.close()
+        self._lock.close()
 
 
 _OPENED: Final[dict[Path, _Opened]] = {}
@@ -117,15 +129,14 @@ class EdgeTransport:
 
     def close(self) -> None:
         with _OPENING:
-            shard, self._shard = self._shard, None
-            opened = _OPENED.get(self._path)
-            if shard is None or opened is None:
+            opened = None if self._shard is None else _OPENED.get(self._path)
+            self._shard = None
+            if opened is None:
                 return
             opened.users -= 1
             if not opened.users:
                 del _OPENED[self._path]
-                shard.flush()
-                shard.close()
+                opened.close()
 
     def _update(self, operation: edge.UpdateOperation) -> None:
         with self._called() as shard:
@@ -146,28 +157,39 @@ class EdgeTransport:
             if self._shard is None:
                 opened = _OPENED.get(self._path)
                 if opened is None:
-                    opened = _OPENED[self._path] = _Opened(_shard_of(self._path))
+                    opened = _OPENED[self._path] = _Opened(self._path)
                 else:
                     opened.users += 1
                 self._shard = opened.shard
             return self._shard
 
 
-def _shard_of(path: Path) -> edge.EdgeShard:
-    is_made = (path / CONFIG_FILE).exists()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        holds_others = not is_made and any(path.iterdir())
-    except OSError as error:
-        raise QdrantUnavailable(f"the folder cannot be used: {error}") from error
-    if holds_others:
+def _locked(path: Path) -> IO[bytes]:
+    """The folder's lock, held until it is closed. The engine locks only its log, which is not used."""
+    is_ours = not path.exists() or not any(path.iterdir()) or (path / LOCK_FILE).exists()
+    if not is_ours:
         raise Unfit("the folder holds other files")
     try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = (path / LOCK_FILE).open("ab")
+    except OSError as error:
+        raise QdrantUnavailable(f"the folder cannot be used: {error}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise QdrantUnavailable("another process has the folder open") from error
+    return lock
+
+
+def _shard_of(path: Path) -> edge.EdgeShard:
+    try:
+        is_made = (path / CONFIG_FILE).exists()
         shard = edge.EdgeShard.load(str(path)) if is_made else edge.EdgeShard.create(str(path), _config())
     except Exception as error:
-        if "WouldBlock" in str(error):
-            raise QdrantUnavailable("another process has the folder open") from error
-        raise QdrantUnavailable(f"the folder cannot be opened: {' '.join(str(error).split())}") from error
+        raise QdrantUnavailable(
+            f"the folder cannot be opened, and may be deleted: {' '.join(str(error).split())}"
+        ) from error
     for name, kind in FIELDS.items():
         if name not in shard.info().payload_schema:
             shard.update(edge.UpdateOperation.create_field_index(name, _PARAMS[kind]))

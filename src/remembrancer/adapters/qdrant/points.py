@@ -63,6 +63,11 @@ class Space:
         """The id of the point that holds the number of the last change."""
         return str(UUID(int=_hash("mark", self.workspace, self.name) << 64))
 
+    @property
+    def mark_label(self) -> int:
+        """The label of the marks of all spaces of the workspace."""
+        return _hash("mark", self.workspace)
+
     def matching(self, *others: RestValues) -> RestValues:
         """A filter for its points."""
         return {"must": [is_("workspace", self.workspace), is_("space", self.name), *others]}

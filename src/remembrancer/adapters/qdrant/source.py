@@ -14,7 +14,7 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.qdrant.points import Space, has_id, is_any, kept_by, points_of, ranges, terms_query
+from remembrancer.adapters.qdrant.points import Space, has_id, is_, is_any, kept_by, points_of, ranges, terms_query
 from remembrancer.adapters.qdrant.transport import TERMS, Found, QdrantUnavailable, RestValues, Transport, Unfit
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import EmbedderMismatch
@@ -136,14 +136,34 @@ class QdrantSource:
         space, state = Space(scope.workspace, model), feed.state(scope)
         with self._writing[space]:
             held = self._stored(space)
-            if held.change >= state.change and held.erasures >= state.erasures:
+            if held.change >= state.change and held.erasures >= state.erasures and not held.suspect:
                 self._held[space] = held
                 self._complete[space.workspace] = space
                 return 0
             written = self._write(feed, space, scope, held, state)
-        if state.erasures > held.erasures:
-            self._asked(self._transport.purge)
+        if self._held[space].suspect:
+            self.check(feed, scope, model, mend=True)
         return written
+
+    def forget(self, feed: ChangeFeed, scope: Scope) -> None:
+        """See `SeparateSource`. Every space of the workspace has the number of the last erasure in its mark."""
+        state, space = feed.state(scope), Space(scope.workspace, None)
+        if not state.erasures:
+            return
+        self._asked(self._ready)
+        found = self._asked(
+            lambda: self._transport.scroll({"must": [is_("labels", space.mark_label)]}, limit=MOST_POINTS, after=None)
+        )
+        marks = {one.id: SpaceMark(**one.payload["mark"]) for one in found[0]}
+        first = min((mark.erasures for mark in marks.values()), default=state.erasures)
+        if first >= state.erasures:
+            return
+        self._delete(is_("workspace", space.workspace), feed.erased(scope, after=first))
+        self._asked(self._transport.settle)
+        for id_, mark in marks.items():
+            self._asked(partial(self._transport.upsert, [_marked(space, id_, replace(mark, erasures=state.erasures))]))
+        self._held.clear()
+        self._asked(self._transport.purge)
 
     def drop(self, scope: Scope, model: str | None) -> None:
         """Delete the points of a workspace and model. The next question or sweep writes them again."""
@@ -177,13 +197,16 @@ class QdrantSource:
         """Delete the points of memories that were erased since."""
         if held.erasures >= state.erasures:
             return held
-        erased = sorted(map(str, feed.erased(scope, after=held.erasures)))
-        for start in range(0, len(erased), BATCH):
-            those = is_any("memory", erased[start : start + BATCH])
-            self._asked(partial(self._transport.delete, space.matching(those)))
+        self._delete(is_("workspace", space.workspace), feed.erased(scope, after=held.erasures))
         forgotten = replace(held, erasures=state.erasures)
         self._mark(space, held, forgotten)
         return forgotten
+
+    def _delete(self, matching: RestValues, memories: Iterable[UUID]) -> None:
+        ids = sorted(map(str, memories))
+        for start in range(0, len(ids), BATCH):
+            those = is_any("memory", ids[start : start + BATCH])
+            self._asked(partial(self._transport.delete, {"must": [matching, those]}))
 
     def _dim(self, space: Space, memories: Iterable[ChangedMemory]) -> int:
         """The dimension of their vectors; 0 without any."""
@@ -211,8 +234,7 @@ class QdrantSource:
         self._put(space, held)
 
     def _put(self, space: Space, held: SpaceMark) -> None:
-        payload = {"mark": {name: getattr(held, name) for name in SpaceMark.__dataclass_fields__}}
-        self._asked(lambda: self._transport.upsert([{"id": space.mark, "vector": {}, "payload": payload}]))
+        self._asked(lambda: self._transport.upsert([_marked(space, space.mark, held)]))
         self._held[space] = held
         self._complete[space.workspace] = space
 
@@ -296,6 +318,11 @@ class QdrantSource:
             raise SourceUnavailable(reason) from error
         self._resting = None
         return answer
+
+
+def _marked(space: Space, id_: str, mark: SpaceMark) -> RestValues:
+    values = {name: getattr(mark, name) for name in SpaceMark.__dataclass_fields__}
+    return {"id": id_, "vector": {}, "payload": {"labels": [space.mark_label], "mark": values}}
 
 
 def _differs(expected: RestValues, there: Found) -> bool:

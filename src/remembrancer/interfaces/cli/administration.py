@@ -51,7 +51,9 @@ def health(call: Invocation, *, history: Annotated[bool, "Also draw the score of
     call.answer(MemoryHealthOut.of(crew, latest, days), _health)
 
 
-def doctor(call: Invocation) -> None:
+def doctor(
+    call: Invocation, *, mend: Annotated[bool, "Correct an index outside of the database, as in Qdrant."] = False
+) -> None:
     """Check the database and the models.
 
     Checks the file, its indexes, the embedder and the reranker. Each finding says how to fix it. The exit code is 1 if
@@ -61,7 +63,7 @@ def doctor(call: Invocation) -> None:
     """
     try:
         with call.opened(create=False) as memory:
-            found = DoctorOut.of(memory.health.doctor())
+            found = DoctorOut.of(memory.health.doctor(mend=mend))
     except StoreUnavailable as error:
         if call.settings.file is None or not call.settings.file.exists():
             raise  # no file, so there is nothing to check
