@@ -10,7 +10,7 @@ MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights
 MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: pictures demo test test-install check browser format bench bench-life bench-quality fuzz-http docs dist \
+.PHONY: pictures demo test test-install test-partitions check browser format bench bench-life bench-quality fuzz-http docs dist \
   lock clean help
 
 help: ## list the targets
@@ -24,6 +24,9 @@ test: $(VENV)/dev browser ## run all tests
 
 test-pgvector: $(VENV)/dev ## run the whole contract of indexes with pgvector, of which `make test` runs a part (a minute)
 	$(BIN)/python -m pytest -q -n 2 -o python_classes=EveryCall tests/conformance/test_pgvector.py
+
+test-partitions: $(VENV)/dev ## run the contract of stores on PostgreSQL with partitioned tables (minutes)
+	$(BIN)/python -m pytest -q -n 2 -o python_classes=Partitioned tests/conformance/test_postgres.py
 
 test-install: dist $(VENV)/dev ## install the wheels and sdists in empty environments, with each extra (ten minutes)
 	$(BIN)/python distributions/check_installs.py

@@ -182,7 +182,7 @@ class _Rows:
 
 
 @lru_cache(maxsize=2_048)
-def _written(statement: str) -> bytes:
+def written(statement: str) -> bytes:
     """With the driver's placeholders, and as bytes: the driver's types take a text only if it is a literal."""
     return statement.replace("%", "%%").replace("?", "%s").encode()
 
@@ -235,7 +235,7 @@ class PostgresConnection:
         cursor = (
             driver.execute(statements.encode())
             if bindings is None
-            else driver.execute(_written(statements), _bound(bindings))
+            else driver.execute(written(statements), _bound(bindings))
         )
         return _Rows(iter(cursor) if cursor.description else iter(()))
 
@@ -263,10 +263,10 @@ class PostgresConnection:
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> _Rows:
         bound = [_bound(bindings) for bindings in sequenceofbindings]
         if len(bound) == 1:  # without the pipeline for several
-            self._ready.execute(_written(statements), bound[0])
+            self._ready.execute(written(statements), bound[0])
             return _Rows(iter(()))
         with self._ready.cursor() as cursor:
-            cursor.executemany(_written(statements), bound)
+            cursor.executemany(written(statements), bound)
         return _Rows(iter(()))
 
     def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
@@ -276,7 +276,7 @@ class PostgresConnection:
                 copy.write_row(row)
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
-        return self._ready.execute(_written(statement), _bound(bindings)).rowcount
+        return self._ready.execute(written(statement), _bound(bindings)).rowcount
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
         return self.execute(f"{insertion} RETURNING n", bindings).get
