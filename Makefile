@@ -10,8 +10,8 @@ MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights
 MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: pictures demo test test-install test-partitions check browser format bench bench-life bench-quality fuzz-http \
-  docs dist lock clean help
+.PHONY: pictures demo test test-install test-partitions test-pgvector check browser format bench bench-life bench-quality \
+  fuzz-http docs dist lock clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
