@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -29,7 +30,7 @@ from remembrancer.config import (
     read_toml,
 )
 from remembrancer.domain.identity import uuid7
-from remembrancer.engine.context import Clock, Context
+from remembrancer.engine.context import Clock, Context, TailVectors
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable, Unsupported
 from remembrancer.index.files import IndexFolder
 from remembrancer.index.resident import ResidentIndex
@@ -40,6 +41,7 @@ from remembrancer.presets.spec import Preset
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from remembrancer.adapters.embedders.local import Precision
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
     from remembrancer.adapters.embedders.services import EmbeddingService, RemoteProtocol
     from remembrancer.adapters.llm.service import LlmService, Prices
@@ -70,6 +72,7 @@ OLLAMA: Final = "ollama:"
 OLLAMA_URL: Final = "http://localhost:11434"
 """The default address of Ollama."""
 OLLAMA_MODEL: Final = "nomic-embed-text"
+_ANOTHER_MODEL: Final = "the embedder from before the change, whose model is not that of `embedder`"
 _NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
 _RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip install 'remembrancer[rerank]'"
 _REMOTE_NEEDS_HTTPX: Final = "the embedder needs httpx: pip install 'remembrancer[remote]'"
@@ -96,6 +99,7 @@ def context(
     index: Index | None = None,
     preset: Preset | None = None,
     embedder: Embedder | None = None,
+    embedder_before: Embedder | None = None,
     reranker: Reranker | None = None,
     llm: LanguageModel | None = None,
     clock: Clock | None = None,
@@ -109,6 +113,10 @@ def context(
     preset = preset or choose_preset(settings.preset)
     preset.access_policy.reach_of(settings.role)  # an unknown role raises before anything is opened
     choice = EmbedderChoice(embedder) if embedder is not None else choose_embedder(settings)
+    earlier = _embedder_before(settings) if embedder_before is None else embedder_before
+    if earlier is not None and (choice.embedder is None or earlier.model_id == choice.embedder.model_id):
+        allowed = _ANOTHER_MODEL if choice.embedder else f"None, where there is {choice.absent}"
+        raise InvalidInput("embedder_before", settings.embedder_before or earlier.model_id, allowed)
     reranker = choose_reranker(settings) if reranker is None else reranker
     llm = choose_llm(settings) if llm is None else llm
     opened = _store(settings, create=create) if store is None else None
@@ -119,7 +127,7 @@ def context(
         if isinstance(opened, RelationalStore):
             opened.database.close()
         raise
-    return Context(
+    made = Context(
         store=store,
         index=index,
         embedder=choice.embedder,
@@ -132,7 +140,9 @@ def context(
         llm=llm,
         walk_agents=settings.walk_agents,
         max_event_mb=settings.max_event_mb,
+        reembed_share=settings.reembed_share,
     )
+    return made if earlier is None else replace(made, before=replace(made, embedder=earlier, tails=TailVectors()))
 
 
 def choose_job_queue(settings: Settings) -> Callable[[Context], JobQueue]:
@@ -246,7 +256,8 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
     """The embedder of the setting `embedder`. It is not loaded or called yet.
 
     - `none`: no embedder; recall is lexical.
-    - `local`: MiniLM. Raises ModelUnavailable if its packages are not installed.
+    - `local`, `local:PRECISION`: MiniLM, with the setting `precision`, or this one. Raises ModelUnavailable if its
+      packages are not installed.
     - `ollama:MODEL`: that model at `ollama_url`. Raises ModelUnavailable if httpx is not installed.
     - `openai:MODEL`, `gemini:MODEL`: that model at `embedder_url`, else at its provider's address, with `embedder_keys`
       in turn. Raises InvalidInput if the provider has no key, ModelUnavailable if httpx is not installed.
@@ -256,7 +267,7 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
     match settings.embedder:
         case "none":
             return EmbedderChoice(None, "no embedder: lexical recall only, as asked for")
-        case "local":
+        case "local" | "local:fp32" | "local:int8":
             return EmbedderChoice(_local(settings))
         case "auto":
             try:
@@ -270,7 +281,25 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
         case named if named.partition(":")[0] in EMBEDDER_KEYS:
             return EmbedderChoice(_remote(settings))
         case other:
-            raise InvalidInput("embedder", other, "auto, none, local, ollama:MODEL, openai:MODEL or gemini:MODEL")
+            allowed = "auto, none, local, local:PRECISION, ollama:MODEL, openai:MODEL or gemini:MODEL"
+            raise InvalidInput("embedder", other, allowed)
+
+
+def _embedder_before(settings: Settings) -> Embedder | None:
+    """The embedder of the setting `embedder_before`, with the settings of its own."""
+    if settings.embedder_before is None:
+        return None
+    earlier = replace(
+        settings,
+        embedder=settings.embedder_before,
+        embedder_url=settings.embedder_before_url,
+        embedder_keys=settings.embedder_before_keys,
+        embedder_dim=settings.embedder_before_dim,
+    )
+    try:
+        return choose_embedder(earlier).embedder
+    except InvalidInput as error:
+        raise InvalidInput(error.argument.replace("embedder", "embedder_before"), error.value, error.allowed) from error
 
 
 def choose_reranker(settings: Settings) -> Reranker | None:
@@ -323,7 +352,8 @@ def _local(settings: Settings) -> Embedder:
     from remembrancer.adapters.deferred import DeferredTokenEmbedder
     from remembrancer.adapters.embedders.local import DIM, LocalEmbedder, local_model_id, reads_latin, weights
 
-    precision = settings.precision or "int8"
+    named = settings.embedder.partition("local:")[2]
+    precision = cast("Precision", named) if named else settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=weights.located(settings.weights, precision), precision=precision)
     return DeferredTokenEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
 

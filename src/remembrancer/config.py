@@ -161,6 +161,13 @@ def _peers(value: Any) -> str:
     return value
 
 
+def _embedder_before(value: Any) -> str:
+    named = _text(value)
+    if not re.fullmatch(r"local(:(fp32|int8))?|(ollama|openai|gemini):.+", named):
+        raise _Refused("local, local:fp32, local:int8, ollama:MODEL, openai:MODEL or gemini:MODEL")
+    return named
+
+
 def _reranker(value: Any) -> str:
     named = _text(value)
     has_folder = named.startswith(CROSS_ENCODER) and named != CROSS_ENCODER
@@ -229,7 +236,26 @@ class Settings:
         _names,
         "agents whose recalls also follow the `similar` relations of hits: names, separated by commas",
     )
-    embedder: str = _setting("auto", _text, "auto, none, local, ollama:MODEL, openai:MODEL or gemini:MODEL")
+    embedder: str = _setting(
+        "auto", _text, "auto, none, local, local:PRECISION, ollama:MODEL, openai:MODEL or gemini:MODEL"
+    )
+    embedder_before: str | None = _setting(
+        None,
+        _optional(_embedder_before),
+        "during a change of embedder, the one from before: its vectors answer until `remembrancer embedder switch`",
+    )
+    embedder_before_url: str | None = _setting(
+        None, _optional(_address), "as `embedder_url`, for `embedder_before`", shown=False
+    )
+    embedder_before_keys: tuple[Secret, ...] = _setting((), _keys, "as `embedder_keys`, for `embedder_before`")
+    embedder_before_dim: int | None = _setting(
+        None, _optional(_whole(1, 65_536)), "as `embedder_dim`, for `embedder_before`"
+    )
+    reembed_share: float = _setting(
+        0.5,
+        _number(above=0, most=1),
+        "the share of time that embedding for a change of embedder takes in the background; 1: without pauses",
+    )
     # URLs may contain a password, so they are not shown.
     ollama_url: str | None = _setting(None, _optional(_address), "the Ollama server, http://host:port", shown=False)
     embedder_url: str | None = _setting(
@@ -396,10 +422,11 @@ def load(
         if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG" and value  # an empty variable counts as not set
     }
     given |= {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
-    protocol = str(given["embedder"].value).partition(":")[0] if "embedder" in given else ""
-    keys = [environment[name] for name in EMBEDDER_KEYS.get(protocol, ()) if environment.get(name)]
-    if keys:
-        given.setdefault("embedder_keys", _Given(keys, " and ".join(EMBEDDER_KEYS[protocol])))
+    for setting in ("embedder", "embedder_before"):
+        protocol = str(given[setting].value).partition(":")[0] if setting in given else ""
+        keys = [environment[name] for name in EMBEDDER_KEYS.get(protocol, ()) if environment.get(name)]
+        if keys:
+            given.setdefault(f"{setting}_keys", _Given(keys, " and ".join(EMBEDDER_KEYS[protocol])))
     usual = LLM_KEYS.get(str(given["llm"].value).partition(":")[0]) if "llm" in given else None
     if usual and environment.get(usual):
         given.setdefault("llm_key", _Given(environment[usual], usual))

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, cast
 from remembrancer.domain.scope import Scope
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.facade.blocking import Blocking, Loop, attribute, blocking, iterating, like, noun, viewing
+from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi
 from remembrancer.facade.journal import AsyncJournalApi
@@ -57,6 +58,16 @@ class HealthApi(Blocking[AsyncHealthApi]):
     curve = blocking(AsyncHealthApi.curve)
     search_state = blocking(AsyncHealthApi.search_state)
     doctor = blocking(AsyncHealthApi.doctor)
+
+
+class EmbedderApi(Blocking[AsyncEmbedderApi]):
+    """Changes the embedder of the workspace: the vectors of the old one answer until those of the new one are made."""
+
+    status = blocking(AsyncEmbedderApi.status)
+    change = blocking(AsyncEmbedderApi.change)
+    switch = blocking(AsyncEmbedderApi.switch)
+    rollback = blocking(AsyncEmbedderApi.rollback)
+    drop = blocking(AsyncEmbedderApi.drop)
 
 
 class JobsApi(Blocking[AsyncJobsApi]):
@@ -152,6 +163,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     now: datetime = attribute(AsyncRemembrancer.now)
     journal = noun(AsyncRemembrancer.journal, JournalApi)
     health = noun(AsyncRemembrancer.health, HealthApi)
+    embedder = noun(AsyncRemembrancer.embedder, EmbedderApi)
     jobs = noun(AsyncRemembrancer.jobs, JobsApi)
     keys = noun(AsyncRemembrancer.keys, KeysApi)
     learnings = noun(AsyncRemembrancer.learnings, LearningsApi)

@@ -12,7 +12,7 @@ NO_FOLDER = "its folder does not exist: create it, or give another path"
 UNKNOWN = "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"
 
 WRONG = {
-    "rember x": "Did you mean 'remember'? see `remembrancer --help`",
+    "rember x": "Did you mean 'remember', 'embedder'? see `remembrancer --help`",
     "keys creat agent": "Did you mean 'create'? see `remembrancer keys --help`",
     "journal": "Missing command; see `remembrancer journal --help`",
     "recall x --limt 3": "--limit, --llm); see `remembrancer recall --help`",
@@ -25,7 +25,7 @@ WRONG = {
     "timeline --since tomorow": "or a phrase such as yesterday",
     "recall x --role BOSS": "expected one of AGENT, LEAD",
     "recall x --preset enrgam": "expected one of crewship, default, engram",
-    "recall x --embedder opnai:m": "expected auto, none, local, ollama:MODEL",
+    "recall x --embedder opnai:m": "expected auto, none, local, local:PRECISION, ollama:MODEL",
     "recall x --db missing.db": "`remembrancer remember` or `ingest` creates one",
     "recall x --db notes.txt": "not a Remembrancer database",
     "remember x --db folder": "is a folder; give a file's path",

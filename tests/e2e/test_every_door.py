@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 
 import httpx
 import pytest
+import test_cli_embedder
 from doors import SCOPE, WORKSPACE, Asked, Call, KeptLog, Line, Printed, Service, Stage, printed, python_door, staged
 from every_dropin import BLOCKS, DROPINS, PAST
 from every_page import BESIDE, forms, pages
@@ -663,6 +664,10 @@ BY_ITSELF: Final[dict[str, Callable[..., None]]] = {
     "worker": test_a_worker_does_the_same_as_maintain,
     "vault watch": test_watching_a_vault_syncs_it,
     "demo": test_the_demonstration_s_answers_are_those_of_its_memory,
+    **dict.fromkeys(
+        ("embedder change", "embedder switch", "embedder rollback", "embedder drop"),
+        test_cli_embedder.test_a_change_of_embedder_is_the_same_on_the_command_line_and_in_python,
+    ),
     "import-config": test_an_imported_configuration_stays_text,
     "eval questions": test_measured_texts_are_escaped,
     "eval locomo": test_measurements_are_compared_alike_by_folder_and_by_file,

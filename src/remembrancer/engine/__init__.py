@@ -13,6 +13,7 @@ from remembrancer.modules import loaded_when_used
 if TYPE_CHECKING:
     from . import (  # noqa: F401
         ask,
+        asking,
         compare,
         consolidate,
         context,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         forget,
         graph,
         health,
+        index,
         index_source,
         inspect,
         journal,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         same_answers,
         search_state,
         sleep,
+        spaces,
         stages,
         vault,
         walk,

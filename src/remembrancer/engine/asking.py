@@ -11,6 +11,7 @@ from remembrancer import engine
 from remembrancer.domain.instants import moment
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.context import answering
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import Reading, read_question, read_terms, salient_part
@@ -164,10 +165,13 @@ def _embedded(
             return QuestionVectors(answer, took=took)
 
 
-async def load_index(ctx: Context, scope: Scope) -> None:
-    """Load what the index holds of a workspace in memory, which the first question would otherwise wait for."""
+async def load_index(ctx: Context, scope: Scope, model: str | None = None) -> None:
+    """Load what the index holds of a workspace in memory, which the first question would otherwise wait for. `model`:
+    the one to compare vectors of; None: the one that answers.
+    """
     reader, where = Reader(scope), Filter(current_at=ctx.clock())
-    await ctx.store.read(lambda view: ctx.index.participants(view, reader, where, model=ctx.model))
+    model = model or (await answering(ctx, scope)).model
+    await ctx.store.read(lambda view: ctx.index.participants(view, reader, where, model=model))
 
 
 def _since(ctx: Context, start: float) -> timedelta:

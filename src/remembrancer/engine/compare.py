@@ -13,7 +13,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import CandidateOutcome, Hit, Part, Recall, Stage
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.asked_once import asked_once
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, answering
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.diversity import jaccard
@@ -98,11 +98,12 @@ async def compare(ctx: Context, reader: Reader, question: Question, presets: Seq
     """
     _check(presets)
     now = question.where.current_at
+    ctx = await answering(ctx, reader.scope)
     once = None if ctx.embedder is None else asked_once(ctx.embedder)
     limits = [preset.limits.capped(question.limit) for preset in presets]
     recalls: list[Recall] = []
     for preset, limit in zip(presets, limits, strict=True):
-        under = replace(ctx, preset=preset, embedder=once, clock=lambda: now)
+        under = replace(ctx, preset=preset, embedder=once, before=None, clock=lambda: now)
         recalls.append(await recall(under, reader, replace(question, limit=limit)))
     answers = tuple(
         PresetAnswer(preset=preset.name, limit=limit, hits=answer.hits, degraded=answer.degraded)

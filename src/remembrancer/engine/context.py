@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from remembrancer.domain.memory import Memory
     from remembrancer.domain.query import Filter
-    from remembrancer.ports.changes import ReadView
+    from remembrancer.ports.changes import ReadView, WorkspaceState
     from remembrancer.ports.embedder import Embedder
     from remembrancer.ports.index import Index
     from remembrancer.ports.language_model import LanguageModel
@@ -110,6 +110,9 @@ class Context:
     one. `stopwatch`: seconds from any origin. `new_id`: a new id for an event or memory of that time. `tails`: vectors
     of turns that are in no episode yet. `executor`: threads for computation during a read. `walk_agents`: agents whose
     recalls follow `similar` relations if a question does not say. `max_event_mb`: the longest text of an event, in MiB.
+
+    `before`: during a change of embedder, this context with the embedder from before the change; None: no change.
+    `reembed_share`: the share of time, above 0 to 1, that background embedding for a change takes.
     """
 
     store: Store
@@ -125,12 +128,18 @@ class Context:
     without_llm: str = "no language model is set (llm)"
     walk_agents: frozenset[str] = frozenset()
     max_event_mb: int = USUAL_EVENT_MB
+    before: Context | None = field(default=None, compare=False, repr=False)
+    reembed_share: float = 1.0
     tails: TailVectors = field(default_factory=TailVectors, compare=False, repr=False)
     executor: Executor = field(default_factory=Executor, compare=False, repr=False)
 
     @property
     def model(self) -> str | None:
         return None if self.embedder is None else self.embedder.model_id
+
+    def answering(self, state: WorkspaceState) -> Context:
+        """This context, or `before`: the one whose model answers in a workspace; if neither's does, this one."""
+        return self.before if self.before is not None and self.before.model == state.model else self
 
     async def read(self, where: Filter, work: Callable[[ReadView], T]) -> T:
         """Run a function over one snapshot of the records: as they were then, for a filter of the past."""
@@ -156,6 +165,11 @@ class Caller:
             if other != own:
                 raise PermissionDenied(f"{part}: this key is bound to {own!r}")
         return replace(self, scope=self.scope.narrowed(**parts), role=role or self.role)
+
+
+async def answering(ctx: Context, scope: Scope) -> Context:
+    """The context whose embedder answers in the workspace now. Reads nothing unless there is a change of embedder."""
+    return ctx if ctx.before is None else await ctx.store.read(lambda view: ctx.answering(view.state(scope)))
 
 
 async def every_memory(

@@ -61,7 +61,9 @@ async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_r
     receipt = await _erased(ctx, caller, choice, dry_run=dry_run)
     if dry_run:
         return receipt
-    ctx.tails.forget(receipt.events)
+    for each in (ctx, ctx.before):
+        if each is not None:
+            each.tails.forget(receipt.events)
     return await finish(ctx, scope, receipt)
 
 

@@ -21,7 +21,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.ask import ask_for
-from remembrancer.engine.context import Context, every_memory
+from remembrancer.engine.context import Context, answering, every_memory
 from remembrancer.engine.journal import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.language.lexical import lexical_query
@@ -111,6 +111,7 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
     policy = ctx.preset.facts
     if policy is None:
         return FactsReport(reason=f"preset {ctx.preset.name} does not extract facts")
+    ctx = await answering(ctx, scope)
     if ctx.llm is None:
         return FactsReport(reason=ctx.without_llm)
     report = FactsReport()

@@ -9,7 +9,7 @@ from uuid import UUID
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, answering
 from remembrancer.policies import health
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.index import SearchRequest
@@ -61,6 +61,7 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
     # agent, and only the crew is set, if any.
     reader = Reader(Scope(workspace=scope.workspace, crew=crew))
     where = Filter(current_at=now, crew=crew)
+    ctx = await answering(ctx, scope)
     health_inputs = await ctx.store.health_inputs(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
     nearest: tuple[float, ...] = ()
     if health_inputs.with_vector:

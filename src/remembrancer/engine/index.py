@@ -1,4 +1,4 @@
-"""The index sweep: embedding the cues that have no vector of the active model."""
+"""The index sweep: embedding the cues that have no vector of the model that answers, or of one that a change makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.context import Context
+from remembrancer.engine import spaces
+from remembrancer.engine.context import Context, answering
 from remembrancer.engine.relate import links
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.admission.digests import digest
@@ -27,7 +28,8 @@ PLAIN_TEXT: Final = "Is anybody there?"
 @dataclass(frozen=True, slots=True)
 class Swept:
     """The result of one batch: the numbers of embedded and of failed cues, and the error. `reused`: how many of the
-    embedded cues got the stored vector of an equal text. `refs`: the embedded cues.
+    embedded cues got the stored vector of an equal text. `refs`: the embedded cues. `model`: the one they were embedded
+    with; `behind`: another model answers.
     """
 
     indexed: int
@@ -35,6 +37,8 @@ class Swept:
     error: str = ""
     reused: int = 0
     refs: tuple[int, ...] = field(default=(), compare=False)
+    model: str = field(default="", compare=False)
+    behind: bool = field(default=False, compare=False)
 
     @property
     def idle(self) -> bool:
@@ -42,13 +46,45 @@ class Swept:
         return not self.indexed and not self.deferred
 
 
-async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swept:
+async def index_batch(
+    ctx: Context,
+    scope: Scope,
+    *,
+    batch: int = BATCH,
+    down: dict[str, str] | None = None,
+    first_only: bool = False,
+) -> Swept:
     """Embed up to `batch` cues of the workspace that have no vector. The work list is derived from the store, so a
     crash loses nothing.
 
+    During a change of embedder, cues without a vector of the model that answers come first; then those without one of
+    the other model, unless `first_only`. `down`: models that do not answer, with the reason, which are left out; a
+    model that does not answer is added to it.
+
     If the embedder fails on a batch but answers otherwise, each cue is tried alone, so that an invalid text does not
     block the others. A text for which this workspace has a vector, of the same model and context, is not embedded
-    again. Raises ModelUnavailable if the embedder does not answer at all; then no cue counts as failed.
+    again. Raises ModelUnavailable if the embedder does not answer at all, and `down` is None; then no cue counts as
+    failed.
+    """
+    contexts, reason = await spaces.to_embed(ctx, scope)
+    for place, one in enumerate(contexts[:1] if first_only else contexts):
+        if down is not None and one.model in down:
+            continue
+        try:
+            swept = await index_with(one, scope, batch, relate=place == 0)
+        except ModelUnavailable as error:
+            if down is None or one.model is None:
+                raise
+            down[one.model] = str(error)
+            continue
+        if not swept.idle:
+            return replace(swept, model=one.model or "", behind=place > 0)
+    return Swept(0, 0, reason)
+
+
+async def index_with(ctx: Context, scope: Scope, batch: int, *, relate: bool) -> Swept:
+    """As `index_batch`, with the embedder of this context. `relate`: make relations to similar memories; only the model
+    that answers does, because otherwise the same memories would be related again by another measure.
     """
     embedder = ctx.embedder
     if embedder is None:
@@ -61,7 +97,7 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     if not waiting:
         return Swept(0, 0)
     try:
-        return await _embed(ctx, embedder, scope, waiting)
+        return await _embed(ctx, embedder, scope, waiting, relate=relate)
     except ModelUnavailable as error:
         await embedder.embed_documents([PLAIN_TEXT])
         if len(waiting) == 1:
@@ -70,7 +106,7 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     indexed, reused, reason = 0, 0, ""
     for cue in waiting:
         try:
-            swept = await _embed(ctx, embedder, scope, (cue,))
+            swept = await _embed(ctx, embedder, scope, (cue,), relate=relate)
             indexed, reused = indexed + swept.indexed, reused + swept.reused
         except ModelUnavailable as error:
             reason = str(error)
@@ -86,6 +122,7 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
     """
     if memory_id not in await ctx.store.get(reader, [memory_id]):
         raise NotFound("memory", memory_id)
+    ctx = await answering(ctx, reader.scope)
     embedder = ctx.embedder
     if embedder is None:
         return Swept(0, 0, ctx.without_embedder)
@@ -93,10 +130,12 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
     waiting = await ctx.store.pending_of(
         reader.scope, embedder.model_id, memory_id, before=ctx.preset.encoding.turns, token_embeddings=token_embeddings
     )
-    return await _embed(ctx, embedder, reader.scope, waiting) if waiting else Swept(0, 0)
+    return await _embed(ctx, embedder, reader.scope, waiting, relate=True) if waiting else Swept(0, 0)
 
 
-async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: Sequence[PendingCue]) -> Swept:
+async def _embed(
+    ctx: Context, embedder: Embedder, scope: Scope, waiting: Sequence[PendingCue], *, relate: bool
+) -> Swept:
     encoding = ctx.preset.encoding
     inputs = [_input(encoding, embedder, cue) for cue in waiting]
     digests = [digest(each.text, each.before, token_embeddings=encoding.token_embeddings) for each in inputs]
@@ -106,7 +145,8 @@ async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: Sequen
     vectors_of = {**known, **dict(zip(unknown, new, strict=True))}
     vectors = [replace(vectors_of[key], ref=cue.ref, digest=key) for key, cue in zip(digests, waiting, strict=True)]
     now = ctx.clock()
-    edges = await links(ctx, embedder.model_id, scope, waiting, [item.vector for item in vectors], now)
+    found = [item.vector for item in vectors]
+    edges = await links(ctx, embedder.model_id, scope, waiting, found, now) if relate else ()
     await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
     return Swept(len(vectors), 0, reused=len(vectors) - len(new), refs=tuple(cue.ref for cue in waiting))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, answering
+from remembrancer.engine.spaces import models_in_use
 from remembrancer.ports.candidate_source import Drift, SourceUnavailable, separate_source
 from remembrancer.ports.inspection import Finding
 
@@ -26,8 +27,9 @@ async def fill(ctx: Context, scope: Scope) -> str:
     source = separate_source(ctx.index)
     if source is None:
         return ""
+    models = await models_in_use(ctx, scope)
     try:
-        await ctx.store.read(lambda view: source.fill(view, scope, ctx.model))
+        await ctx.store.read(lambda view: [source.fill(view, scope, model) for model in models])
     except SourceUnavailable as error:
         return str(error)
     return ""
@@ -38,8 +40,9 @@ async def finding(ctx: Context, scope: Scope, *, mend: bool) -> Finding | None:
     source = separate_source(ctx.index)
     if source is None:
         return None
+    model = (await answering(ctx, scope)).model
     try:
-        drift = await ctx.store.read(lambda view: source.check(view, scope, ctx.model, mend=mend))
+        drift = await ctx.store.read(lambda view: source.check(view, scope, model, mend=mend))
     except SourceUnavailable as error:
         return Finding(CHECK, ok=False, detail=str(error), repair="see the message; until then, recall is by words")
     return Finding(

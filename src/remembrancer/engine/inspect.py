@@ -19,7 +19,8 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.domain.selection import excluded_by
-from remembrancer.engine.context import Context
+from remembrancer.engine import spaces
+from remembrancer.engine.context import Context, answering
 from remembrancer.engine.journal import query_words
 from remembrancer.engine.recall import Question, pinned, recall, searched, shown
 from remembrancer.engine.rerank import judged
@@ -157,7 +158,10 @@ async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[F
 
     The language model is not called, because that may cost money; it is judged by its calls of the last day.
     """
+    own, ctx = ctx, await answering(ctx, reader.scope)
     models = [await _llm_finding(ctx, reader.scope), await _embedder_finding(ctx)]
+    if (change := await _change_finding(own, reader.scope)) is not None:
+        models.append(change)
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
     index = await engine.index_source.finding(ctx, reader.scope, mend=mend)
@@ -291,6 +295,19 @@ async def _embedder_finding(ctx: Context) -> Finding:
             return Finding("embedder", ok=True, warning=True, detail=detail, repair=SET_AN_EMBEDDER)
         case SearchMode.VECTOR_DEGRADED:
             return Finding("embedder", ok=False, detail=detail, repair="see the message; recall is lexical until then")
+
+
+async def _change_finding(ctx: Context, scope: Scope) -> Finding | None:
+    """A change of embedder under way, or vectors of another model than the embedder's; None: neither."""
+    found = await spaces.status(ctx, scope)
+    if found.building is not None:
+        done = f"{found.building.vectors:,} of {found.building.cues:,} texts"
+        detail = f"{found.answers} answers, {found.building.model} is being built: {done}"
+    elif found.answers is None or found.embedder in {None, found.answers}:
+        return None
+    else:
+        detail = f"{found.answers} answers; the embedder in use is {found.embedder}"
+    return Finding("change of embedder", ok=True, warning=True, detail=detail, repair=found.advice)
 
 
 async def _llm_finding(ctx: Context, scope: Scope) -> Finding:

@@ -19,7 +19,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Level, Reader, Scope, Visibility, level_of
 from remembrancer.domain.strength import Usage
 from remembrancer.engine.condense import derived_from
-from remembrancer.engine.context import Context, every_memory
+from remembrancer.engine.context import Context, answering, every_memory
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.policies.consolidation.condensing import Condensed, SharedAttributes, ids_told, one_of
@@ -203,8 +203,9 @@ async def _learnings(ctx: Context, scope: Scope, rule: promoting.Promotion, now:
     reader = Reader(Scope(workspace=scope.workspace))
     ids = [row.id for row in rows]
     vectors: Mapping[UUID, NDArray[np.float32]] = {}
-    if ctx.model is not None:
-        vectors = await ctx.store.vectors(reader, ctx.model, ids)
+    model = (await answering(ctx, scope)).model
+    if model is not None:
+        vectors = await ctx.store.vectors(reader, model, ids)
     # In another thread: with many memories it takes seconds, and would block the event loop.
     return await asyncio.to_thread(promoting.Learnings, rows, vectors, rule, ctx.preset.pinned_tag)
 

@@ -146,6 +146,12 @@ class _Recalling:
     def at(self) -> datetime:
         return self.where.current_at
 
+    def answering(self, view: ReadView) -> _Recalling:
+        """The same with the context whose embedder answers in this snapshot, so that an answer is of one model."""
+        if self.ctx.before is None:
+            return self
+        return replace(self, ctx=self.ctx.answering(view.state(self.reader.scope)))
+
     def planned(self, view: ReadView) -> Reading:
         """Parse the question into a plan of the search."""
         self.timer.last = self.ctx.stopwatch()  # without the time spent waiting for a thread
@@ -175,25 +181,37 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer a question, best first; empty if none does. Raises InvalidInput for a blank question."""
     limit = ctx.preset.limits.of(question.limit)  # before a model is asked for key terms
     keyed = await key_terms(ctx, reader.scope, question.text)
-    recalling = _Recalling.of(ctx, reader, question, keyed, limit)
-    ranking, reranker = recalling.ranking, ctx.reranker if recalling.ranking.rerank else None
+    begun = _Recalling.of(ctx, reader, question, keyed, limit)
+    ranking, reranker = begun.ranking, ctx.reranker if begun.ranking.rerank else None
 
-    def at_once(view: ReadView) -> Recall:
+    def at_once(view: ReadView) -> Recall | None:
+        recalling = begun.answering(view)
+        ctx = recalling.ctx
+        if not _computes(ctx):
+            return None
         planned = recalling.planned(view)
         # Embedding takes about as long as the lexical search, so they run concurrently.
         embedding = partial(embed_now, ctx, planned, ranking)
         gathered = gather(recalling, view, planned, ctx.executor.begin(embedding) if ctx.embedder else embedding)
         return present(recalling, view, gathered, rank(recalling, view, gathered))
 
+    def first(view: ReadView) -> tuple[_Recalling, Reading]:
+        recalling = begun.answering(view)
+        return recalling, recalling.planned(view)
+
     def best(view: ReadView) -> tuple[Gathered, Ranked]:
         gathered = gather(recalling, view, planned, lambda: embedded)
         return gathered, rank(recalling, view, gathered)
 
-    if reranker is None and (ctx.embedder is None or computing(ctx.embedder)):
-        return await ctx.read(question.where, at_once)
+    if (
+        reranker is None
+        and (_computes(ctx) or (ctx.before is not None and _computes(ctx.before)))
+        and (answer := await ctx.read(question.where, at_once)) is not None
+    ):
+        return answer
     # Nothing is awaited inside a read.
-    planned = await ctx.read(question.where, recalling.planned)
-    embedded = await embed(ctx, planned, ranking)
+    recalling, planned = await ctx.read(question.where, first)
+    embedded = await embed(recalling.ctx, planned, ranking)
     gathered, ranked = await ctx.read(question.where, best)
     if reranker is not None:
         try:
@@ -204,6 +222,11 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
             recalling.degraded["rerank"] = f"the reranker does not answer: {error}"
         recalling.timer.lap("rerank")
     return await ctx.read(question.where, lambda view: present(recalling, view, gathered, ranked))
+
+
+def _computes(ctx: Context) -> bool:
+    """Whether a question can be embedded within a read."""
+    return ctx.embedder is None or computing(ctx.embedder) is not None
 
 
 def gather(
@@ -233,7 +256,7 @@ def gather(
     if embedded.vector is not None and found.without_vector:
         recalling.degraded["dense"] = (
             f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
-        )
+        ) + engine.spaces.of_another_model(ctx, view.state(recalling.reader.scope))
     entries: Mapping[UUID, UnformedEntry] = {}
     if ranking.journal and request.lexical is not None:
         found, entries = engine.journal_leg.with_journal(ctx, view, recalling.reader, request, request.lexical, found)

@@ -22,7 +22,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Cursor, Tail
 from remembrancer.engine.ask import ask_for
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, answering
 from remembrancer.engine.index import BATCH
 from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, RemembrancerError, StoreUnavailable
 from remembrancer.policies.admission.formation import memory_id_of, passages_of
@@ -145,6 +145,7 @@ async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> Segment
     settings = ctx.preset.segmentation
     if settings is None:
         return SegmentedStream(stream=stream)
+    ctx = await answering(ctx, stream)
     deferred = {one.item: one.attempts for one in await ctx.store.deferrals(stream, JOB)}
     attempts = deferred.get(item_of(stream), 0)
     work = _Work(ctx, settings, stream, ended=ended, with_models=attempts < PATIENCE)

@@ -80,7 +80,7 @@ class AsyncHealthApi(View):
 
         Calls the embedder and waits for its answer.
         """
-        return await engine.search_state.search_state(self._ctx)
+        return await engine.search_state.search_state(await engine.context.answering(self._ctx, self._scope))
 
     async def doctor(self, *, mend: bool = False) -> tuple[Finding, ...]:
         """Check the store, the index, the embedder and the models. Returns the result of each check.

@@ -30,6 +30,7 @@ from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Caller, Clock, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
+from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
 from remembrancer.facade.journal import AsyncJournalApi
@@ -63,7 +64,11 @@ if TYPE_CHECKING:
 _MODELS: Final = {
     "embedder": (
         "embed_query",
-        "auto, none, local, ollama:MODEL, openai:MODEL, gemini:MODEL, or an object with an Embedder's methods",
+        "auto, none, local, local:PRECISION, ollama:MODEL, openai:MODEL, gemini:MODEL, or an object like an Embedder",
+    ),
+    "embedder_before": (
+        "embed_query",
+        "local, local:PRECISION, ollama:MODEL, openai:MODEL, gemini:MODEL, or an object with an Embedder's methods",
     ),
     "reranker": (
         "scores",
@@ -112,6 +117,7 @@ class AsyncRemembrancer(View):
         store: Store | None = None,
         index: str | Index | None = None,
         embedder: str | Embedder | None = None,
+        embedder_before: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         llm: str | LanguageModel | None = None,
         settings: Settings | Mapping[str, Any] | None = None,
@@ -127,6 +133,8 @@ class AsyncRemembrancer(View):
         REMEMBRANCER_CONFIG; else the default: `remembrancer.db`, preset and workspace `default`, role AGENT, no
         reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
         is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
+        `embedder_before`: during a change of embedder, the one from before, whose vectors answer until
+        `rem.embedder.switch()`.
 
         Models, stores and indexes passed as objects are not closed by `close`. An index belongs to one store. Raises
         InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
@@ -149,7 +157,8 @@ class AsyncRemembrancer(View):
         if ctx.embedder is None:
             _log.warning("%s: %s", engine.search_state.SearchMode.SPARSE_ONLY, ctx.without_embedder)
         queue = queue_for(ctx)
-        parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, ctx.reranker, ctx.llm, queue)
+        before = None if ctx.before is None else ctx.before.embedder
+        parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, before, ctx.reranker, ctx.llm, queue)
         owned = tuple(one for one in parts if one is not None and not any(one is other for other in lent.values()))
         opened = Opened(ctx, queue, owned=owned, background_index=chosen.background_index)
         rem = cls(opened, caller)
@@ -216,6 +225,7 @@ class AsyncRemembrancer(View):
 
     journal = View.noun(AsyncJournalApi)
     health = View.noun(AsyncHealthApi)
+    embedder = View.noun(AsyncEmbedderApi)
     jobs = View.noun(AsyncJobsApi)
     keys = View.noun(AsyncKeysApi)
     learnings = View.noun(AsyncLearningsApi)

@@ -10,10 +10,11 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, answering
 from remembrancer.engine.index import index_batch, index_memory
 from remembrancer.engine.index_source import fill, is_separate
 from remembrancer.engine.search_state import SearchMode, search_state
+from remembrancer.engine.spaces import load_built
 from remembrancer.errors import ModelUnavailable
 from remembrancer.values import dataclass
 
@@ -70,43 +71,65 @@ class Indexer:
         """Sweep until no cue is pending, all pending cues have failed, or the embedder does not answer. Then write what
         an index outside of the database lacks.
         """
-        report = await self._embed(on_indexed)
+        return await self._sweep(on_indexed)
+
+    async def _sweep(self, on_indexed: OnIndexed | None = None, *, rests: bool = False) -> IndexReport:
+        """As `run`. `rests`: after each batch of a change of embedder, wait so long that the change takes only its
+        share of the time, and embed only what is new meanwhile.
+        """
+        report = await self._embed(on_indexed, rests=rests)
         lacking = await fill(self._ctx, self._scope)
         return replace(report, reason=lacking, down=True) if lacking else report
 
-    async def _embed(self, on_indexed: OnIndexed | None) -> IndexReport:
-        if self._ctx.embedder is None:
-            return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
+    async def _embed(self, on_indexed: OnIndexed | None, *, rests: bool) -> IndexReport:
+        ctx = self._ctx
+        if ctx.embedder is None:
+            return IndexReport(indexed=0, deferred=0, reason=ctx.without_embedder)
         indexed = deferred = reused = 0
         reason = ""
-        before: tuple[int, ...] = ()
-        async with self._one_at_a_time:
-            while True:
-                try:
-                    swept = await index_batch(self._ctx, self._scope)
-                except ModelUnavailable as error:
-                    return IndexReport(indexed=indexed, deferred=deferred, reused=reused, reason=str(error), down=True)
-                if swept.idle:
-                    break
-                if swept.refs and swept.refs == before:  # otherwise it would loop forever
-                    return IndexReport(indexed=indexed - len(before), deferred=deferred + len(before), reason=NOT_KEPT)
-                before = swept.refs
-                indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
-                reused += swept.reused
-                reason = swept.error or reason
-                if on_indexed is not None:
-                    on_indexed(indexed)
+        before: tuple[str, tuple[int, ...]] = ("", ())
+        down: dict[str, str] = {}
+        rested_at = ctx.stopwatch()
+        while True:
+            begun = ctx.stopwatch()
+            resting = rests and begun < rested_at
+            if resting:
+                self._wake.clear()
+            async with self._one_at_a_time:
+                swept = await index_batch(ctx, self._scope, down=down, first_only=resting)
+            if swept.idle and resting:
+                await self._wait(rested_at - begun)
+                continue
+            if swept.idle:
+                reason = reason or swept.error
+                break
+            now = swept.model, swept.refs
+            if swept.refs and now == before:  # otherwise it would loop forever
+                refs = len(swept.refs)
+                return IndexReport(indexed=indexed - refs, deferred=deferred + refs, reason=NOT_KEPT)
+            before = now
+            indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
+            reused += swept.reused
+            reason = swept.error or reason
+            if swept.behind:
+                ended = ctx.stopwatch()
+                rested_at = ended + (ended - begun) * (1 / ctx.reembed_share - 1)
+            if on_indexed is not None:
+                on_indexed(indexed)
+        if down:
+            reason = "; ".join(down.values())
         reason = reason or ("" if indexed else "nothing waits")
-        return IndexReport(indexed=indexed, deferred=deferred, reused=reused, reason=reason)
+        return IndexReport(indexed=indexed, deferred=deferred, reused=reused, reason=reason, down=bool(down))
 
     async def run_anew(self, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Drop all vectors of the embedder's model, and sweep. Raises ModelUnavailable, before anything is dropped, if
-        the embedder does not answer.
+        """Drop all vectors of the model that answers, and sweep. Raises ModelUnavailable, before anything is dropped,
+        if the embedder does not answer.
         """
-        state = await search_state(self._ctx)
-        if self._ctx.embedder is None or state.mode is not SearchMode.VECTOR:
+        ctx = await answering(self._ctx, self._scope)
+        state = await search_state(ctx)
+        if ctx.embedder is None or state.mode is not SearchMode.VECTOR:
             raise ModelUnavailable(state.detail)
-        await self._ctx.store.drop_vectors(self._scope, self._ctx.embedder.model_id)
+        await ctx.store.drop_vectors(self._scope, ctx.embedder.model_id)
         return await self.run(on_indexed)
 
     async def run_for(self, reader: Reader, memory_id: UUID) -> IndexReport:
@@ -122,12 +145,18 @@ class Indexer:
         while True:
             self._wake.clear()
             try:
-                report = await self.run()
+                report = await self._sweep(rests=True)
                 self.last_error = report.reason if report.deferred or report.down else ""
+                if not report.down:
+                    await load_built(self._ctx, self._scope)
                 await self._ctx.index.save(self._ctx.store)
             except Exception as error:  # noqa: BLE001  outermost handler: the next sweep finds the same work
                 self.last_error = str(error) or type(error).__name__
-            # Not wait_for: before Python 3.12 it loses a cancellation that comes as the event is set, and stop() hangs.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(SWEEP_SECONDS):
-                    await self._wake.wait()
+            await self._wait(SWEEP_SECONDS)
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait until woken, but not longer."""
+        # Not wait_for: before Python 3.12 it loses a cancellation that comes as the event is set, and stop() hangs.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()

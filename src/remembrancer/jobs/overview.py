@@ -10,7 +10,7 @@ from remembrancer.domain.job import Deferral, Job, Run
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.engine.context import Context
+from remembrancer.engine.context import Context, answering
 from remembrancer.jobs.sweeps import jobs_of
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.ports.embedder import token_embedder
@@ -66,9 +66,12 @@ async def job_states(ctx: Context, reader: Reader) -> tuple[JobState, ...]:
 
 async def _not_embedded(ctx: Context, reader: Reader) -> list[Deferral]:
     """The texts whose embedding failed, as failures of the index."""
-    if ctx.embedder is None:
-        return []
-    failed = await ctx.store.failed_vectors(reader.scope, ctx.embedder.model_id, limit=MOST_LISTED)
+    failed = [
+        one
+        for each in (ctx, ctx.before)
+        if each is not None and each.model is not None
+        for one in await ctx.store.failed_vectors(reader.scope, each.model, limit=MOST_LISTED)
+    ]
     cues = await ctx.store.cues(reader, list({one.memory_id for one in failed}))
     texts = {(memory_id, cue.ordinal): cue.text for memory_id, several in cues.items() for cue in several}
     return [
@@ -85,15 +88,17 @@ async def _not_embedded(ctx: Context, reader: Reader) -> list[Deferral]:
 
 
 async def _unindexed(ctx: Context, scope: Scope) -> int:
-    if ctx.embedder is None:
+    """The cues without a vector of this process's models, each counted once a model."""
+    if ctx.model is None:
         return 0
     token_embeddings = ctx.preset.encoding.token_embeddings and token_embedder(ctx.embedder) is not None
     later = ctx.clock() + LONGER_THAN_ANY_WAIT
-    return len(
-        await ctx.store.pending(
-            scope, ctx.embedder.model_id, limit=MOST_COUNTED, now=later, token_embeddings=token_embeddings
-        )
+    waiting = len(
+        await ctx.store.pending(scope, ctx.model, limit=MOST_COUNTED, now=later, token_embeddings=token_embeddings)
     )
+    if ctx.before is None or (await answering(ctx, scope)) is ctx:
+        return waiting
+    return waiting + await _unindexed(ctx.before, scope)
 
 
 async def _in_no_episode(ctx: Context, scope: Scope) -> int:

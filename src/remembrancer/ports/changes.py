@@ -49,10 +49,13 @@ class UnreadableRow(Exception):
 
 
 class WorkspaceState(NamedTuple):
-    """The numbers of a workspace's last change and last erasure. They never decrease."""
+    """The numbers of a workspace's last change and last erasure, which never decrease. `model`: the one whose vectors
+    answer; None: it has no vectors yet.
+    """
 
     change: int
     erasures: int
+    model: str | None = None
 
 
 class CueTurn(NamedTuple):

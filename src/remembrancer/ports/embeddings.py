@@ -1,4 +1,4 @@
-"""Vectors of cues by embedding model, and the cues that still need one."""
+"""Vectors of cues by embedding model, which model's vectors answer, and the cues that still need one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.domain.vector_space import SpaceSizes, VectorSpace
 
     Vector = NDArray[np.float32]
     """Shape (dim,), of unit length."""
@@ -115,14 +116,49 @@ class Embeddings(Protocol):
         """Store vectors and relations in one transaction; returns how many vectors were new.
 
         Skips cues that no longer exist or already have a vector. A cue that has a vector without token embeddings gets
-        the new vector and its token embeddings. Skips relations that exist or whose ends do not both exist. Raises
-        EmbedderMismatch if a vector's dimension differs from the others or from the stored vectors of `model`.
+        the new vector and its token embeddings. Skips relations that exist or whose ends do not both exist. The first
+        vectors of a workspace make their model the one that answers. Raises EmbedderMismatch if a vector's dimension
+        differs from the others or from the stored vectors of `model`.
         """
         ...
 
     async def drop_vectors(self, scope: Scope, model: str) -> int:
         """Delete the workspace's vectors of `model` with its token embeddings, failures and dimension: all its cues are
-        pending again. Returns the number of vectors.
+        pending again. The model keeps its role. Returns the number of vectors.
+        """
+        ...
+
+    async def spaces(self, scope: Scope) -> tuple[VectorSpace, ...]:
+        """The models that have, or had, a role in the workspace, by model."""
+        ...
+
+    async def space_sizes(self, scope: Scope, *, since: datetime) -> SpaceSizes:
+        """The number of cues, and the size of each vector space. Recent: stored at `since` or later. Counts every row
+        of the workspace.
+        """
+        ...
+
+    async def build_space(self, scope: Scope, model: str, *, at: datetime) -> bool:
+        """Give a model without a role, or with dropped vectors, the role `building`. Returns False, and changes
+        nothing, if it has another role. Raises Conflict if another model is being built.
+        """
+        ...
+
+    async def answer_with(
+        self, scope: Scope, model: str, *, at: datetime, allow_missing: bool = False, token_embeddings: bool = False
+    ) -> int:
+        """Let a model's vectors answer from now on, in one transaction; the model that answered is kept.
+
+        Returns the number of cues that have a vector of the model that answered, and none of this one
+        (`token_embeddings`: or no token embeddings). If there are any, nothing changes without `allow_missing`. Raises
+        NotFound for a model that is neither being built nor kept.
+        """
+        ...
+
+    async def drop_space(self, scope: Scope, model: str, *, at: datetime) -> int:
+        """Delete a model's vectors, as `drop_vectors`, and give it the role `dropped`. Returns the number of vectors.
+
+        Raises Conflict for the model that answers, NotFound for one without a role.
         """
         ...
 

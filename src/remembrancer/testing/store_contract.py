@@ -44,6 +44,7 @@ from remembrancer.testing.contract import (
     recalls,
     relations,
     reviews,
+    spaces,
     strength,
     supersession,
     sweeping,
@@ -84,6 +85,7 @@ class MemoriesSuite(
 
 class EmbeddingsSuite(
     vectors.VectorContract,
+    spaces.SpacesContract,
     before.PendingTurnContract,
     relations.LinkedVectorsContract,
     token_embeddings.TokenEmbeddingsContract,

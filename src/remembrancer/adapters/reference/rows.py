@@ -28,6 +28,7 @@ from remembrancer.domain.selection import can_see
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
+from remembrancer.domain.vector_space import SpaceRole, VectorSpace
 from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
 from remembrancer.language.cues import analysed
 from remembrancer.ports.exchange import ArchivedRecord
@@ -102,6 +103,8 @@ class Rows:
     vectors: dict[tuple[int, str], StoredVector] = field(default_factory=dict[tuple[int, str], StoredVector])
     """The vectors by cue number and model; failures likewise."""
     failures: dict[tuple[int, str], Failure] = field(default_factory=dict[tuple[int, str], Failure])
+    spaces: dict[str, VectorSpace] = field(default_factory=dict[str, VectorSpace])
+    """The vector spaces by model."""
     revisions: dict[tuple[UUID, int], Revision] = field(default_factory=dict[tuple[UUID, int], Revision])
     past_states: dict[tuple[UUID, datetime], PastState] = field(default_factory=dict[tuple[UUID, datetime], PastState])
     """The past states by memory and end."""
@@ -354,6 +357,11 @@ class Rows:
         self.spans = {ref: span for ref, span in self.spans.items() if ref not in gone}
         self.vectors = {at: vector for at, vector in self.vectors.items() if at[0] not in gone}
         self.failures = {at: failure for at, failure in self.failures.items() if at[0] not in gone}
+
+    @property
+    def answering(self) -> str | None:
+        """The model whose vectors answer."""
+        return next((model for model, space in self.spaces.items() if space.role is SpaceRole.ANSWERS), None)
 
     def require_dim(self, model: str, dims: Iterable[int]) -> None:
         """Raises EmbedderMismatch unless all these dimensions equal that of the model's vectors."""

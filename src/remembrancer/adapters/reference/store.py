@@ -16,8 +16,9 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, work
+from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, vector_spaces, work
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
+from remembrancer.adapters.reference.vector_spaces import is_missing
 from remembrancer.adapters.reference.view import ReferenceView, health_inputs
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
@@ -34,6 +35,7 @@ from remembrancer.domain.selection import can_see, excluded_by
 from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
+from remembrancer.domain.vector_space import SpaceRole, VectorSpace
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.language.cues import analysed
 from remembrancer.ports.changes import ReadView
@@ -119,6 +121,13 @@ class ReferenceStore:
     states = _views(ReferenceView.states)
     vectors = _views(ReferenceView.vectors)
     health_inputs = _reads(health_inputs)
+
+    spaces = _reads(vector_spaces.spaces)
+    space_sizes = _reads(vector_spaces.space_sizes)
+    build_space = _writes(vector_spaces.build_space)
+    answer_with = _writes(vector_spaces.answer_with)
+    drop_space = _writes(vector_spaces.drop_space)
+    drop_vectors = _writes(vector_spaces.drop_vectors)
 
     unreviewed = _reads(work.unreviewed)
     defer = _writes(work.defer)
@@ -279,7 +288,7 @@ class ReferenceStore:
         due = [
             ref
             for ref in rows.cues
-            if _is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
+            if is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
             and (ref not in failed or failed[ref].retry_at <= now)
         ]
         due.sort(key=lambda ref: (failed[ref].count if ref in failed else 0, ref))
@@ -296,7 +305,7 @@ class ReferenceStore:
         return tuple(
             PendingCue(ref, memory_id, indexed.cue.text, indexed.cue.heading, *_spoken(rows, indexed.cue, before))
             for ref, indexed in rows.cues_of(memory_id)
-            if _is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
+            if is_missing(rows.vectors.get((ref, model)), token_embeddings=token_embeddings)
         )
 
     async def embedded(self, scope: Scope, model: str, digests: Collection[bytes]) -> dict[bytes, CueVector]:
@@ -322,7 +331,7 @@ class ReferenceStore:
             new = 0
             for given in vectors:
                 place = (given.ref, model)
-                if given.ref in rows.cues and _is_missing(
+                if given.ref in rows.cues and is_missing(
                     rows.vectors.get(place), token_embeddings=given.token_embeddings is not None
                 ):
                     vector = np.array(given.vector, dtype=np.float32)
@@ -330,6 +339,8 @@ class ReferenceStore:
                     rows.vectors[place] = StoredVector(vector, given.truncated, at, token_embeddings, given.digest)
                     rows.failures.pop(place, None)
                     new += 1
+            if new and rows.answering is None:
+                rows.spaces[model] = VectorSpace(model, SpaceRole.ANSWERS, at)
             for edge in relations:
                 if edge.source in rows.memories and edge.target in rows.memories:
                     rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
@@ -341,14 +352,6 @@ class ReferenceStore:
                 return False
             rows.index_tokens[model] = token
             return True
-
-    async def drop_vectors(self, scope: Scope, model: str) -> int:
-        with self._writing(scope) as rows:
-            gone = [place for place in rows.vectors if place[1] == model]
-            for place in gone:
-                del rows.vectors[place]
-            rows.failures = {place: failure for place, failure in rows.failures.items() if place[1] != model}
-            return len(gone)
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         with self._writing(scope) as rows:
@@ -469,6 +472,7 @@ class ReferenceStore:
         records = [row_to_record(row, scope.workspace) for row in rows]
         held = self.rows_of(scope).copy()
         new = exchange.take_in(held, records)
+        vector_spaces.settle(held)
         if not dry_run:
             self.keep(scope, held)
         return new
@@ -512,10 +516,6 @@ class ReferenceStore:
 
 def _scope(owner: object) -> Scope:
     return owner.scope if isinstance(owner, Reader) else cast("Scope", owner)
-
-
-def _is_missing(stored: StoredVector | None, *, token_embeddings: bool) -> bool:
-    return stored is None or (token_embeddings and stored.token_embeddings is None)
 
 
 def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[PrecedingTurn, ...]]:

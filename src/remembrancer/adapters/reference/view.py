@@ -60,7 +60,7 @@ class ReferenceView:
 
     def state(self, scope: Scope) -> WorkspaceState:
         rows = self.rows(scope)
-        return WorkspaceState(rows.change, len(rows.erasures))
+        return WorkspaceState(rows.change, len(rows.erasures), rows.answering)
 
     def changes(self, scope: Scope, *, after: int, model: str | None, one_in: int = 1) -> Iterator[ChangedMemory]:
         rows = self.rows(scope)

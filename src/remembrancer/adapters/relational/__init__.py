@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         removing,
         reviews,
         rows,
+        spaces,
         streams,
         tracing,
         work,

@@ -15,6 +15,7 @@ from remembrancer.adapters.relational.memories import add_relation, next_change
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.stream import CONTEXT_GAP
+from remembrancer.domain.vector_space import SpaceRole
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
@@ -47,7 +48,7 @@ def untried(
         f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
         " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
-        f" WHERE c.workspace = ? AND c.n > ? AND ({_missing(token_embeddings=token_embeddings)}) AND r.cue IS NULL"
+        f" WHERE c.workspace = ? AND c.n > ? AND ({missing(token_embeddings=token_embeddings)}) AND r.cue IS NULL"
         " ORDER BY c.n LIMIT ?",
         (model, model, scope.workspace, after, limit),
     )
@@ -70,13 +71,14 @@ def pending_of(
         f"SELECT {_PENDING} FROM memories m JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
         " WHERE m.workspace = ? AND m.id = ? AND c.last IS NULL"
-        f" AND ({_missing(token_embeddings=token_embeddings)}) ORDER BY c.ordinal",
+        f" AND ({missing(token_embeddings=token_embeddings)}) ORDER BY c.ordinal",
         (model, scope.workspace, memory_id.bytes),
     )
     return _pending(connection, scope, rows, before)
 
 
-def _missing(*, token_embeddings: bool) -> str:
+def missing(*, token_embeddings: bool) -> str:
+    """The condition for a cue `c` without a vector `v`, or without token embeddings."""
     without = "NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = c.n AND w.model = v.model)"
     return f"v.n IS NULL OR {without}" if token_embeddings else "v.n IS NULL"
 
@@ -195,9 +197,22 @@ def put_vectors(
             connection.execute(
                 "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
             )
+    if stored:
+        _answer_first(connection, scope.workspace, model, at)
     for edge in relations:
         add_relation(connection, scope, edge, replace_weight=False)
     return stored
+
+
+def _answer_first(connection: Connection, workspace: str, model: str, at: datetime) -> None:
+    """Let the model answer, if none does."""
+    connection.execute(
+        "INSERT INTO vector_spaces (workspace, model, role, since) SELECT workspace, ?, ?, ? FROM vector_models"
+        " WHERE workspace = ? AND model = ? AND NOT EXISTS"
+        " (SELECT 1 FROM vector_spaces s WHERE s.workspace = vector_models.workspace AND s.role = ?)"
+        " ON CONFLICT (workspace, model) DO UPDATE SET role = excluded.role, since = excluded.since",
+        (model, SpaceRole.ANSWERS.value, micros(at), workspace, model, SpaceRole.ANSWERS.value),
+    )
 
 
 def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, data: bytes, at: datetime) -> bool:

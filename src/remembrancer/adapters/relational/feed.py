@@ -80,8 +80,9 @@ class RelationalView:
                 self.within(scope)
                 .execute(
                     "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
-                    " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?)",
-                    (scope.workspace, scope.workspace),
+                    " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?),"
+                    " (SELECT model FROM vector_spaces WHERE workspace = ? AND role = 'answers')",
+                    (scope.workspace,) * 3,
                 )
                 .get
             )

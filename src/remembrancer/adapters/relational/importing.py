@@ -30,6 +30,7 @@ from remembrancer.adapters.relational.rows import (
     SNAPSHOTS,
     TABLES,
 )
+from remembrancer.adapters.relational.spaces import settle
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.instants import micros, moment
@@ -68,6 +69,7 @@ def import_rows(
     connection.execute("SAVEPOINT rows")
     importing = _Import(connection, scope, analyse)
     new = sum(importing.add(exchange.row_to_record(row, scope.workspace)) for row in rows) + importing.merge()
+    settle(connection, scope.workspace)
     if dry_run:
         connection.execute("ROLLBACK TO SAVEPOINT rows")
     connection.execute("RELEASE SAVEPOINT rows")

@@ -135,6 +135,10 @@ class RelationalStore:
     defer_vectors = _writes(lambda: relational.embeddings.defer_vectors)
     failed_vectors = _reads(lambda: relational.embeddings.failed_vectors)
     vectors = _reads(lambda: relational.embeddings.vectors)
+    spaces = _reads(lambda: relational.spaces.spaces)
+    space_sizes = _reads(lambda: relational.spaces.space_sizes)
+    build_space = _writes(lambda: relational.spaces.build_space)
+    answer_with = _writes(lambda: relational.spaces.answer_with)
 
     health_inputs = _reads(lambda: relational.health.health_inputs)
     put_snapshot = _writes(lambda: relational.health.put_snapshot)
@@ -183,9 +187,17 @@ class RelationalStore:
 
     async def drop_vectors(self, scope: Scope, model: str) -> int:
         dropped = await self._write(scope, lambda c: relational.embeddings.drop_vectors(c, scope, model))
+        self._unswept(scope, model)
+        return dropped
+
+    async def drop_space(self, scope: Scope, model: str, *, at: datetime) -> int:
+        dropped = await self._write(scope, lambda c: relational.spaces.drop_space(c, scope, model, at=at))
+        self._unswept(scope, model)
+        return dropped
+
+    def _unswept(self, scope: Scope, model: str) -> None:
         for token_embeddings in (False, True):
             self._swept.pop((scope.workspace, model, token_embeddings), None)
-        return dropped
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
         return await self._write(scope, lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))

@@ -80,6 +80,9 @@ class Invocation:
     role: Annotated[str | None, "The role to read as: AGENT (default) or LEAD."] = None
     preset: Annotated[str | None, "The name or TOML file of the preset. Default: default."] = None
     embedder: Annotated[str | None, "auto (default), none, local, or ollama, openai or gemini with :MODEL."] = None
+    embedder_before: Annotated[
+        str | None, "EMBEDDER", "The embedder before a change, which answers meanwhile (see `embedder --help`)."
+    ] = None
     reranker: Annotated[str | None, "none (default), cross-encoder:FOLDER, or the address of a rerank endpoint."] = None
     llm: Annotated[str | None, "none (default), or openai, anthropic, gemini or ollama with :MODEL."] = None
     config: Annotated[Path | None, "FILE", "A TOML file of settings."] = None

@@ -112,6 +112,16 @@ GROUPS: Final = {
         "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
     ),
+    "embedder": (
+        "Change the embedder while questions are answered.",
+        {
+            "status": "embedder.status",
+            "change": "embedder.change",
+            "switch": "embedder.switch",
+            "rollback": "embedder.rollback",
+            "drop": "embedder.drop",
+        },
+    ),
     "vault": (
         "Keep memories in a folder of Markdown files.",
         {"sync": "vault.sync", "check": "vault.check", "rebuild": "vault.rebuild", "watch": "vault.watch"},

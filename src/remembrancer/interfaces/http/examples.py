@@ -21,11 +21,13 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Strength, Usage
+from remembrancer.domain.vector_space import SpaceRole
 from remembrancer.engine.fading import DecayForecast, FadingCurve
 from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire import comparison, crewship, journal, memories, plastmem
+from remembrancer.interfaces.wire.embedder import EmbedderOut, VectorSpaceOut
 from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
 from remembrancer.interfaces.wire.files import ImportedOut, VaultFindingOut, VaultOut
 from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, MaintenanceOut, PromotableOut, SpendingOut
@@ -353,6 +355,37 @@ _SHAPES: Final[tuple[Wire, ...]] = (
                 failures=(),
             )
         ]
+    ),
+    EmbedderOut(
+        answers="all-MiniLM-L6-v2/int8",
+        embedder="ollama/embeddinggemma",
+        before="all-MiniLM-L6-v2/int8",
+        spaces=[
+            VectorSpaceOut(
+                model="all-MiniLM-L6-v2/int8",
+                role=SpaceRole.ANSWERS,
+                since=_AT,
+                here=True,
+                vectors=1310,
+                cues=1310,
+                bytes=2_620_000,
+                rate=0.0,
+                seconds_left=None,
+            ),
+            VectorSpaceOut(
+                model="ollama/embeddinggemma",
+                role=SpaceRole.BUILDING,
+                since=_LATER,
+                here=True,
+                vectors=640,
+                cues=1310,
+                bytes=1_966_080,
+                rate=26.7,
+                seconds_left=25.0,
+            ),
+        ],
+        advice="670 texts need a vector of ollama/embeddinggemma: an open memory makes them in the background,"
+        " `remembrancer embedder change` at once.",
     ),
     SpendingOut.of(
         [

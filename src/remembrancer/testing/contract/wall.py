@@ -159,6 +159,12 @@ async def _put_vectors(store: Store) -> object:
     return await store.put_vectors(SCOPE, "model-c", vectors, at=LATER)
 
 
+async def _switched(store: Store) -> object:
+    await store.build_space(SCOPE, "model-c", at=LATER)
+    missing = await store.answer_with(SCOPE, "model-c", at=LATER, allow_missing=True)
+    return missing, await store.spaces(SCOPE), await store.read(lambda view: view.state(SCOPE).model)
+
+
 async def _committed(store: Store) -> object:
     """Commit an effect with a part of every kind. Returns the memories afterwards."""
     formed = indexed(a_memory("formed anew"), event_ids=[TURNS[0]])
@@ -264,6 +270,8 @@ READS: Final[dict[str, Observe]] = {
         lambda store: store.embedded(SCOPE, OTHER_MODEL, [DIGEST]),
         lambda told: {key: (each.vector.tolist(), each.truncated) for key, each in told.items()},
     ),
+    "spaces": lambda store: store.spaces(SCOPE),
+    "space_sizes": lambda store: store.space_sizes(SCOPE, since=NOW),
     "failed_vectors": lambda store: store.failed_vectors(SCOPE, MODEL, limit=9),
     "vectors": _plain(lambda store: store.vectors(READER, MODEL, ALL_IDS), _lists),
     "health_inputs": lambda store: store.health_inputs(READER, EVERYTHING, model=MODEL, shown_since=NOW),
@@ -334,6 +342,13 @@ OBSERVED: Final[dict[str, Observe]] = {
     "drop_vectors": _with(lambda store: store.drop_vectors(SCOPE, MODEL), READS["vectors"]),
     "put_index_token": _with(
         lambda store: store.put_index_token(SCOPE, MODEL, b"another token", erasures=0), READS["index_token"]
+    ),
+    "build_space": _with(lambda store: store.build_space(SCOPE, "model-c", at=LATER), READS["spaces"]),
+    "answer_with": _switched,
+    "drop_space": _with(
+        lambda store: store.build_space(SCOPE, "model-c", at=LATER),
+        lambda store: store.drop_space(SCOPE, "model-c", at=LATER),
+        READS["spaces"],
     ),
     "put_vectors with edges": lambda store: store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[SIMILAR]),
     "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),

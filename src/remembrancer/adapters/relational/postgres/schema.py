@@ -171,8 +171,8 @@ def _create(connection: Connection, name: str, *, create: bool, partitions: int)
 
 def _migrate(connection: Connection, version: int) -> None:
     partitions = _partitions(connection)
-    obey_policies(connection, owner=False)  # so that a migration's statements are for every workspace
     for step in source.migrations()[version:]:
+        obey_policies(connection, owner=False)  # so that a migration's statements are for every workspace
         connection.execute(translated(step.sql, partitions))
     obey_policies(connection, owner=True)
 

@@ -12,6 +12,7 @@ from remembrancer.interfaces.http.access import Administering, ReadableMemory
 from remembrancer.interfaces.http.given import Name, SinceQuery
 from remembrancer.interfaces.http.v1 import router_of
 from remembrancer.interfaces.wire.comparison import PresetOut, PresetsOut
+from remembrancer.interfaces.wire.embedder import EmbedderOut
 from remembrancer.interfaces.wire.jobs import JobsOut, SpendingOut
 from remembrancer.interfaces.wire.state import DoctorOut, MemoryHealthOut, StatsOut
 from remembrancer.presets.catalogue import PRESETS
@@ -45,6 +46,15 @@ async def memory_health(
 async def jobs(memory: ReadableMemory) -> JobsOut:
     """Each job of the preset: its last and next run, its backlog, and its failures."""
     return JobsOut.of(await memory.jobs.list())
+
+
+@router.get("/v1/embedder", summary="Read the state of a change of embedder")
+async def embedder(memory: ReadableMemory) -> EmbedderOut:
+    """Which model answers, the vectors of each model, and how far a change of embedder is. Counts all vectors.
+
+    The command line begins, ends and undoes a change.
+    """
+    return EmbedderOut.of(await memory.embedder.status())
 
 
 @router.get("/v1/spending", summary="Read the cost of language models")
