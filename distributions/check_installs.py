@@ -84,12 +84,12 @@ class Place:
             raise Failed(f"{' '.join(command)}: exit code {ran.returncode}: {(ran.stdout + ran.stderr)[-2000:]}")
         return ran.stdout.strip()
 
-    def start(self, *command: str) -> subprocess.Popen[str]:
+    def start(self, *command: str, **variables: str) -> subprocess.Popen[str]:
         """`remembrancer` with these arguments, running."""
         return subprocess.Popen(  # noqa: S603
             [str(self.environment / "bin" / "remembrancer"), *command],
             cwd=self.folder,
-            env=self.variables({"REMEMBRANCER_EMBEDDER": "none"}),
+            env=self.variables({"REMEMBRANCER_EMBEDDER": "none", **variables}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -158,6 +158,23 @@ def in_postgresql(place: Place) -> str:
         return place.recall(REMEMBRANCER_EMBEDDER="none", REMEMBRANCER_DB=schemas.take()) + ", from PostgreSQL"
 
 
+def by_a_shared_worker(place: Place) -> str:
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as schemas:
+        shared = {
+            "REMEMBRANCER_EMBEDDER": "none",
+            "REMEMBRANCER_DB": schemas.take(),
+            "REMEMBRANCER_JOBS": "distributed",
+        }
+        place.run("remembrancer", "remember", "The payment worker needs 2 GiB.", "--embedder", "none", **shared)
+        working = place.start("worker", "--json", **shared)
+        line = working.stdout.readline() if working.stdout else ""
+        working.terminate()
+        _, err = working.communicate(timeout=SECONDS)
+        if working.returncode or not line:
+            raise Failed(f"worker: exit code {working.returncode}: {err}")
+        return f"worker: ran {json.loads(line)['job']}, passed to it by the queue"
+
+
 def with_a_language_model(place: Place) -> str:
     with LlmServer(always={"title": "Deploy"}) as server:
         chosen = {"REMEMBRANCER_LLM": "openai:m", "REMEMBRANCER_LLM_URL": server.url("openai"), "OPENAI_API_KEY": "k"}
@@ -211,6 +228,7 @@ USES: Final[Mapping[str, Use]] = {
     "remote": by_a_service,
     "rerank": reranked,
     "postgres": in_postgresql,
+    "distributed": by_a_shared_worker,
     "llm": with_a_language_model,
     "vault": with_a_vault,
     "plot": with_a_picture,
