@@ -43,6 +43,7 @@ STATEMENT_TIMEOUT_S: Final = 30
 CLOSING_S: Final = 5.0
 """The most time that closing waits for announcements."""
 CONNECTIONS: Final = AT_ONCE
+"""The most connections of a process to its queue, besides the one that listens."""
 _log = logging.getLogger("remembrancer")
 
 
@@ -56,7 +57,6 @@ class ProcrastinateQueue:
         their own, because they would do the same sweep differently.
         """
         self._server = PostgresServer(url)
-        self._url = url
         self._group = sha256(group.encode()).hexdigest()[:12]
         self.heartbeat_s = heartbeat_s
         self.stalled_s = stalled_s
@@ -168,7 +168,7 @@ class ProcrastinateQueue:
             await connection.commit()
 
         return PsycopgConnector(
-            conninfo=self._url,
+            conninfo=self._server.address,
             kwargs={"connect_timeout": CONNECT_TIMEOUT_S, "application_name": APPLICATION},
             configure=configure,
             min_size=1,

@@ -153,7 +153,7 @@ def test_a_sweep_that_is_put_while_it_runs_runs_once_more_afterwards(url: str) -
 def test_sweeps_of_other_workspaces_are_run_too(url: str) -> None:
     async def whole() -> list[tuple[str, str, Job]]:
         runs = Runs()
-        async with working(url, runs, "a") as (put,):
+        async with working(f"{url}&connections=8", runs, "a") as (put,):  # a parameter of ours
             await put("other", Job.INDEX)
             await runs.until(1)
         return runs.by

@@ -90,6 +90,11 @@ class PostgresServer:
         self._listener = Listener(lambda: connected(self._url))
         self._read_only = read_only
 
+    @property
+    def address(self) -> str:
+        """The URL with libpq's parameters only."""
+        return self._url
+
     @contextmanager
     def translated(self) -> Generator[None]:
         try:
