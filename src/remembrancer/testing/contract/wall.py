@@ -257,6 +257,17 @@ READS: Final[dict[str, Observe]] = {
     "changes": lambda store: store.read(_told),
     "changes with vectors": lambda store: store.read(_told_vectors),
     "state": lambda store: store.read(_told_since),
+    "count_changed": lambda store: store.read(lambda view: view.count_changed(SCOPE, after=0)),
+    "changed": lambda store: store.read(
+        lambda view: sorted(one.id for one in view.changed(SCOPE, ALL_IDS, model=MODEL))
+    ),
+    "memories_of": lambda store: store.read(lambda view: set(view.memories_of(SCOPE, range(1, 1_000)))),
+    "around": lambda store: store.read(lambda view: set(view.around(SCOPE, ALL_IDS))),
+    "newest": lambda store: store.read(lambda view: list(view.newest(READER, EVERYTHING, limit=99))),
+    "with_terms": lambda store: store.read(
+        lambda view: list(view.with_terms(READER, EVERYTHING, {"canari": 1.0, "deploi": 2.0}, limit=99))
+    ),
+    "erased": lambda store: store.read(lambda view: view.erased(SCOPE, after=0)),
     "cues_with_phrase": lambda store: store.read(lambda view: len(view.cues_with_phrase(SCOPE, ("the", "deploi")))),
     "token_embeddings": _plain(
         lambda store: stored_token_embeddings(store, dict.fromkeys(ALL_IDS, 0), model=OTHER_MODEL), _lists
@@ -393,7 +404,7 @@ TRIED_ACROSS: Final = {"defer_vectors"}
 """Writes without a result to compare. `test_no_write_reaches_a_sibling` tries them."""
 OF_ALL: Final = {"has_keys", "backup"}
 """Methods for all workspaces: a server must know whether any key exists at all, and a backup holds the whole store."""
-WITHOUT_ROWS: Final = {"close", "read"}
+WITHOUT_ROWS: Final = {"close", "read", "subscribe"}
 
 
 class ReadsContract(WorldSuite):
