@@ -133,7 +133,7 @@ class RelationalView:
         return relational.candidates.with_terms(self.within(reader.scope), reader, where, weights, limit, self.then)
 
     def index_token(self, scope: Scope, model: str | None) -> bytes | None:
-        return relational.index_files.index_token(self._connection, scope, model)
+        return relational.index_files.index_token(self.within(scope), scope, model)
 
     def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         connection = self.within(scope)
