@@ -22,6 +22,9 @@ demo: $(VENV)/installed ## remember six weeks of a chat, answer six questions, a
 test: $(VENV)/dev browser ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+test-qdrant: $(VENV)/dev ## run the whole contract of indexes on a Qdrant server: make test-qdrant URL=http://localhost:6333 (minutes)
+	QDRANT_URL=qdrant+$(URL) $(BIN)/python -m pytest -q -o python_classes=EveryCall tests/conformance/test_qdrant.py
+
 test-pgvector: $(VENV)/dev ## run the whole contract of indexes with pgvector, of which `make test` runs a part (a minute)
 	$(BIN)/python -m pytest -q -n 2 -o python_classes=EveryCall tests/conformance/test_pgvector.py
 

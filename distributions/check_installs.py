@@ -26,6 +26,7 @@ from embedding_server import EmbeddingServer  # noqa: E402  its folder is found 
 from llm_server import LlmServer  # noqa: E402
 from ollama_server import OllamaServer  # noqa: E402
 from postgres_server import serving  # noqa: E402
+from qdrant_server import QdrantServerDouble  # noqa: E402
 from rerank_server import RerankServer  # noqa: E402
 
 DIST: Final = ROOT / "dist"
@@ -175,6 +176,15 @@ def by_a_shared_worker(place: Place) -> str:
         return f"worker: ran {json.loads(line)['job']}, passed to it by the queue"
 
 
+def with_qdrant(place: Place) -> str:
+    place.recall(
+        REMEMBRANCER_EMBEDDER="none", REMEMBRANCER_DB="folder.db", REMEMBRANCER_INDEX=f"qdrant://{place.folder}/i"
+    )
+    with tempfile.TemporaryDirectory() as folder, QdrantServerDouble(Path(folder)) as server:
+        place.recall(REMEMBRANCER_EMBEDDER="none", REMEMBRANCER_DB="server.db", REMEMBRANCER_INDEX=server.url())
+        return f"recall: with a folder, and with {len(server.calls)} calls to a server"
+
+
 def with_a_language_model(place: Place) -> str:
     with LlmServer(always={"title": "Deploy"}) as server:
         chosen = {"REMEMBRANCER_LLM": "openai:m", "REMEMBRANCER_LLM_URL": server.url("openai"), "OPENAI_API_KEY": "k"}
@@ -229,6 +239,7 @@ USES: Final[Mapping[str, Use]] = {
     "rerank": reranked,
     "postgres": in_postgresql,
     "distributed": by_a_shared_worker,
+    "qdrant": with_qdrant,
     "llm": with_a_language_model,
     "vault": with_a_vault,
     "plot": with_a_picture,

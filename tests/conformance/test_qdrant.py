@@ -88,15 +88,23 @@ class TestQdrantOverItsRestApi(DenseContract, UnionContract, FreshnessContract):
         return CandidateIndex(open_source(self.places.take()))
 
 
+@pytest.fixture(scope="module")
+def on_a_real_server() -> Iterator[Places]:
+    base, _, parameters = os.environ["QDRANT_URL"].partition("?")
+    places = Places(f"{base.rstrip('/')}/remembrancer-test-{uuid4().hex[:8]}-{{}}?{parameters}")
+    yield places
+    places.remove()
+    places.close()
+
+
 class EveryCall(IndexContract):
     """All of the contract on a real server, in collections whose names begin with `remembrancer-test`."""
 
     @pytest.fixture(autouse=True)
-    def on_real_server(self) -> Iterator[None]:
-        base, _, parameters = os.environ["QDRANT_URL"].partition("?")
-        self.places = Places(f"{base.rstrip('/')}/remembrancer-test-{uuid4().hex[:8]}-{{}}?{parameters}")
+    def on_server(self, on_a_real_server: Places) -> Iterator[None]:
+        self.places = on_a_real_server
         yield
-        self.places.remove()
+        on_a_real_server.empty()
 
     async def make_store(self) -> Store:
         return ReferenceStore()

@@ -93,11 +93,13 @@ def read(file: Path) -> dict[str, Any]:
 def settings_of(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[LeftOutSetting]]:
     """The settings with the meaning of an Engram configuration, and its other keys with the reason each is left out.
 
-    Raises Unsupported for vectors on a Qdrant server, because such a memory would start empty.
+    Raises Unsupported for vectors on a Qdrant server, whose address is not in the file.
     """
     keys = dict(_flat(document))
     if keys.get("episodic.mode", "embedded") != "embedded":
-        raise Unsupported("episodic.mode: vectors on a Qdrant server are not supported yet; only embedded is")
+        raise Unsupported(
+            "episodic.mode: only embedded is read; remove it, and set `index` to the address of your Qdrant"
+        )
     settings = dict[str, Any](preset="engram")
     for section, setting in (("embedding", "embedder"), ("llm", "llm")):
         model = _model(keys.get(f"{section}.provider"), keys.get(f"{section}.model"))

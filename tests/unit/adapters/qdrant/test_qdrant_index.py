@@ -29,6 +29,8 @@ from remembrancer.testing.contract.base import MODEL, stored
 from remembrancer.testing.doubles import NOW, READER, SCOPE, WordHashEmbedder, a_memory, indexed
 
 if TYPE_CHECKING:
+    from postgres_server import Schemas
+
     from remembrancer.domain.scope import Scope
     from remembrancer.ports.changes import ChangedMemory, ChangeFeed, ReadView, WorkspaceState
 
@@ -101,6 +103,21 @@ def test_a_collection_is_made_for_tenants_quantised_and_strict(tmp_path: Path, s
     assert made.asked["quantization_config"]["scalar"] == {"type": "int8", "quantile": 0.99, "always_ram": True}
     assert made.asked["hnsw_config"]["m"] == 0
     assert made.asked["strict_mode_config"]["unindexed_filtering_retrieve"] is False
+
+
+def test_qdrant_finds_the_memories_of_a_postgresql_database(
+    tmp_path: Path, postgres: Schemas, server: QdrantServerDouble
+) -> None:
+    settings = Settings(db=postgres.take(), index=server.url(), background_index=False, workspace="acme")
+    with Remembrancer.open(settings=settings, embedder=WordHashEmbedder()) as memory:
+        for text in TEXTS:
+            memory.remember(text)
+        memory.jobs.index_now()
+        answer = memory.recall("the kestrel on the roof")
+        assert (answer[0].memory.text, answer.degraded) == (TEXTS[0], {})
+        memory.erase(ids=[answer[0].id])
+        assert server.collections["memory"].points.count(ALL) == 2
+        assert index_finding(memory)[0]
 
 
 # ── down, slow, behind ───────────────────────────────────────────────────────────────────────────────────────────────
