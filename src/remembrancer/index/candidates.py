@@ -40,8 +40,11 @@ SAMPLED: Final = 16_384
 SAMPLE_BYTES: Final = 256 << 20
 """The memory budget for the samples of all workspaces."""
 LEAST: Final = 64
+"""A source is asked for at least this many memories."""
 SURPLUS: Final = 2
-"""A source is asked for this many times the depth of a search, and at least `LEAST`, because it may order otherwise."""
+"""Terms are looked up for this many times the depth of a search, because they are ordered otherwise than by BM25."""
+SEEDS: Final = 64
+"""The turns around this many lexical candidates, the best, are candidates too."""
 MOST_HOLDING: Final = 20_000
 """Terms are looked up in the records from the rarest on, as long as about this many cues have any of them."""
 NAME: Final = "index"
@@ -151,7 +154,7 @@ class CandidateSearch:
         ids = list(self._by_words()) if request.lexical is not None else []
         if request.context_features:
             # A turn without a term of the question can be a candidate because of the turns around it.
-            ids += self._feed.around(self._scope, ids)
+            ids += self._feed.around(self._scope, ids[:SEEDS])
         if request.any_at:
             ids += self._feed.newest(self._reader, request.where, spans=request.any_at, limit=request.depth)
         self._bring(ids)
@@ -161,7 +164,9 @@ class CandidateSearch:
         request, model = self._request, self._request.model
         request.require_model(vector)
         if vector is not None and model is not None:
-            self._bring(self._asked(lambda: self._source.dense(self._feed, self._wanted, model, vector)) or ())
+            # The order of a source of vectors is nearly that of their cosines: no surplus is needed.
+            wanted = replace(self._wanted, limit=max(LEAST, request.depth))
+            self._bring(self._asked(lambda: self._source.dense(self._feed, wanted, model, vector)) or ())
         index = WorkspaceIndex(self._scope, model)
         with readable():
             index.add(self._read.values())

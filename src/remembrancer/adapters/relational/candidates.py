@@ -45,6 +45,7 @@ def memories_of(connection: Connection, scope: Scope, refs: Sequence[int], then:
 def around(connection: Connection, scope: Scope, ids: Sequence[UUID], then: Then) -> list[UUID]:
     dialect = connection.dialect
     held = f"{then.memories()} ON m.n = c.memory AND {then.cues}"
+    in_use = f"cues c WHERE {then.cues}" if then.at is None else f"cues c JOIN {held} WHERE TRUE"
     columns = ", ".join(f"e.{part}" for part in _STREAM)
     same = {other: " AND ".join(f"{other}.{part} = t.{part}" for part in _STREAM) for other in ("p", "o")}
 
@@ -52,17 +53,19 @@ def around(connection: Connection, scope: Scope, ids: Sequence[UUID], then: Then
         """The place of the last of the turns in one direction; NULL if there are fewer."""
         return (
             f"(SELECT p.seq FROM events p WHERE {same['p']} AND p.seq {beyond} t.seq"
-            f" AND EXISTS (SELECT 1 FROM cues c JOIN {held} WHERE c.event = p.n)"
+            f" AND EXISTS (SELECT 1 FROM {in_use} AND c.event = p.n)"
             f" ORDER BY p.seq {order} LIMIT 1 OFFSET {AROUND - 1})"
         )
 
+    # Materialised, or PostgreSQL would look for the places anew for each turn of the stream.
     return _ids(
         connection,
-        f"SELECT DISTINCT m.id FROM (SELECT DISTINCT {columns}, e.seq"
+        f"WITH said AS MATERIALIZED (SELECT DISTINCT {columns}, e.seq"
         f" FROM {then.memories()} JOIN cues c ON c.memory = m.n AND {then.cues} JOIN events e ON e.n = c.event"
-        f" WHERE m.workspace = ? AND {dialect.in_ids('m.id')}) t"
-        f" JOIN events o ON {same['o']}"
-        f" AND o.seq BETWEEN coalesce({last('<', 'DESC')}, 0) AND coalesce({last('>', 'ASC')}, {NEVER})"
+        f" WHERE m.workspace = ? AND {dialect.in_ids('m.id')}),"
+        f" places AS MATERIALIZED (SELECT t.*, coalesce({last('<', 'DESC')}, 0) AS low,"
+        f" coalesce({last('>', 'ASC')}, {NEVER}) AS high FROM said t)"
+        f" SELECT DISTINCT m.id FROM places t JOIN events o ON {same['o']} AND o.seq BETWEEN t.low AND t.high"
         f" JOIN cues c ON c.event = o.n JOIN {held}",
         (scope.workspace, dialect.ids(ids)),
     )
