@@ -14,7 +14,9 @@ from postgres_server import Schemas
 
 from remembrancer import Remembrancer
 from remembrancer.adapters.relational.postgres import listening
+from remembrancer.adapters.relational.postgres.dialect import APPLICATION
 from remembrancer.adapters.relational.postgres.server import PostgresServer
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.ports.notifications import POLLING, Subscription
 
 PATIENCE = 20.0
@@ -159,14 +161,14 @@ def waits(reader: Remembrancer, write: Callable[[], object]) -> bool:
         return waiting.result(PATIENCE)
 
 
+def lost(*_: object) -> None:
+    """A notification that does not arrive."""
+
+
 def test_a_lost_notification_delays_an_event_and_loses_none(
     monkeypatch: pytest.MonkeyPatch, url: str, writer: Remembrancer
 ) -> None:
     monkeypatch.setattr(listening, "SAFETY_NET", timedelta(milliseconds=100))
-
-    def lost(*_: object) -> None:
-        """Nothing arrives."""
-
     monkeypatch.setattr(PostgresServer, "notify", lost)
     with Remembrancer.open(url, embedder="none", workspace="acme") as reader:
         assert waits(reader, lambda: writer.observe("written in silence"))
@@ -178,3 +180,37 @@ def test_a_failed_notification_fails_no_write(monkeypatch: pytest.MonkeyPatch, w
 
     monkeypatch.setattr(PostgresServer, "notify", failing)
     assert [writer.observe("one").seq, writer.observe("two").seq] == [1, 2]
+
+
+def test_a_process_without_notifications_answers_from_the_newest_records(
+    monkeypatch: pytest.MonkeyPatch, url: str, writer: Remembrancer
+) -> None:
+    monkeypatch.setattr(PostgresServer, "notify", lost)
+    index = ResidentIndex()
+    with Remembrancer.open(url, embedder="none", workspace="acme", index=index) as reader:
+
+        def told() -> list[str]:
+            return [hit.memory.text for hit in reader.recall("which pump leaks?")]
+
+        assert told() == []  # the index is loaded
+        empty = index.nbytes
+        pump = writer.remember("The pump of line 3 leaks.")
+        assert told() == ["The pump of line 3 leaks."]
+        assert index.nbytes > empty
+        writer.update(pump.id, text="The pump of line 4 leaks.")
+        assert told() == ["The pump of line 4 leaks."]
+        writer.erase(ids=[pump.id])
+        assert told() == []
+        assert index.nbytes == empty  # nor has its cache anything of what was erased
+
+
+def test_waiting_goes_on_after_the_server_closed_every_connection(url: str, writer: Remembrancer) -> None:
+    with (
+        Remembrancer.open(url, embedder="none", workspace="acme") as reader,
+        psycopg.connect(url, autocommit=True) as admin,
+    ):
+        assert waits(reader, lambda: writer.observe("before"))
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", (APPLICATION,)
+        )
+        assert waits(reader, lambda: writer.observe("after"))
