@@ -283,7 +283,12 @@ class PostgresConnection:
 
     def wait_for_locks(self, seconds: float) -> None:
         self._lock_timeout_s = seconds
-        self.driver.execute(_lock_timeout(seconds))
+        try:
+            self.driver.execute(_lock_timeout(seconds))
+        except psycopg.OperationalError:  # as in `_send`: work outside of a transaction begins with this statement
+            if not self.driver.closed:
+                raise
+            self.driver = self._connected()
 
     def close(self) -> None:
         self.driver.close()
