@@ -9,7 +9,7 @@ import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from qdrant_places import Places
@@ -19,12 +19,16 @@ from remembrancer.adapters.qdrant.opening import open_source
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader
 from remembrancer.index.candidates import CandidateIndex
 from remembrancer.language.cues import analysed
 from remembrancer.ports.index import Index
 from remembrancer.ports.store import Store
+from remembrancer.testing.contract.finding import Finder, request
 from remembrancer.testing.contract.past import FoundInThePastContract
 from remembrancer.testing.contract.search import DenseContract, FreshnessContract, UnionContract
+from remembrancer.testing.contract.visibility import WORD
 from remembrancer.testing.index_contract import IndexContract
 
 
@@ -44,6 +48,8 @@ def collections(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
 
 
 class TestQdrantOverSqlite(IndexContract):
+    one_index: Index | None = None
+
     @pytest.fixture(autouse=True)
     def in_folders(self, tmp_path: Path, folders: Places) -> Iterator[None]:
         self.files = (tmp_path / f"{number}.db" for number in itertools.count())
@@ -56,6 +62,13 @@ class TestQdrantOverSqlite(IndexContract):
 
     def make_index(self) -> Index:
         return CandidateIndex(open_source(self.places.take()))
+
+    async def seen(self, store: Store, reader: Reader, where: Filter) -> set[UUID]:
+        """By one index for all workspaces of the store: their points are in one folder."""
+        self.one_index = self.one_index or self.make_index()
+        answer = await Finder(store, self.one_index).search(reader, request(WORD, where=where))
+        assert answer.visible == len(answer.ids)
+        return set(answer.ids)
 
 
 class TestQdrantOverTheReferenceStore(UnionContract, FreshnessContract, FoundInThePastContract):
