@@ -40,11 +40,12 @@ AT_ONCE: Final = 4
 SETTLE_S: Final = 0.02
 """Announcements within this time are put together."""
 STATEMENT_TIMEOUT_S: Final = 30
-CLOSING_S: Final = 5.0
+CLOSING_S: Final = 30.0
 """The most time that closing waits for announcements."""
 CONNECTIONS: Final = AT_ONCE
 """The most connections of a process to its queue, besides the one that listens."""
 _log = logging.getLogger("remembrancer")
+logging.getLogger("procrastinate").addHandler(logging.NullHandler())  # it would print what is logged here in one line
 
 
 class ProcrastinateQueue:
@@ -133,7 +134,9 @@ class ProcrastinateQueue:
 
     async def close(self) -> None:
         if self._announcing is not None:
-            await asyncio.wait([self._announcing], timeout=CLOSING_S)
+            _, late = await asyncio.wait([self._announcing], timeout=CLOSING_S)
+            if late:
+                _log.warning("new memories wait until their job is due: the job queue is too slow")
             self._announcing.cancel()
         async with self._opening:
             app, self._app = self._app, None
@@ -262,9 +265,12 @@ class _Crew:
                     app = await self._queue.opened()
                     if not self._stopping.is_set():
                         self._worker = self._new_worker(app)
-                        await self._worker.run()
+                        await self._worker.run()  # it also ends if a connection breaks
+                    reason = "a connection to the database broke"
                 except (ProcrastinateException, RemembrancerError) as error:
-                    _log.warning("the worker starts again: %s", type(error).__name__)
+                    reason = " ".join(str(error.__cause__ or error).split())
+                if not self._stopping.is_set():
+                    _log.warning("the worker starts again: %s", reason)
                 await _waited(self._stopping, POLL_S)
         finally:
             self._ended.set()  # not cancelled: a pool of connections may lose a cancellation
