@@ -88,6 +88,12 @@ class Dialect(Protocol):
 
     def ids(self, values: Iterable[UUID]) -> Binding: ...
 
+    def in_few_ids(self, column: str, values: Sequence[UUID]) -> tuple[str, tuple[Binding, ...]]:
+        """A condition and its bindings: the column is one of these ids, of which there are at most some hundred. Each
+        database has the form that it executes fastest.
+        """
+        ...
+
     def has_tag(self, column: str) -> str:
         """A condition: the column, a JSON list of texts, contains the text bound to its one `?`."""
         ...

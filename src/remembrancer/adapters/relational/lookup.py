@@ -233,11 +233,10 @@ def by_ids(
     rows: list[Row] = []
     distinct = list(dict.fromkeys(ids))
     for start in range(0, len(distinct), _CHUNK):
-        chunk = [identifier.bytes for identifier in distinct[start : start + _CHUNK]]
-        marks = ", ".join("?" * len(chunk))
+        these, chunk = connection.dialect.in_few_ids("m.id", distinct[start : start + _CHUNK])
         rows.extend(
             connection.execute(
-                f"SELECT {columns} FROM {then.memories()} {joins} WHERE {conditions.sql} AND m.id IN ({marks})",
+                f"SELECT {columns} FROM {then.memories()} {joins} WHERE {conditions.sql} AND {these}",
                 (*bindings, *conditions.bindings, *chunk),
             )
         )

@@ -100,3 +100,14 @@ def test_a_store_is_opened_with_its_number_of_partitions_or_with_none(url: str) 
 def test_a_wrong_number_of_partitions_is_refused(number: str) -> None:
     with pytest.raises(InvalidInput, match="a whole number from 2 to 256"):
         Remembrancer.open(f"postgresql://db/memory?partitions={number}", embedder="none")
+
+
+def test_a_partition_shows_nothing_by_its_own_name(url: str) -> None:
+    with Remembrancer.open(url, embedder="none", workspace="acme") as rem:
+        rem.observe("The pump leaks.")
+    with psycopg.connect(url.replace(f"&partitions={PARTITIONS}", "")) as connection:
+        connection.execute("SET remembrancer.workspace = 'acme'")
+        [[whole]] = connection.execute("SELECT count(*) FROM events")
+        parts = [connection.execute(f"SELECT count(*) FROM events_{n}".encode()).fetchone() for n in range(PARTITIONS)]
+    assert whole > 0
+    assert parts == [(0,)] * PARTITIONS

@@ -82,6 +82,9 @@ class PostgresDialect:
     def ids(self, values: Iterable[UUID]) -> Binding:
         return _array(f"\\x{identifier}" for identifier in sorted(value.hex for value in values))
 
+    def in_few_ids(self, column: str, values: Sequence[UUID]) -> tuple[str, tuple[Binding, ...]]:
+        return self.in_ids(column), (self.ids(values),)  # one statement for any number, so that its plan is kept
+
     def has_tag(self, column: str) -> str:
         return f"jsonb_exists({column}::jsonb, ?)"
 

@@ -66,6 +66,9 @@ class SqliteDialect:
     def ids(self, values: Iterable[UUID]) -> Binding:
         return json.dumps(sorted(identifier.hex for identifier in values))
 
+    def in_few_ids(self, column: str, values: Sequence[UUID]) -> tuple[str, tuple[Binding, ...]]:
+        return f"{column} IN ({', '.join('?' * len(values))})", tuple(value.bytes for value in values)
+
     def has_tag(self, column: str) -> str:
         return f"EXISTS (SELECT 1 FROM json_each({column}) WHERE value = ?)"
 
