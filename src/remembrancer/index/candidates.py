@@ -35,10 +35,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SAMPLED: Final = 16_384
+SAMPLED: Final = 32_768
 """A workspace of up to this many memories is counted exactly, a larger one in a sample of at least half as many."""
 SAMPLE_BYTES: Final = 256 << 20
 """The memory budget for the samples of all workspaces."""
+FEW: Final = 2_048
+"""If a sample says that at most about this many memories may be found, all of them are read."""
 LEAST: Final = 64
 """A source is asked for at least this many memories."""
 SURPLUS: Final = 2
@@ -75,8 +77,9 @@ class CandidateIndex:
     The best BM25 of a session is the best of its turns that were read: the candidates and the turns around them.
     """
 
-    def __init__(self, source: CandidateSource, *, sampled: int = SAMPLED) -> None:
+    def __init__(self, source: CandidateSource, *, sampled: int = SAMPLED, few: int = FEW) -> None:
         self.source = source
+        self._few = few
         self._samples = Samples(sampled=sampled)
 
     @property
@@ -89,7 +92,11 @@ class CandidateIndex:
             is_whole = sample.one_in == 1
         if feed.at is not None and is_whole and separate_source(self):
             return self._samples.search(feed, reader, request)  # such a source holds no earlier texts
-        search = CandidateSearch(self.source, feed, reader, request, known)
+        every: Sequence[UUID] = ()
+        if not is_whole and known.memories <= self._few:
+            found = feed.newest(reader, request.where, limit=self._few + 1)
+            every = found if len(found) <= self._few else ()
+        search = CandidateSearch(self.source, feed, reader, request, known, every)
         search.look_up()
         return search
 
@@ -129,8 +136,16 @@ class CandidateSearch:
     """A search that reads its candidates from the records."""
 
     def __init__(
-        self, source: CandidateSource, feed: ChangeFeed, reader: Reader, request: SearchRequest, known: Counts
+        self,
+        source: CandidateSource,
+        feed: ChangeFeed,
+        reader: Reader,
+        request: SearchRequest,
+        known: Counts,
+        every: Sequence[UUID] = (),
     ) -> None:
+        """`every`: all memories that may be found, if they are few: they are read and counted without the source."""
+        self._every = every
         self._source, self._feed, self._reader, self._request = source, feed, reader, request
         self._known = known
         self._scope = Scope(workspace=reader.scope.workspace)
@@ -148,6 +163,9 @@ class CandidateSearch:
     def look_up(self) -> None:
         """Read the candidates that need no question vector, with the turns around them."""
         request = self._request
+        if self._every:
+            self._bring(self._every)
+            return
         behind = self._asked(lambda: self._source.catch_up(self._feed, self._scope, request.model))
         if behind:
             self._degraded[NAME] = behind
@@ -163,14 +181,15 @@ class CandidateSearch:
         """As `ports.index.Search.candidates`."""
         request, model = self._request, self._request.model
         request.require_model(vector)
-        if vector is not None and model is not None:
+        if vector is not None and model is not None and not self._every:
             # The order of a source of vectors is nearly that of their cosines: no surplus is needed.
             wanted = replace(self._wanted, limit=max(LEAST, request.depth))
             self._bring(self._asked(lambda: self._source.dense(self._feed, wanted, model, vector)) or ())
         index = WorkspaceIndex(self._scope, model)
         with readable():
             index.add(self._read.values())
-        looked_up = index.look_up(self._feed, self._reader, request, known=self._known, among=self._whole)
+        known = None if self._every else self._known
+        looked_up = index.look_up(self._feed, self._reader, request, known=known, among=self._whole)
         found = index.search(request, looked_up, vector)
         return found if not self._degraded else replace(found, degraded=self._degraded)
 

@@ -14,8 +14,8 @@ from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.scope import Visibility
 from remembrancer.index.candidates import MOST_HOLDING, CandidateIndex, telling
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.testing.contract.base import remember
-from remembrancer.testing.contract.finding import VectoredRequest, request
+from remembrancer.testing.contract.base import EVERYTHING, remember
+from remembrancer.testing.contract.finding import VectoredRequest, assert_same_answer, request
 from remembrancer.testing.contract.neighbours import BEN, MINUTE
 from remembrancer.testing.doubles import NOW, READER, a_memory
 from remembrancer.testing.simple_source import SimpleSource
@@ -60,7 +60,7 @@ def test_a_source_that_is_behind_is_told() -> None:
 def test_the_counts_of_a_sampled_workspace_are_close(count: int) -> None:
     texts = [f"kestrel {number}" if number % 4 == 0 else f"owl {number}" for number in range(count)]
     exact = searched(ResidentIndex(), request("kestrel", "owl"), *texts)
-    sampled = searched(CandidateIndex(SimpleSource(), sampled=32), request("kestrel", "owl"), *texts)
+    sampled = searched(CandidateIndex(SimpleSource(), sampled=32, few=0), request("kestrel", "owl"), *texts)
     assert exact.idf is not None
     assert sampled.idf is not None
     np.testing.assert_allclose(sampled.idf, exact.idf, atol=0.7)
@@ -70,10 +70,19 @@ def test_the_counts_of_a_sampled_workspace_are_close(count: int) -> None:
 def test_what_a_reader_may_not_see_changes_no_score_of_a_sampled_workspace() -> None:
     shown = [f"kestrel {number}" for number in range(6)]
     hidden = [f"kestrel secret {number}" for number in range(6)]
-    alone = searched(CandidateIndex(SimpleSource(), sampled=32), request("kestrel"), *shown, private=["owl"])
-    among = searched(CandidateIndex(SimpleSource(), sampled=32), request("kestrel"), *shown, private=hidden)
+    alone = searched(CandidateIndex(SimpleSource(), sampled=32, few=0), request("kestrel"), *shown, private=["owl"])
+    among = searched(CandidateIndex(SimpleSource(), sampled=32, few=0), request("kestrel"), *shown, private=hidden)
     assert among.bm25.tolist() == alone.bm25.tolist()
     assert among.visible == alone.visible == 6
+
+
+def test_a_filter_that_keeps_few_of_a_sampled_workspace_has_exact_answers() -> None:
+    texts = [f"kestrel owl {number}" if number % 20 == 0 else f"owl {number}" for number in range(400)]
+    spans = request("kestrel", "owl", where=replace(EVERYTHING, since=NOW + 300 * MINUTE), context_features=True)
+    exact = searched(ResidentIndex(), spans, *texts)
+    source = SimpleSource()
+    source.down = "not asked at all"
+    assert_same_answer(searched(CandidateIndex(source, sampled=32, few=128), spans, *texts), exact)
 
 
 def test_a_rare_term_is_looked_up_before_frequent_ones() -> None:
