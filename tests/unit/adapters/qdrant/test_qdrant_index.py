@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,10 +17,11 @@ from qdrant_server import KEY, QdrantServerDouble
 from remembrancer import Remembrancer
 from remembrancer.adapters.qdrant import source as sources
 from remembrancer.adapters.qdrant.address import QdrantServer, parsed
+from remembrancer.adapters.qdrant.edge import EdgeTransport
 from remembrancer.adapters.qdrant.opening import open_source
 from remembrancer.adapters.qdrant.points import Space
 from remembrancer.adapters.qdrant.source import SpaceMark
-from remembrancer.adapters.qdrant.transport import RestValues
+from remembrancer.adapters.qdrant.transport import QdrantUnavailable, RestValues
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.config import Settings
 from remembrancer.domain.memory import Status
@@ -178,6 +179,30 @@ def test_an_index_that_is_far_behind_is_filled_by_the_sweep(tmp_path: Path, monk
         assert [hit.memory.text for hit in behind][:1] == [TEXTS[0]]
         memory.jobs.index_now()
         assert "index" not in memory.recall("the kestrel on the roof").degraded
+
+
+def test_a_filling_that_ends_halfway_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "REST_S", 0.0)
+    monkeypatch.setattr(sources, "BATCH", 1)
+    upsert, written = EdgeTransport.upsert, 0
+
+    def second_fails(self: EdgeTransport, points: Sequence[RestValues], *, only: RestValues | None = None) -> None:
+        nonlocal written
+        written += 1
+        if written == 2:
+            raise QdrantUnavailable("killed")
+        upsert(self, points, only=only)
+
+    monkeypatch.setattr(EdgeTransport, "upsert", second_fails)
+    with opened(tmp_path, f"qdrant://{tmp_path}/index") as memory:
+        for text in TEXTS:
+            memory.remember(text)
+        assert "killed" in memory.recall("the kestrel on the roof").degraded["index"]
+        points = points_in(tmp_path / "index")
+        assert points.count(ALL) == 1
+        points.close()
+        assert "index" not in memory.recall("the kestrel on the roof").degraded
+        assert index_finding(memory) == (True, f"qdrant://{tmp_path}/index: as the records: 3 points")
 
 
 def test_a_folder_is_open_in_one_process_at_a_time(tmp_path: Path) -> None:
@@ -383,5 +408,5 @@ def test_the_quantised_index_finds_nearly_all_of_the_ten_nearest(
         near = points.nearest(query.tolist(), using="v-64", matching=ALL, limit=10)
         found += len(exact & {one.id for one in near})
     points.close()
-    del source
+    asyncio.run(source.close())
     assert found / 1000 >= 0.95
