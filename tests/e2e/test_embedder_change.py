@@ -328,6 +328,15 @@ def test_during_a_rest_only_new_texts_are_embedded(changing: Change) -> None:
     assert changing.run(begin, resting) == (0, 1)
 
 
+def test_a_batch_of_a_change_may_be_smaller_than_one_of_new_texts(changing: Change) -> None:
+    async def batches(rem: AsyncRemembrancer) -> list[int]:
+        await rem.remember("dogs")
+        await rem.remember("wolves")
+        return [(await index_batch(rem.context, rem.scope, behind=1)).indexed for _ in range(2)]
+
+    assert changing.run(begin, batches) == [2, 1]
+
+
 def test_the_embedder_from_before_has_another_model() -> None:
     with pytest.raises(InvalidInput, match="embedder_before"):
         Remembrancer.open(":memory:", embedder=HashEmbedder(), embedder_before=HashEmbedder())

@@ -21,6 +21,8 @@ from remembrancer.values import dataclass
 
 BATCH: Final = 64
 """The most texts of one batch."""
+BATCH_BEHIND: Final = 16
+"""The most texts of one batch of a change of embedder in the background: a new memory waits until it is done."""
 PLAIN_TEXT: Final = "Is anybody there?"
 """A text that every embedder can embed, as a test whether it answers."""
 
@@ -51,15 +53,16 @@ async def index_batch(
     scope: Scope,
     *,
     batch: int = BATCH,
+    behind: int = BATCH,
     down: dict[str, str] | None = None,
     first_only: bool = False,
 ) -> Swept:
     """Embed up to `batch` cues of the workspace that have no vector. The work list is derived from the store, so a
     crash loses nothing.
 
-    During a change of embedder, cues without a vector of the model that answers come first; then those without one of
-    the other model, unless `first_only`. `down`: models that do not answer, with the reason, which are left out; a
-    model that does not answer is added to it.
+    During a change of embedder, cues without a vector of the model that answers come first; then up to `behind` of
+    those without one of the other model, unless `first_only`. `down`: models that do not answer, with the reason,
+    which are left out; a model that does not answer is added to it.
 
     If the embedder fails on a batch but answers otherwise, each cue is tried alone, so that an invalid text does not
     block the others. A text for which this workspace has a vector, of the same model and context, is not embedded
@@ -71,7 +74,7 @@ async def index_batch(
         if down is not None and one.model in down:
             continue
         try:
-            swept = await index_with(one, scope, batch, relate=place == 0)
+            swept = await index_with(one, scope, min(batch, behind) if place else batch, relate=place == 0)
         except ModelUnavailable as error:
             if down is None or one.model is None:
                 raise

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context, answering
-from remembrancer.engine.index import index_batch, index_memory
+from remembrancer.engine.index import BATCH, BATCH_BEHIND, index_batch, index_memory
 from remembrancer.engine.index_source import fill, is_separate
 from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.engine.spaces import load_built
@@ -89,6 +89,7 @@ class Indexer:
         reason = ""
         before: tuple[str, tuple[int, ...]] = ("", ())
         down: dict[str, str] = {}
+        behind = BATCH_BEHIND if rests else BATCH
         rested_at = ctx.stopwatch()
         while True:
             begun = ctx.stopwatch()
@@ -96,7 +97,7 @@ class Indexer:
             if resting:
                 self._wake.clear()
             async with self._one_at_a_time:
-                swept = await index_batch(ctx, self._scope, down=down, first_only=resting)
+                swept = await index_batch(ctx, self._scope, behind=behind, down=down, first_only=resting)
             if swept.idle and resting:
                 await self._wait(rested_at - begun)
                 continue
