@@ -11,7 +11,7 @@ MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyprojec
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 .PHONY: pictures demo test test-install test-partitions test-pgvector check browser format bench bench-life bench-quality \
-  bench-same-answers fuzz-http docs dist lock clean help
+  bench-same-answers backends fuzz-http docs dist lock clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,6 +66,9 @@ bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and co
 
 bench-same-answers: $(VENV)/dev ## compare 1,000 answers of PostgreSQL with those of a file; LOCOMO=path/to/locomo10.json[.gz]
 	PYTHONPATH=tests/fixtures $(BIN)/python -m benchmarks.same_answers '$(LOCOMO)'
+
+backends: $(VENV)/dev ## run the conformance suites over every store and index, and write the table docs/backends.md (minutes)
+	PYTHONPATH=tests/fixtures $(BIN)/python -m tools.backends
 
 fuzz-http: $(VENV)/dev ## send generated requests to every route, many more than a test run does (minutes)
 	REMEMBRANCER_FUZZ_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/python -m pytest -q tests/e2e/test_http_schema.py

@@ -19,7 +19,7 @@ from postgres_server import Schemas, serving
 
 settings.register_profile(
     "remembrancer",
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     database=None,
     derandomize="CI" in os.environ,

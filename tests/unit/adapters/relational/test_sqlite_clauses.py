@@ -195,13 +195,13 @@ def holding(rows: Sequence[Memory]) -> Connection:
     return connection
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(owned_memories(), readers())
 def test_the_clauses_show_the_same_rows_as_the_policy(rows: list[Memory], reader: Reader) -> None:
     assert kept_by_clauses(rows, reader, CURRENT) == kept(rows, reader, CURRENT)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(owned_memories(), readers())
 def test_the_columns_show_the_same_rows_as_the_policy(rows: list[Memory], reader: Reader) -> None:
     # The resident index is one workspace's: rows of another never reach it.
@@ -209,13 +209,13 @@ def test_the_columns_show_the_same_rows_as_the_policy(rows: list[Memory], reader
     assert kept_by_columns(loaded(mine), reader, CURRENT) == kept(mine, reader, CURRENT)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(various_memories(), filters())
 def test_the_clauses_select_the_same_rows_as_the_policy(rows: list[Memory], where: Filter) -> None:
     assert kept_by_clauses(rows, READER, where) == kept(rows, READER, where)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(various_memories(), filters())
 def test_the_columns_select_the_same_rows_as_the_policy(rows: list[Memory], where: Filter) -> None:
     assert kept_by_columns(loaded(rows), READER, where) == kept(rows, READER, where)
@@ -234,7 +234,7 @@ def test_updated_columns_select_the_same_rows_as_the_policy(rows: list[Memory], 
     assert kept_by_columns(columns, READER, CURRENT) == kept(later, READER, CURRENT)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(events(), max_size=12), readers(), event_filters())
 def test_the_clauses_select_the_same_rows_as_an_event_filter(
     given_rows: list[Event], reader: Reader, where: EventFilter
@@ -313,7 +313,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=4), json_values, min_size=1, max_size=3), st.data()
 )
