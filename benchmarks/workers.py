@@ -84,12 +84,15 @@ CALLS: Final = 120
 """A worker is killed at a call of the store up to this one."""
 HEARTBEAT_S: Final = 0.3
 STALLED_S: Final = 1.5
+IDLE_MINUTES: Final = 0.02
+SILENCE: Final = timedelta(minutes=IDLE_MINUTES, seconds=0.5)
+"""After this time without an event, all streams have fallen silent: their last episodes can be formed."""
 PATIENCE_S: Final = 120.0
 BUSY: Final = replace(
     PLASTMEM,
     name="busy",
     description="Everything at once, and all the time.",
-    segmentation=Segmentation(segmenter=DualChannel(), replaces=True, least=5, idle_minutes=0.02),
+    segmentation=Segmentation(segmenter=DualChannel(), replaces=True, least=5, idle_minutes=IDLE_MINUTES),
     review=Reviewing(min_days=1e-6, silent_hours=0.0),
     facts=None,
     compaction=Compaction(above=0.9),
@@ -324,8 +327,10 @@ async def killed(
             enough.set()
             observed = await writing
             began = datetime.now(UTC)
+            silent = began + SILENCE
             async with asyncio.timeout(PATIENCE_S):
-                while not await _is_idle(rem, began):  # noqa: ASYNC110  the workers are other processes
+                # Twice: the states of the jobs are not read in one snapshot.
+                while not (await _is_idle(rem, silent) and await _is_idle(rem, silent)):  # noqa: ASYNC110  other processes
                     await asyncio.sleep(0.05)
             settled = (datetime.now(UTC) - began).total_seconds()
             await asyncio.to_thread(crew.stop, alive)

@@ -21,7 +21,8 @@ from remembrancer.testing.contract.finding import IndexSuite
 from remembrancer.testing.contract.past import FoundInThePastContract
 from remembrancer.testing.contract.search import FreshnessContract, UnionContract
 from remembrancer.testing.contract.visibility import FoundSharingContract
-from remembrancer.testing.contract.wall import OTHER_MODEL, IndexWallContract
+from remembrancer.testing.contract.wall import IndexWallContract
+from remembrancer.testing.contract.world import OTHER_MODEL
 from remembrancer.testing.index_contract import IndexContract
 
 INDEXED = (*((MODEL, dim) for dim in (2, 3, 4, 384)), (OTHER_MODEL, 4))

@@ -21,6 +21,7 @@ from typing import Any, Final, cast
 import httpx
 import pytest
 import test_cli_embedder
+import test_cli_migrate
 from doors import SCOPE, WORKSPACE, Asked, Call, KeptLog, Line, Printed, Service, Stage, printed, python_door, staged
 from every_dropin import BLOCKS, DROPINS, PAST
 from every_page import BESIDE, forms, pages
@@ -402,7 +403,12 @@ IN_TWO_WAYS: Final = {"journal tail", "promote", "show"}
 """Commands that answer otherwise with an option or an id, which their row says after a semicolon, or another row."""
 
 
-@pytest.mark.parametrize("command", sorted(set(DOCUMENTED) - IN_TWO_WAYS - {"demo", "import-config"}))
+CHANGES_OF_EMBEDDER: Final = ("embedder change", "embedder switch", "embedder rollback", "embedder drop")
+
+
+@pytest.mark.parametrize(
+    "command", sorted(set(DOCUMENTED) - IN_TWO_WAYS - {"demo", "import-config", "migrate", *CHANGES_OF_EMBEDDER})
+)
 def test_a_command_s_document_has_the_keys_that_its_page_names(play: Play, command: str) -> None:
     lines = {verb.name: verb.cli(play.told) for verb in (*WRITES, *READS) if verb.cli}
     said = [name for name, line in lines.items() if command == (CURVE if "--curve" in line.arguments else line.command)]
@@ -665,9 +671,10 @@ BY_ITSELF: Final[dict[str, Callable[..., None]]] = {
     "vault watch": test_watching_a_vault_syncs_it,
     "demo": test_the_demonstration_s_answers_are_those_of_its_memory,
     **dict.fromkeys(
-        ("embedder change", "embedder switch", "embedder rollback", "embedder drop"),
+        CHANGES_OF_EMBEDDER,
         test_cli_embedder.test_a_change_of_embedder_is_the_same_on_the_command_line_and_in_python,
     ),
+    "migrate": test_cli_migrate.test_a_store_moves_and_answers_the_same,
     "import-config": test_an_imported_configuration_stays_text,
     "eval questions": test_measured_texts_are_escaped,
     "eval locomo": test_measurements_are_compared_alike_by_folder_and_by_file,

@@ -25,7 +25,7 @@ from remembrancer.engine.journal import query_words
 from remembrancer.engine.recall import Question, pinned, recall, searched, shown
 from remembrancer.engine.rerank import judged
 from remembrancer.engine.search_state import SearchMode, search_state
-from remembrancer.errors import ModelUnavailable, NotFound
+from remembrancer.errors import ModelUnavailable, NotFound, StoreUnavailable
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.memories import Audited
@@ -299,7 +299,10 @@ async def _embedder_finding(ctx: Context) -> Finding:
 
 async def _change_finding(ctx: Context, scope: Scope) -> Finding | None:
     """A change of embedder under way, or vectors of another model than the embedder's; None: neither."""
-    found = await spaces.status(ctx, scope)
+    try:
+        found = await spaces.status(ctx, scope)
+    except StoreUnavailable as error:  # of a damaged file: its own checks follow, and name what is damaged
+        return Finding("change of embedder", ok=False, detail=str(error), repair="see the checks of the file")
     if found.building is not None:
         done = f"{found.building.vectors:,} of {found.building.cues:,} texts"
         detail = f"{found.answers} answers, {found.building.model} is being built: {done}"

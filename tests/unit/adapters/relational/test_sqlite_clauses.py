@@ -299,7 +299,7 @@ def memory_rows(connection: Connection) -> list[ChangedMemory]:
 
 def kept_by_columns(columns: MemoryColumns, reader: Reader, where: Filter) -> set[UUID]:
     mask = columns.mask(reader, where)
-    return {identifier for identifier, keep in zip(columns.ids, mask.tolist(), strict=True) if keep}
+    return {identifier for identifier, keep in zip(columns.ids(range(len(mask))), mask.tolist(), strict=True) if keep}
 
 
 json_values = st.recursive(
