@@ -1,6 +1,6 @@
 """The index over pgvector passes the contract on a real server.
 
-`make test` runs the parts that the HNSW index has to do with; `make test-postgres` runs every rule.
+`make test` runs the parts that the HNSW index has to do with; `make test-pgvector` runs every rule.
 """
 
 from __future__ import annotations

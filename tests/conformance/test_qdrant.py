@@ -5,6 +5,7 @@ The REST API is that of a loopback server, `qdrant_server`. `make test-qdrant UR
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 from collections.abc import Iterator
@@ -55,6 +56,8 @@ class TestQdrantOverSqlite(IndexContract):
         self.files = (tmp_path / f"{number}.db" for number in itertools.count())
         self.places = folders
         yield
+        if self.one_index is not None:
+            asyncio.run(self.one_index.close())
         folders.empty()
 
     async def make_store(self) -> Store:

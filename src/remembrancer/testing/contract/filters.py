@@ -13,7 +13,7 @@ from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, remember, stored
-from remembrancer.testing.contract.finding import Finder, IndexSuite
+from remembrancer.testing.contract.finding import IndexSuite
 from remembrancer.testing.doubles import NOW, READER, a_memory, indexed
 
 WORD: Final = "kestrel"
@@ -187,7 +187,7 @@ class FoundByFilterContract(FilterContract, IndexSuite):
     """The same conditions, for what an index finds."""
 
     async def listed(self, store: Store, where: Filter) -> set[str]:
-        finder = Finder(store, self.make_index())
-        if not finder.index.capabilities.lexical:
-            pytest.skip("the index does not declare lexical")
-        return await finder.found(WORD, where=where)
+        async with self.finder_over(store) as finder:
+            if not finder.index.capabilities.lexical:
+                pytest.skip("the index does not declare lexical")
+            return await finder.found(WORD, where=where)

@@ -118,19 +118,28 @@ class IndexSuite(StoreSuite):
         """An index over a new store. A test that needs an undeclared capability is skipped."""
         index = self.make_index()
         test: Any = request.function  # pytest declares no type for it
-        for name in getattr(test, "needs", ()):
-            if not getattr(index.capabilities, name):
-                pytest.skip(f"the index does not declare {name}")
-        yield Finder(store, index)
-        self.runner.run(index.close())
+        try:
+            for name in getattr(test, "needs", ()):
+                if not getattr(index.capabilities, name):
+                    pytest.skip(f"the index does not declare {name}")
+            yield Finder(store, index)
+        finally:
+            self.runner.run(index.close())
+
+    @asynccontextmanager
+    async def finder_over(self, store: Store) -> AsyncGenerator[Finder, None]:
+        """A new index over a store, closed at the end of the block."""
+        index = self.make_index()
+        try:
+            yield Finder(store, index)
+        finally:
+            await index.close()
 
     @asynccontextmanager
     async def another_finder(self) -> AsyncGenerator[Finder, None]:
         """A second index over a second store, closed at the end of the block."""
-        async with self.another_store() as store:
-            finder = Finder(store, self.make_index())
+        async with self.another_store() as store, self.finder_over(store) as finder:
             yield finder
-            await finder.index.close()
 
 
 def needs(*capabilities: str) -> Callable[[T], T]:

@@ -277,8 +277,8 @@ class FoundVisibilityContract(KeptContract, IndexSuite):
     """Visibility and filters in what an index finds."""
 
     async def seen(self, store: Store, reader: Reader, where: Filter) -> set[UUID]:
-        finder = Finder(store, self.make_index())
-        answer = await finder.search(reader, request(WORD, where=where))
+        async with self.finder_over(store) as finder:
+            answer = await finder.search(reader, request(WORD, where=where))
         assert answer.visible == len(answer.ids)
         return set(answer.ids)
 
