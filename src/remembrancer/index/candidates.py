@@ -1,7 +1,9 @@
 """The index over a candidate source: for workspaces that do not fit into memory.
 
-A source chooses memories (`ports.candidate_source`). These, and the turns around them, are read from the records into a
-small `WorkspaceIndex`, which checks visibility and filter and computes every score, as it does for a whole workspace.
+A source chooses memories (`ports.candidate_source`). Their words, and those of the turns around the best of them, are
+read from the records into a small `WorkspaceIndex`, which ranks them by BM25 and by context. Only the memories that can
+be returned are then read whole, into a second one, which checks visibility and filter and computes every score, as it
+does for a whole workspace.
 What depends on all memories (idf, mean length, numbers of memories) is counted in a sample of the workspace that is
 held in memory: exactly if the workspace has at most `SAMPLED` memories, otherwise as an estimate.
 """
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from remembrancer.ports.changes import ChangedMemory
+    from remembrancer.ports.changes import ChangedMemory, CueWords
     from remembrancer.ports.store import Store
 
 T = TypeVar("T")
@@ -43,11 +45,11 @@ FEW: Final = 2_048
 """If a sample says that at most about this many memories may be found, all of them are read."""
 LEAST: Final = 64
 """A source is asked for at least this many memories."""
-SURPLUS: Final = 2
+SURPLUS: Final = 4
 """Terms are looked up for this many times the depth of a search, because they are ordered otherwise than by BM25."""
-SEEDS: Final = 64
-"""The turns around this many lexical candidates, the best, are candidates too."""
-MOST_HOLDING: Final = 20_000
+SEEDS: Final = 80
+"""The turns around this many memories, the best of each search, are read."""
+MOST_HOLDING: Final = 6_000
 """Terms are looked up in the records from the rarest on, as long as about this many cues have any of them."""
 NAME: Final = "index"
 """The name in `Candidates.degraded`."""
@@ -74,7 +76,8 @@ class CandidateIndex:
     """See `Index`. Answers as the resident index does, if the source misses no candidate and the sample is the whole
     workspace.
 
-    The best BM25 of a session is the best of its turns that were read: the candidates and the turns around them.
+    The best BM25 of a session is the best of its turns that were read: those whose terms were looked up, the candidates
+    and the turns around the best `SEEDS` of each search.
     """
 
     def __init__(self, source: CandidateSource, *, sampled: int = SAMPLED, few: int = FEW) -> None:
@@ -156,8 +159,11 @@ class CandidateSearch:
             visible=known.memories,
         )
         self._read: dict[UUID, ChangedMemory] = {}
-        """The memories read so far; those in `_whole` with their vectors."""
-        self._whole: set[UUID] = set()
+        """The memories that can be returned."""
+        self._passages: dict[int, CueWords] = {}
+        """By ref, the cues read for their words and turns."""
+        self._surrounded: set[UUID] = set()
+        """The memories around whose turns has been read."""
         self._degraded: dict[str, str] = {}
 
     def look_up(self) -> None:
@@ -165,14 +171,12 @@ class CandidateSearch:
         request = self._request
         if self._every:
             self._bring(self._every)
+            self._bring_around(self._every)
             return
         behind = self._asked(lambda: self._source.catch_up(self._feed, self._scope, request.model))
         if behind:
             self._degraded[NAME] = behind
-        ids = list(self._by_words()) if request.lexical is not None else []
-        if request.context_features:
-            # A turn without a term of the question can be a candidate because of the turns around it.
-            ids += self._feed.around(self._scope, ids[:SEEDS])
+        ids = list(self._ranked(self._by_words()))
         if request.any_at:
             ids += self._feed.newest(self._reader, request.where, spans=request.any_at, limit=request.depth)
         self._bring(ids)
@@ -184,12 +188,15 @@ class CandidateSearch:
         if vector is not None and model is not None and not self._every:
             # The order of a source of vectors is nearly that of their cosines: no surplus is needed.
             wanted = replace(self._wanted, limit=max(LEAST, request.depth))
-            self._bring(self._asked(lambda: self._source.dense(self._feed, wanted, model, vector)) or ())
+            closest = self._asked(lambda: self._source.dense(self._feed, wanted, model, vector)) or ()
+            self._bring(closest)
+            self._bring_around(closest[:SEEDS])
         index = WorkspaceIndex(self._scope, model)
         with readable():
+            index.add_context(list(self._passages.values()), but=self._read)
             index.add(self._read.values())
         known = None if self._every else self._known
-        looked_up = index.look_up(self._feed, self._reader, request, known=known, among=self._whole)
+        looked_up = index.look_up(self._feed, self._reader, request, known=known)
         found = index.search(request, looked_up, vector)
         return found if not self._degraded else replace(found, degraded=self._degraded)
 
@@ -214,16 +221,59 @@ class CandidateSearch:
             self._degraded[NAME] = str(error)
             return None
 
+    def _ranked(self, ids: Sequence[UUID]) -> Iterable[UUID]:
+        """The best of these memories by BM25, and the best of them and the turns around them by context."""
+        query, depth = self._request.lexical, self._request.depth
+        if query is None or query.phrase or not ids:
+            return ids
+        self._keep(self._feed.passages(self._reader, self._request.where, ids))
+        self._bring_around(ids[:SEEDS])
+        passages = list(self._passages.values())
+        index = WorkspaceIndex(self._scope, None)
+        with readable():
+            index.add_context(passages)
+        bm25, together = index.context_scores(query, self._known)
+        by_words = _best(passages, bm25, depth)
+        if not self._needs_context:
+            return by_words
+        # A turn without a term of the question can be a candidate because of the turns around it.
+        by_context = _best(passages, together, depth)
+        self._bring_around([*by_words[:SEEDS], *by_context[: 2 * SEEDS]])
+        return *by_words, *by_context
+
+    @property
+    def _needs_context(self) -> bool:
+        query = self._request.lexical
+        return self._request.context_features and query is not None and not query.phrase
+
     def _bring(self, ids: Iterable[UUID]) -> None:
-        """Read these memories as candidates, and the memories of the turns around theirs as context."""
-        new = [one for one in dict.fromkeys(ids) if one not in self._whole]
-        if not new:
-            return
-        self._whole.update(new)
-        self._read.update((one.id, one) for one in self._feed.changed(self._scope, new, model=self._request.model))
-        if self._request.context_features:
-            context = [one for one in self._feed.around(self._scope, new) if one not in self._read]
-            self._read.update((one.id, one) for one in self._feed.changed(self._scope, context, model=None))
+        """Read these memories as candidates."""
+        new = [one for one in dict.fromkeys(ids) if one not in self._read]
+        if new:
+            self._read.update((one.id, one) for one in self._feed.changed(self._scope, new, model=self._request.model))
+
+    def _bring_around(self, ids: Iterable[UUID]) -> None:
+        """Read the turns around those of these memories, if the search looks at them."""
+        new = [one for one in dict.fromkeys(ids) if one not in self._surrounded]
+        if new and self._needs_context:
+            self._surrounded.update(new)
+            self._keep(self._feed.around(self._reader, self._request.where, new))
+
+    def _keep(self, passages: Iterable[CueWords]) -> None:
+        for one in passages:
+            known = self._passages.get(one.ref)
+            if known is None or known.read_to < one.read_to:
+                self._passages[one.ref] = one
+
+
+def _best(passages: Sequence[CueWords], scores: NDArray[np.float32], depth: int) -> list[UUID]:
+    """The memories of the passages with the greatest scores above 0; equal ones newest first, then by id."""
+    above = [
+        (-score, -one.occurred_to, one.memory)
+        for one, score in zip(passages, scores.tolist(), strict=True)
+        if score > 0
+    ]
+    return list(dict.fromkeys(memory for _, _, memory in sorted(above)))[:depth]
 
 
 def telling(holding: Mapping[str, int], cues: int) -> dict[str, float]:

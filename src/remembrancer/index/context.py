@@ -85,6 +85,12 @@ class CueContext:
         self._role.extend(np.array(roles, dtype=np.int8))
         self._flags.extend(np.array(flags, dtype=np.int32))
 
+    def set_read_to(self, read_to: NDArray[np.int64]) -> None:
+        """Say that turns may be missing. `read_to`, of the first cues: the `seq` to which the turns after it are
+        here.
+        """
+        self._turns.read_to = read_to
+
     def bury(self, cues: NDArray[np.integer]) -> None:
         """Remove these cues from their turns: they are no longer in use."""
         self._turns.bury(cues)
@@ -174,6 +180,8 @@ class Turns:
         self._last: dict[int, tuple[int, int, int]] = {}
         """For each stream in `_turns_of`, its last turn with the turn's `seq` and time."""
         self._unlinked: set[int] = set()
+        self.read_to: NDArray[np.int64] | None = None
+        """See `CueContext.set_read_to`; None: all turns are here."""
 
     @classmethod
     def restored(cls, arrays: Mapping[str, GrowingArray[Any]], streams: Sequence[Sequence[str | None]]) -> Self:
@@ -223,16 +231,29 @@ class Turns:
 
     def link(self) -> None:
         """Link the turns of all streams that changed. Call it before `neighbour_coverage`."""
-        for stream in self._unlinked:
-            turns = np.flatnonzero((self._stream.values == stream) & (self._cues_in_use.values > 0))
-            turns = turns[np.argsort(self._seq.values[turns])].astype(np.int32)
-            around = self._around.values
-            around[turns] = _NO_TURN
-            near = np.abs(np.diff(self._at.values[turns])) <= _GAP
-            around[turns[1:][near], 0] = turns[:-1][near]
-            around[turns[:-1][near], 1] = turns[1:][near]
-            self._reach_farther(turns)
-            self._find_last(stream, turns)
+        if self.read_to is not None:
+            self._unlinked.update(self._streams.values())
+        if not self._unlinked:
+            return
+        unlinked = np.zeros(len(self._in_session), dtype=np.bool_)
+        unlinked[list(self._unlinked)] = True
+        streams, seqs = self._stream.values, self._seq.values
+        turns = np.flatnonzero(unlinked[streams] & (self._cues_in_use.values > 0))
+        turns = turns[np.lexsort((seqs[turns], streams[turns]))]
+        around = self._around.values
+        around[turns] = _NO_TURN
+        near = (np.abs(np.diff(self._at.values[turns])) <= _GAP) & (np.diff(streams[turns]) == 0)
+        if self.read_to is not None:
+            ends, those = seqs + 1, self._of_cue.values[: len(self.read_to)]
+            np.maximum.at(ends, those[those != _NO_TURN], self.read_to[those != _NO_TURN])
+            near &= seqs[turns[1:]] <= ends[turns[:-1]]
+        around[turns[1:][near], 0] = turns[:-1][near]
+        around[turns[:-1][near], 1] = turns[1:][near]
+        self._reach_farther(turns)
+        if self.read_to is None:
+            stops = np.searchsorted(streams[turns], np.arange(len(unlinked)), side="right")
+            for stream in self._unlinked:
+                self._find_last(stream, turns[: stops[stream]][stops[stream - 1] if stream else 0 :])
         self._unlinked.clear()
 
     def neighbour_coverage(

@@ -20,7 +20,7 @@ from remembrancer.index.lookup import UNKNOWN, CueLookup, SlotLookup
 from remembrancer.index.order import best, distinct, ordered
 from remembrancer.index.postings import Counts, LexicalScores, Postings
 from remembrancer.index.vectors import TokenEmbeddingCache, VectorTable
-from remembrancer.ports.changes import ChangedCue, ChangedMemory, ChangeFeed, WorkspaceState, term_hash
+from remembrancer.ports.changes import ChangedCue, ChangedMemory, ChangeFeed, CueWords, WorkspaceState, term_hash
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass
 
@@ -105,6 +105,8 @@ class WorkspaceIndex:
         """For each slot, its first cue; the cues of a slot have consecutive numbers, by ordinal."""
         self._memory_of_cue = GrowingArray[np.int32](np.int32)
         self._ref_of_cue = GrowingArray[np.int64](np.int64)
+        self._kept_context: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        """The cues added by `add_context` whose words count."""
         self._last_kept: tuple[Reader, Filter, int, NDArray[np.bool_]] | None = None
 
     def __len__(self) -> int:
@@ -208,6 +210,40 @@ class WorkspaceIndex:
         while self._append(islice(fresh, LOAD_BATCH)):
             pass
 
+    def add_context(self, passages: Sequence[CueWords], but: Collection[UUID] = ()) -> None:
+        """Add cues that no search returns, before any memory. Their words count for the turns around them and for
+        their sessions, if they are kept, and not of a memory in `but`, which will be added itself.
+
+        Turns are then neighbours only if they follow each other directly or have been read together.
+        """
+        if not passages:
+            return
+        memories, _, kept, read_to, refs, terms, lengths, turns = zip(*passages, strict=True)
+        self._columns.append([_CONTEXT_MEMORY])
+        self._columns.bury(0)
+        self._first_cue.extend(np.zeros(1, dtype=np.int64))
+        self._memory_of_cue.extend(np.zeros(len(passages), dtype=np.int32))
+        self._ref_of_cue.extend(np.array(refs, dtype=np.int64))
+        self._context.extend(turns, [0] * len(passages))
+        self._postings.extend(terms, lengths)
+        self._context.set_read_to(np.array(read_to, dtype=np.int64))
+        self._kept_context = np.flatnonzero(
+            [one and memory not in but for memory, one in zip(memories, kept, strict=True)]
+        )
+
+    def context_scores(self, query: LexicalQuery, known: Counts) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The scores of the lexical and of the context search of what `add_context` added, each of shape (cues,).
+
+        Both are 0 for a cue that is not kept. `known`: as in `look_up`.
+        """
+        kept = np.zeros(len(self._memory_of_cue), dtype=np.bool_)
+        kept[self._kept_context] = True
+        lexical = self._postings.score([term_hash(term) for term in query.terms], kept, known)
+        if not sum(lexical.idf):
+            return lexical.bm25, lexical.coverage
+        coverage = self._context.neighbour_coverage(lexical, self._postings.lengths)
+        return lexical.bm25, (lexical.coverage + coverage) * kept
+
     def counts(self, reader: Reader, request: SearchRequest) -> Counts:
         """The counts of what the reader may see and the filter keeps; of a sample, those of the whole are estimated."""
         kept = self._kept(reader, request.where)
@@ -230,21 +266,17 @@ class WorkspaceIndex:
         request: SearchRequest,
         *,
         known: Counts | None = None,
-        among: Collection[UUID] | None = None,
     ) -> LookedUp:
         """Do everything in a search that needs no question vector. The feed is read only for phrase queries.
 
-        `known`: the counts of the whole collection, if only a part of it is here. `among`: the memories that may be
-        returned; None: all. The others are context.
+        `known`: the counts of the whole collection, if only a part of it is here.
         """
         kept = self._kept(reader, request.where)
         visible = int(np.count_nonzero(kept))
         cue_kept = self._cues_kept(kept, visible)
+        if cue_kept is not None:
+            cue_kept[self._kept_context] = True
         lexical = self._lexical(feed, request.lexical, cue_kept, known)
-        if among is not None:
-            returned = np.zeros(len(kept), dtype=np.bool_)
-            returned[[slot for one in among if (slot := self._slots.get(one)) is not None]] = True
-            kept = kept & returned
         scores = None if lexical is None else self._best_per_slot(lexical.bm25)
         coverage, together = None, None
         if request.context_features and lexical is not None and lexical.idf:
@@ -522,6 +554,10 @@ class WorkspaceIndex:
         if kept is not None:
             waiting &= kept
         return len(distinct(self._memory_of_cue.values[waiting])) if waiting.any() else 0
+
+
+_CONTEXT_MEMORY: Final = ChangedMemory._make((UUID(int=0), 0, *[""] * 8, *[0] * 8, *[0.0] * 4, *[0] * 4, (), {}, ()))
+"""The memory that stands for those of all context, which is never returned."""
 
 
 def _whole(rows: NDArray[Any]) -> GrowingArray[Any]:

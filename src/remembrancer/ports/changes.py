@@ -87,6 +87,24 @@ class ChangedCue(NamedTuple):
     turn: CueTurn | None
 
 
+class CueWords(NamedTuple):
+    """The part of a cue that ranks it, and that counts its words for the turns around it. Fields as in
+    `ChangedMemory` and `ChangedCue`.
+
+    `is_kept`: whether the reader may see its memory and the filter keeps it. `read_to`: the `seq` up to which the turns
+    that follow in its stream have been read with it; 0: none.
+    """
+
+    memory: UUID
+    occurred_to: int
+    is_kept: bool
+    read_to: int
+    ref: int
+    terms: bytes
+    length: int
+    turn: CueTurn | None
+
+
 class ChangedMemory(NamedTuple):
     """A memory as an index reads it, with all its cues by ordinal. Times in microseconds since 1970 UTC, 0 for never.
 
@@ -184,9 +202,13 @@ class ChangeFeed(Protocol):
         """The memories that have any of these cues, in any order; cues that no memory has any more are left out."""
         ...
 
-    def around(self, scope: Scope, ids: Sequence[UUID]) -> Sequence[UUID]:
-        """These memories that have turns, and all others with a turn up to `AROUND` turns away in the same stream, in
-        any order, whatever their visibility. A turn is an event that is a cue of any memory.
+    def passages(self, reader: Reader, where: Filter, ids: Sequence[UUID]) -> Sequence[CueWords]:
+        """The cues of these memories, in any order, whatever their visibility."""
+        ...
+
+    def around(self, reader: Reader, where: Filter, ids: Sequence[UUID]) -> Sequence[CueWords]:
+        """The turns of these memories, and those up to `AROUND` turns away in the same stream, in any order, whatever
+        their visibility. A turn is an event that is a cue of any memory.
         """
         ...
 
@@ -209,6 +231,7 @@ class ChangeFeed(Protocol):
         """Memories that the reader may see and the filter keeps and that have a cue with any of these terms.
 
         In descending order of the greatest sum of weights (at least 0) of the terms of a cue; equal ones newest first.
+        `limit`: the number of cues they are chosen by.
         """
         ...
 

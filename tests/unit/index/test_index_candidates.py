@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.instants import micros
+from remembrancer.domain.query import LexicalQuery
 from remembrancer.domain.scope import Visibility
 from remembrancer.index.candidates import MOST_HOLDING, CandidateIndex, telling
+from remembrancer.index.postings import Counts
 from remembrancer.index.resident import ResidentIndex
+from remembrancer.index.workspace import WorkspaceIndex
+from remembrancer.ports.changes import CueTurn, CueWords, packed_terms
 from remembrancer.testing.contract.base import EVERYTHING, remember
 from remembrancer.testing.contract.finding import VectoredRequest, assert_same_answer, request
 from remembrancer.testing.contract.neighbours import BEN, MINUTE
-from remembrancer.testing.doubles import NOW, READER, a_memory
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory
 from remembrancer.testing.simple_source import SimpleSource
 
 
@@ -93,3 +99,31 @@ def test_a_rare_term_is_looked_up_before_frequent_ones() -> None:
 
 def test_a_frequent_term_alone_is_looked_up() -> None:
     assert list(telling({"lunch": 2 * MOST_HOLDING}, 3 * MOST_HOLDING)) == ["lunch"]
+
+
+@pytest.mark.parametrize(("second", "read_to", "coverage"), [(2, 0, 1), (9, 0, 0), (9, 9, 1), (9, 8, 0)])
+def test_turns_are_neighbours_only_if_all_between_them_were_read(second: int, read_to: int, coverage: int) -> None:
+    at = micros(NOW)
+    said = [
+        CueWords(
+            UUID(int=place), at, True, read_to, place, packed_terms([term]), 1, CueTurn(SCOPE, seq, at, "user", "")
+        )
+        for place, (term, seq) in enumerate((("kestrel", 1), ("owl", second)))
+    ]
+    index = WorkspaceIndex(SCOPE, None)
+    index.add_context(said)
+    _, together = index.context_scores(LexicalQuery(terms=("kestrel",)), Counts(2, 2, (1,)))
+    assert together.tolist() == [1, coverage]
+
+
+def test_words_that_a_reader_may_not_see_count_for_no_turn_around_them() -> None:
+    at = micros(NOW)
+    said = [
+        CueWords(UUID(int=place), at, is_kept, 9, place, packed_terms([term]), 1, CueTurn(SCOPE, place, at, "user", ""))
+        for place, (term, is_kept) in enumerate((("kestrel", False), ("owl", True)))
+    ]
+    index = WorkspaceIndex(SCOPE, None)
+    index.add_context(said)
+    bm25, together = index.context_scores(LexicalQuery(terms=("kestrel",)), Counts(2, 2, (1,)))
+    assert not bm25.any()
+    assert not together.any()

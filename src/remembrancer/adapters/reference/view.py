@@ -23,9 +23,11 @@ from remembrancer.domain.selection import OF_STATE, excluded_by
 from remembrancer.domain.strength import Exposure
 from remembrancer.ports.changes import (
     AROUND,
+    NEVER,
     ChangedCue,
     ChangedMemory,
     CueTurn,
+    CueWords,
     WorkspaceState,
     current_span,
     packed_terms,
@@ -80,8 +82,12 @@ class ReferenceView:
         used = self.rows(scope).cues_in_use()
         return list({used[ref].cue.memory_id for ref in refs if ref in used})
 
-    def around(self, scope: Scope, ids: Sequence[UUID]) -> list[UUID]:
-        rows = self.rows(scope)
+    def passages(self, reader: Reader, where: Filter, ids: Sequence[UUID]) -> list[CueWords]:
+        cues = self.rows(reader.scope).cues_by_memory()
+        return self._passages(reader, where, [one for memory_id in ids for one in cues.get(memory_id, ())], {})
+
+    def around(self, reader: Reader, where: Filter, ids: Sequence[UUID]) -> list[CueWords]:
+        rows = self.rows(reader.scope)
         saying: dict[UUID, set[UUID]] = {}
         for indexed in rows.cues_in_use().values():
             if indexed.cue.event_id is not None:
@@ -89,13 +95,15 @@ class ReferenceView:
         streams: dict[Scope, list[UUID]] = {}
         for event in sorted((rows.events[turn] for turn in saying), key=lambda event: event.seq):
             streams.setdefault(event.scope, []).append(event.id)
-        found: set[UUID] = set()
+        found: dict[UUID, int] = {}
+        used = rows.cues_in_use().items()
         for turns in streams.values():
             for place, turn in enumerate(turns):
                 if saying[turn].intersection(ids):
                     near = turns[max(place - AROUND, 0) : place + AROUND + 1]
-                    found.update(*(saying[one] for one in near))
-        return list(found)
+                    last = NEVER if place + AROUND >= len(turns) else rows.events[near[-1]].seq
+                    found |= {one: max(last, found.get(one, 0)) for one in near}
+        return self._passages(reader, where, [(ref, one) for ref, one in used if one.cue.event_id in found], found)
 
     def newest(
         self,
@@ -225,6 +233,25 @@ class ReferenceView:
                 if (ref, model) in rows.vectors:
                     first.setdefault(memory_id, rows.vectors[ref, model].vector)
         return first
+
+    def _passages(
+        self, reader: Reader, where: Filter, cues: Sequence[tuple[int, IndexedCue]], read_to: Mapping[UUID, int]
+    ) -> list[CueWords]:
+        rows, kept = self.rows(reader.scope), {memory.id for memory in self._kept(reader, where)}
+        read = [(indexed.cue, _changed_cue(rows, ref, indexed, None)) for ref, indexed in cues]
+        return [
+            CueWords(
+                one.memory_id,
+                micros(rows.memories[one.memory_id].occurred_to),
+                one.memory_id in kept,
+                0 if one.event_id is None else read_to.get(one.event_id, 0),
+                cue.ref,
+                cue.terms,
+                cue.length,
+                cue.turn,
+            )
+            for one, cue in read
+        ]
 
     def _kept(self, reader: Reader, where: Filter) -> list[Memory]:
         seen = self.rows(reader.scope).visible_memories(reader)

@@ -8,12 +8,13 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
+from remembrancer.adapters.relational.columns import as_written, scope_of
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.past import Then
 from remembrancer.domain.instants import micros
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.ports.changes import AROUND, NEVER
+from remembrancer.ports.changes import AROUND, NEVER, CueTurn, CueWords
 
 SHARES: Final = 65_536
 _SPREAD: Final = 40_503
@@ -42,8 +43,19 @@ def memories_of(connection: Connection, scope: Scope, refs: Sequence[int], then:
     )
 
 
-def around(connection: Connection, scope: Scope, ids: Sequence[UUID], then: Then) -> list[UUID]:
+def passages(connection: Connection, reader: Reader, where: Filter, ids: Sequence[UUID], then: Then) -> list[CueWords]:
+    kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    return _passages(
+        connection,
+        f"SELECT {_passage(kept)}, 0 FROM {then.memories()} JOIN cues c ON c.memory = m.n AND {then.cues}"
+        f" LEFT JOIN events e ON e.n = c.event WHERE m.workspace = ? AND {connection.dialect.in_ids('m.id')}",
+        (*kept.bindings, reader.scope.workspace, connection.dialect.ids(ids)),
+    )
+
+
+def around(connection: Connection, reader: Reader, where: Filter, ids: Sequence[UUID], then: Then) -> list[CueWords]:
     dialect = connection.dialect
+    kept = kept_by(dialect, where, seen_by(reader, "m", visibility=True))
     held = f"{then.memories()} ON m.n = c.memory AND {then.cues}"
     in_use = f"cues c WHERE {then.cues}" if then.at is None else f"cues c JOIN {held} WHERE TRUE"
     columns = ", ".join(f"e.{part}" for part in _STREAM)
@@ -58,16 +70,18 @@ def around(connection: Connection, scope: Scope, ids: Sequence[UUID], then: Then
         )
 
     # Materialised, or PostgreSQL would look for the places anew for each turn of the stream.
-    return _ids(
+    return _passages(
         connection,
         f"WITH said AS MATERIALIZED (SELECT DISTINCT {columns}, e.seq"
         f" FROM {then.memories()} JOIN cues c ON c.memory = m.n AND {then.cues} JOIN events e ON e.n = c.event"
         f" WHERE m.workspace = ? AND {dialect.in_ids('m.id')}),"
         f" places AS MATERIALIZED (SELECT t.*, coalesce({last('<', 'DESC')}, 0) AS low,"
-        f" coalesce({last('>', 'ASC')}, {NEVER}) AS high FROM said t)"
-        f" SELECT DISTINCT m.id FROM places t JOIN events o ON {same['o']} AND o.seq BETWEEN t.low AND t.high"
-        f" JOIN cues c ON c.event = o.n JOIN {held}",
-        (scope.workspace, dialect.ids(ids)),
+        f" coalesce({last('>', 'ASC')}, {NEVER}) AS high FROM said t),"
+        f" near AS MATERIALIZED (SELECT o.n, max(t.high) AS read_to FROM places t"
+        f" JOIN events o ON {same['o']} AND o.seq BETWEEN t.low AND t.high GROUP BY o.n)"
+        f" SELECT {_passage(kept)}, near.read_to FROM near"
+        f" JOIN events e ON e.n = near.n JOIN cues c ON c.event = e.n JOIN {held}",
+        (reader.scope.workspace, dialect.ids(ids), *kept.bindings),
     )
 
 
@@ -104,14 +118,43 @@ def with_terms(
     conditions = kept_by(dialect, where, seen_by(reader, "m", visibility=True))
     having = f"SELECT f.n, CAST(? AS REAL) AS weight FROM {dialect.matches('cues')} f"
     words = [(weight, dialect.all_of((frozenset({term}),))) for term, weight in weights.items()]
-    return _ids(
+    found = _ids(
         connection,
         f"SELECT m.id FROM (SELECT n, sum(weight) AS score FROM ({' UNION ALL '.join([having] * len(words))}) x"
         f" GROUP BY n) w JOIN cues c ON c.n = w.n JOIN {then.memories()} ON m.n = c.memory AND {then.cues}"
-        f" WHERE {conditions.sql}"
-        " GROUP BY m.id, m.occurred_to ORDER BY max(w.score) DESC, m.occurred_to DESC, m.id LIMIT ?",
+        # Grouped by memory, SQLite would read every memory of the workspace.
+        f" WHERE {conditions.sql} ORDER BY w.score DESC, m.occurred_to DESC, m.id LIMIT ?",
         (*(binding for pair in words for binding in pair), *conditions.bindings, limit),
     )
+    return list(dict.fromkeys(found))
+
+
+def _passage(kept: Where) -> str:
+    """The columns of `_passages` but the last, `read_to`: of the memory `m`, its cue `c` and the event `e`."""
+    stream = ", ".join(f"e.{part}" for part in _STREAM)
+    return (
+        f"m.id, m.occurred_to, CASE WHEN {kept.sql} THEN 1 ELSE 0 END, c.n, c.terms, c.length, {stream},"
+        " e.seq, e.occurred_at, e.role, coalesce(e.actor, '')"
+    )
+
+
+def _passages(connection: Connection, statement: str, bindings: Sequence[Binding]) -> list[CueWords]:
+    with as_written():
+        return [
+            CueWords(
+                UUID(bytes=identifier),
+                occurred_to,
+                bool(is_kept),
+                read_to,
+                ref,
+                terms,
+                length,
+                None if stream[0] is None else CueTurn(scope_of(*stream[:5]), *stream[5:]),
+            )
+            for identifier, occurred_to, is_kept, ref, terms, length, *stream, read_to in connection.execute(
+                statement, bindings
+            )
+        ]
 
 
 def _ids(connection: Connection, statement: str, bindings: Sequence[Binding]) -> list[UUID]:

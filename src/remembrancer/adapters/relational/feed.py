@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.query import Filter
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.scope import Reader, Scope
+    from remembrancer.ports.changes import CueWords
     from remembrancer.ports.journal import EventFilter, FoundEvent
 
 _FLOAT32: Final = np.dtype("<f4")
@@ -115,8 +116,11 @@ class RelationalView:
     def memories_of(self, scope: Scope, refs: Sequence[int]) -> list[UUID]:
         return relational.candidates.memories_of(self.within(scope), scope, refs, self.then)
 
-    def around(self, scope: Scope, ids: Sequence[UUID]) -> list[UUID]:
-        return relational.candidates.around(self.within(scope), scope, ids, self.then)
+    def passages(self, reader: Reader, where: Filter, ids: Sequence[UUID]) -> list[CueWords]:
+        return relational.candidates.passages(self.within(reader.scope), reader, where, ids, self.then)
+
+    def around(self, reader: Reader, where: Filter, ids: Sequence[UUID]) -> list[CueWords]:
+        return relational.candidates.around(self.within(reader.scope), reader, where, ids, self.then)
 
     def newest(
         self,

@@ -13,7 +13,7 @@ import pytest
 from remembrancer.domain.memory import MemoryWrite, Status
 from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.language.lexical import stem
-from remembrancer.ports.changes import AROUND, ChangedMemory, ReadView
+from remembrancer.ports.changes import AROUND, NEVER, ChangedMemory, ReadView, packed_terms
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, give_vectors, remember
@@ -78,9 +78,10 @@ class CandidateReadsContract(StoreSuite):
         await store.append(ELSEWHERE["session"], [Entry(event, memory_of(event)) for event in other])
         note = a_memory("note")
         await remember(store, note)
-        found = await store.read(lambda view: view.around(SCOPE, [memory_of(said[4]).memory.id, note.id]))
+        ids = [memory_of(said[4]).memory.id, note.id]
+        found = await store.read(lambda view: view.around(READER, EVERYTHING, ids))
         assert AROUND == 2
-        assert sorted(await texts(store, found)) == ["b", "c", "e", "f", "g"]
+        assert sorted(await texts(store, {one.memory for one in found})) == ["b", "c", "e", "f", "g"]
 
     async def test_all_turns_of_a_memory_have_turns_around(self, store: Store) -> None:
         said = turns(*"abcdefghij")
@@ -88,8 +89,28 @@ class CandidateReadsContract(StoreSuite):
         whole = a_memory("whole")
         cues = tuple(turn_cue(whole.id, place, said[at]) for place, at in enumerate((0, 9)))
         await store.insert(SCOPE, MemoryWrite(whole, cues))
-        found = await store.read(lambda view: view.around(SCOPE, [whole.id]))
-        assert sorted(await texts(store, found)) == ["a", "b", "c", "h", "i", "j", "whole"]
+        found = await store.read(lambda view: view.around(READER, EVERYTHING, [whole.id]))
+        assert sorted(await texts(store, {one.memory for one in found})) == ["a", "b", "c", "h", "i", "j", "whole"]
+
+    async def test_the_turns_around_tell_how_far_the_stream_was_read_with_them(self, store: Store) -> None:
+        said = turns(*"abcdefgh")
+        await store.append(SCOPE, [Entry(event, None if event.text == "d" else memory_of(event)) for event in said])
+        centre = memory_of(said[2]).memory.id
+        found = await store.read(lambda view: view.around(READER, EVERYTHING, [centre]))
+        assert {one.read_to for one in found} == {6}
+        last = memory_of(said[7]).memory.id
+        found = await store.read(lambda view: view.around(READER, EVERYTHING, [last]))
+        assert {one.read_to for one in found} == {NEVER}
+
+    async def test_passages_tell_whether_the_reader_may_see_their_memory(self, store: Store) -> None:
+        await remember(store, a_memory("kestrel"), HIDDEN)
+        ids = [a_memory("kestrel").id, HIDDEN.id]
+        found = await store.read(lambda view: view.passages(BEN, EVERYTHING, ids))
+        assert {one.memory: one.is_kept for one in found} == {ids[0]: True, ids[1]: False}
+        assert {one.terms for one in found} == {
+            packed_terms([stem("kestrel")]),
+            packed_terms([stem("kestrel"), stem("hidden")]),
+        }
 
     async def test_the_newest_of_some_times_or_with_a_phrase_come_first(self, store: Store) -> None:
         for place, text in enumerate(("be to", "to be", "not to be", "to be or not")):

@@ -29,7 +29,7 @@ from remembrancer.domain.scope import Level, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.ports.changes import ChangeFeed, ReadView
+from remembrancer.ports.changes import ChangeFeed, CueWords, ReadView
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry, EventFilter
@@ -137,6 +137,11 @@ def _told(view: ReadView) -> object:
 def _told_vectors(view: ReadView) -> object:
     cues = [(one.id, cue.vector) for one in view.changes(SCOPE, after=0, model=MODEL) for cue in one.cues]
     return sorted((one, None if vector is None else vector.tolist()) for one, vector in cues)
+
+
+def _words(passages: Sequence[CueWords]) -> object:
+    """Passages without cue numbers."""
+    return sorted((one.memory, one.is_kept, one.read_to, one.terms) for one in passages)
 
 
 def _told_since(view: ReadView) -> object:
@@ -262,7 +267,8 @@ READS: Final[dict[str, Observe]] = {
         lambda view: sorted(one.id for one in view.changed(SCOPE, ALL_IDS, model=MODEL))
     ),
     "memories_of": lambda store: store.read(lambda view: set(view.memories_of(SCOPE, range(1, 1_000)))),
-    "around": lambda store: store.read(lambda view: set(view.around(SCOPE, ALL_IDS))),
+    "around": lambda store: store.read(lambda view: _words(view.around(READER, EVERYTHING, ALL_IDS))),
+    "passages": lambda store: store.read(lambda view: _words(view.passages(READER, EVERYTHING, ALL_IDS))),
     "newest": lambda store: store.read(lambda view: list(view.newest(READER, EVERYTHING, limit=99))),
     "with_terms": lambda store: store.read(
         lambda view: list(view.with_terms(READER, EVERYTHING, {"canari": 1.0, "deploi": 2.0}, limit=99))
