@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from filled_schema import FilledSchema
+from postgres_server import Schemas
 
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
@@ -22,7 +24,7 @@ from remembrancer.testing.contract.finding import Finder, request
 from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
-Read = Callable[[RelationalStore], Awaitable[object]]
+Read = Callable[[Any], Awaitable[object]]
 NEVER: Final = 2**62
 """A time that no calendar has."""
 
@@ -103,6 +105,19 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
 }
 
 
+ON_A_SERVER: Final = {
+    "a vector": r"UPDATE embeddings SET vector = '\x00'",
+    "the signs of words": "",
+    "a vector that an index reads": r"UPDATE embeddings SET vector = '\x00'",
+    "vectors of several lengths": r"UPDATE embeddings SET vector = '\x00000000' WHERE n % 2 = 1",
+    "terms that an index reads": "",
+    "a time that an index reads": "",
+    "the id of a memory that an index reads": "UPDATE memories SET id = int8send(n)",
+    "the place of a turn that an index reads": "",
+}
+"""The statements that PostgreSQL has in other words; none where the column's type refuses what could not be read."""
+
+
 @pytest.mark.parametrize("what", RUINED)
 def test_a_row_that_was_never_written_so_raises_our_error(tmp_path: Path, what: str) -> None:
     statement, read = RUINED[what]
@@ -115,6 +130,27 @@ def test_a_row_that_was_never_written_so_raises_our_error(tmp_path: Path, what: 
             ruining = connect(str(path))
             ruining.execute(statement)
             ruining.close()
+            with pytest.raises(StoreUnavailable, match="damaged"):
+                await read(store)
+        finally:
+            await store.close()
+
+    asyncio.run(attempt())
+
+
+@pytest.fixture(scope="module")
+def schema(server_of_postgres: Schemas) -> FilledSchema:
+    return FilledSchema.of(server_of_postgres)
+
+
+@pytest.mark.parametrize("what", [what for what in RUINED if ON_A_SERVER.get(what, "its own")])
+def test_a_row_on_a_server_that_was_never_written_so_raises_our_error(schema: FilledSchema, what: str) -> None:
+    statement, read = RUINED[what]
+
+    async def attempt() -> None:
+        store = schema.store()
+        try:
+            schema.schemas.execute(schema.address, ON_A_SERVER.get(what, statement))
             with pytest.raises(StoreUnavailable, match="damaged"):
                 await read(store)
         finally:

@@ -1,24 +1,33 @@
-"""The n-th statement fails, for each n until one run meets no failure: all of a write, or none of it."""
+"""The n-th statement fails, for each n until one run meets no failure: all of a write, or none of it.
+
+In a file each write is tried on copies. On a server each attempt follows the failed one before in the same store.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
+import re
 import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 from uuid import UUID
 
 import apsw
 import numpy as np
+import psycopg
 import pytest
+from filled_schema import FilledSchema
+from postgres_server import USER, Schemas
 from searched import SearchedStore
 
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.postgres import dialect as postgres_dialect
 from remembrancer.adapters.relational.sqlite import file as sqlite_file
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
@@ -137,8 +146,7 @@ async def _put_vectors(store: Store) -> object:
 
 async def _defer_vectors(store: Store) -> object:
     pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
-    await store.defer_vectors(SCOPE, MODEL, [cue.ref for cue in pending], error="no answer", now=NOW)
-    return await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+    return await store.defer_vectors(SCOPE, MODEL, [cue.ref for cue in pending], error="no answer", now=NOW)
 
 
 async def _adjust(store: Store) -> object:
@@ -374,3 +382,149 @@ async def _sound(path: Path) -> bool:
         return all(finding.ok for finding in await store.check(SCOPE, None))
     finally:
         await store.close()
+
+
+# ── on a server ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+OF_A_TRANSACTION: Final = (b"BEGIN", b"SELECT pg_advisory", b"SAVEPOINT", b"RELEASE", b"COMMIT")
+STEP: Final = 16
+"""A connection is lost at each of these statements, and at one in so many of the others."""
+REFUSED: Final = b"DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = 'disk_full'; END $$"
+"""The server fails, and with it the transaction, until the rollback to its savepoint."""
+
+
+class Messages:
+    """Fails the statement at `at`, counted from when it is armed. If the server is `lost`, the connection is closed
+    there, and none can be made until it is disarmed; otherwise the server refuses the statement.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._at = self._count = 0
+        self._lost = False
+        self._connected = postgres_dialect.connected
+        self._execute = psycopg.Cursor.execute
+        self.failed = b""
+        """The last statement that failed."""
+        for name in ("execute", "executemany", "copy"):
+            monkeypatch.setattr(psycopg.Cursor, name, self._watching(getattr(psycopg.Cursor, name)))
+        monkeypatch.setattr(postgres_dialect, "connected", self._connect)
+
+    def arm(self, at: int, *, lost: bool) -> None:
+        self._at, self._count, self._lost = at, 0, lost
+
+    def disarm(self) -> bool:
+        """Stop failing statements. Returns whether one failed."""
+        struck = 0 < self._at <= self._count
+        self._at = 0
+        return struck
+
+    def _watching(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(cursor: psycopg.Cursor[Any], statement: bytes, *args: Any, **kwargs: Any) -> Any:
+            if self._at and not (
+                cursor.connection.closed or statement.startswith(b"SET lock_timeout")
+            ):  # on connecting
+                self._count += 1
+                if self._count == self._at:
+                    self._strike(cursor, statement)
+            return call(cursor, statement, *args, **kwargs)
+
+        return watched
+
+    def _strike(self, cursor: psycopg.Cursor[Any], statement: bytes) -> None:
+        self.failed = statement
+        if self._lost:
+            cursor.connection.close()
+        else:
+            self._execute(cursor, REFUSED)
+
+    def _connect(self, url: str) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._lost and 0 < self._at <= self._count:
+            raise psycopg.OperationalError("injected")
+        return self._connected(url)
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> Messages:
+    """Watches every connection to a server."""
+    return Messages(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def schema(server_of_postgres: Schemas) -> FilledSchema:
+    return FilledSchema.of(server_of_postgres)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_write_that_fails_at_any_statement_on_a_server_leaves_nothing_and_can_be_tried_again(
+    schema: FilledSchema, messages: Messages, name: str
+) -> None:
+    """Each attempt is another try after the one before, since every table is as it was; it comes one statement further.
+    The server refuses each statement, which aborts the transaction until the rollback to the savepoint.
+    """
+    write, scope = WRITES[name], COPIED if name == "import" else SCOPE
+    after = asyncio.run(_untouched_on_a_server(schema, write, scope))
+
+    async def attempts() -> list[ExportRow]:
+        store = schema.store()
+        try:
+            for at in itertools.count(1):
+                if not await _failed(store, write, messages, at, lost=False):
+                    assert at > len(OF_A_TRANSACTION)
+                    assert all(finding.ok for finding in await store.check(SCOPE, None))
+                    return await _rows(store, scope)
+                assert schema.contents() == schema.filled, f"statement {at}"
+                if at % STEP == 0 or messages.failed.startswith(OF_A_TRANSACTION):
+                    assert await _failed(store, write, messages, at, lost=True)
+                    assert schema.contents() == schema.filled, f"connection lost at statement {at}"
+            raise AssertionError
+        finally:
+            await store.close()
+
+    assert asyncio.run(attempts()) == after
+
+
+async def _untouched_on_a_server(schema: FilledSchema, write: Write, scope: Scope) -> list[ExportRow]:
+    """The workspace's rows after a run without a fault."""
+    store = schema.store()
+    try:
+        await write(store)
+        return await _rows(store, scope)
+    finally:
+        await store.close()
+
+
+async def _failed(store: Store, write: Write, messages: Messages, at: int, *, lost: bool) -> bool:
+    messages.arm(at, lost=lost)
+    try:
+        await write(store)
+    except StoreUnavailable:
+        assert messages.disarm()
+        return True
+    messages.disarm()
+    return False
+
+
+def test_tables_whose_making_fails_at_any_statement_can_be_made_again(schema: FilledSchema, messages: Messages) -> None:
+    """Each attempt is another try after the one before."""
+    schema.schemas.execute(schema.address, f"CREATE SCHEMA made_again AUTHORIZATION {USER}")
+    address = re.sub("(?<=search_path%3D)[^&]*", "made_again", schema.address)
+    tries = ((at, lost) for at in itertools.count(1) for lost in (False, True))
+    assert next(at for at, lost in tries if not _fails_to_make(schema, address, messages, at, lost=lost)) > 6
+    store = schema.schemas.connections.open_store(address)
+    try:
+        assert all(finding.ok for finding in asyncio.run(store.check(SCOPE, None)))
+    finally:
+        asyncio.run(store.close())
+        schema.schemas.execute(schema.address, "DROP SCHEMA made_again CASCADE")
+
+
+def _fails_to_make(schema: FilledSchema, address: str, messages: Messages, at: int, *, lost: bool) -> bool:
+    messages.arm(at, lost=lost)
+    try:
+        store = schema.schemas.connections.open_store(address)
+    except StoreUnavailable:
+        assert messages.disarm()
+        return True
+    messages.disarm()
+    asyncio.run(store.close())
+    return False
