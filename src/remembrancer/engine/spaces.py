@@ -116,6 +116,7 @@ async def to_embed(ctx: Context, scope: Scope) -> ToEmbed:
     first = () if ctx.before is None or roles.get(ctx.before.model or "") in _NOT_MADE else (ctx.before,)
     if ctx.model not in roles:
         try:
+            await _prepare(ctx)
             await ctx.store.build_space(scope, ctx.model, at=ctx.clock())
         except Conflict as error:
             return ToEmbed(first, f"{error}: nothing is embedded with {ctx.model}; {HOW}")
@@ -186,6 +187,7 @@ async def change(ctx: Context, scope: Scope) -> None:
             f"the vectors of {ctx.model}, the embedder in use, answer already: set `embedder` to the new one, and"
             f" `embedder_before` to that of {ctx.model}"
         )
+    await _prepare(ctx)
     try:
         await ctx.store.build_space(scope, ctx.model, at=ctx.clock())
     except Conflict as error:
@@ -245,6 +247,8 @@ def of_another_model(ctx: Context, state: WorkspaceState) -> str:
 async def _answer_with(ctx: Context, scope: Scope, model: str, *, allow_missing: bool) -> Switched:
     before = _with_role(await _roles(ctx, scope), SpaceRole.ANSWERS)
     own = _of_model(ctx, model)
+    if own is not None:
+        await _prepare(own)
     tokens = own is not None and own.preset.encoding.token_embeddings and token_embedder(own.embedder) is not None
     missing = 0
     for _ in range(TRIES):
@@ -262,6 +266,15 @@ async def _answer_with(ctx: Context, scope: Scope, model: str, *, allow_missing:
         f"{missing:,} texts have no vector of {model} yet: `remembrancer embedder change` makes them,"
         " --allow-missing switches without them"
     )
+
+
+async def _prepare(ctx: Context) -> None:
+    """Make the index ready for the vectors of this context's model, if their dimension is known: at the latest, it is
+    when some have been made.
+    """
+    dim = None if ctx.embedder is None else ctx.embedder.dim
+    if ctx.model is not None and dim is not None:
+        await asyncio.to_thread(ctx.index.prepare, ctx.model, dim)
 
 
 async def _kept(ctx: Context, scope: Scope) -> str:

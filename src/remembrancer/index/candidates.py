@@ -118,6 +118,9 @@ class CandidateIndex:
     async def save(self, store: Store) -> None:
         """Does nothing: the source has what lasts."""
 
+    def prepare(self, model: str, dim: int) -> None:
+        self.source.prepare(model, dim)
+
     async def purge(self, store: Store, scope: Scope) -> str:
         source = separate_source(self)
         if source is None:

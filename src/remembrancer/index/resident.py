@@ -152,6 +152,9 @@ class ResidentIndex:
             finally:
                 written.partial.unlink(missing_ok=True)
 
+    def prepare(self, model: str, dim: int) -> None:
+        """Does nothing: vectors are loaded with the memories."""
+
     async def purge(self, store: Store, scope: Scope) -> str:
         if self._files is None:
             return ""

@@ -68,6 +68,10 @@ class SizedIndex:
         await self._small.save(store)
         await self._large.save(store)
 
+    def prepare(self, model: str, dim: int) -> None:
+        self._small.prepare(model, dim)
+        self._large.prepare(model, dim)
+
     async def purge(self, store: Store, scope: Scope) -> str:
         return "; ".join(filter(None, [await index.purge(store, scope) for index in (self._small, self._large)]))
 

@@ -72,6 +72,10 @@ class CandidateSource(Protocol):
         """
         ...
 
+    def prepare(self, model: str, dim: int) -> None:
+        """See `Index.prepare`."""
+        ...
+
     async def close(self) -> None:
         """Release memory and connections. Closing twice does nothing."""
         ...

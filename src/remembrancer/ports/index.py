@@ -153,6 +153,14 @@ class Index(Protocol):
         """
         ...
 
+    def prepare(self, model: str, dim: int) -> None:
+        """Make what large workspaces need to be searched by vectors of a model, whether there are any yet or not.
+
+        Called in a thread, when a change to a model begins and before its vectors answer. It may take minutes, and does
+        nothing if it has been done. Raises Unsupported, StoreUnavailable.
+        """
+        ...
+
     async def purge(self, store: Store, scope: Scope) -> str:
         """Delete what this index keeps on disk of the workspace's erased rows.
 

@@ -54,6 +54,9 @@ class SimpleSource:
         self._require_up()
         return None
 
+    def prepare(self, model: str, dim: int) -> None:
+        """Does nothing: every vector is compared."""
+
     async def close(self) -> None:
         """Does nothing: there is nothing to release."""
 

@@ -70,6 +70,9 @@ class TextbookIndex:
     async def save(self, store: Store) -> None:
         """Does nothing: it has no files."""
 
+    def prepare(self, model: str, dim: int) -> None:
+        """Does nothing: every search reads the records."""
+
     async def purge(self, store: Store, scope: Scope) -> str:
         return ""
 

@@ -112,6 +112,9 @@ class QdrantSource:
             return None
         return self._best(space, wanted, terms_query(query.terms, holding, wanted.visible), TERMS)
 
+    def prepare(self, model: str, dim: int) -> None:
+        """Does nothing: a collection is made when its first vectors are written."""
+
     async def close(self) -> None:
         self._transport.close()
 

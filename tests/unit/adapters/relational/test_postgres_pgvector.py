@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
@@ -25,10 +25,11 @@ from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.language.cues import analysed
 from remembrancer.ports.candidate_source import SourceUnavailable, Wanted
 from remembrancer.ports.changes import ReadView
+from remembrancer.ports.embedder import Embedded
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.testing.contract.base import EVERYTHING, MODEL
 from remembrancer.testing.contract.erasing import a_receipt
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
+from remembrancer.testing.doubles import NOW, READER, SCOPE, HashEmbedder, a_memory, a_vector, indexed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,6 +207,40 @@ def test_an_interrupted_build_is_begun_again(small: Server, admin: psycopg.Conne
         small.nearest(a_vector(1, 0, 0))
     small.store.candidate_source(MODEL, 3, install=True)
     assert small.nearest(a_vector(1, 0, 0)) == [a_memory("kestrel").id]
+
+
+class Unasked(HashEmbedder):
+    """An embedder whose dimension is not known before its first answer."""
+
+    has_answered = False
+
+    @property
+    def dim(self) -> int | None:  # type: ignore[override]
+        return super().dim if self.has_answered else None
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        self.has_answered = True
+        return await super().embed_documents(texts)
+
+
+def has_index(admin: psycopg.Connection, model: str, dim: int) -> bool:
+    found = admin.execute(
+        "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (index_name(model, dim),)
+    ).fetchone()
+    return found == (True,)
+
+
+def test_a_change_of_embedder_makes_the_index_of_the_new_model(url: str, admin: psycopg.Connection) -> None:
+    old = HashEmbedder(64)
+    with Remembrancer.open(url, embedder=old, index="pgvector") as rem:
+        rem.remember("kestrel")
+        rem.jobs.index_now()
+    new = Unasked(128)
+    with Remembrancer.open(url, embedder=new, embedder_before=old, index="pgvector") as rem:
+        assert not has_index(admin, new.model_id, 128)
+        rem.embedder.change()
+        rem.embedder.switch()
+        assert has_index(admin, new.model_id, 128)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ dimension. There is no copy to keep up to date, and an erased vector leaves the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -116,8 +116,16 @@ def require_extension(connection: Connection, name: str) -> Extension:
     return extension
 
 
-def source(connection: Connection, name: str, model: str | None, dim: int, *, install: bool) -> PgVectorSource | None:
-    """See `Backend.candidate_source`."""
+def source(
+    connection: Connection,
+    name: str,
+    model: str | None,
+    dim: int,
+    *,
+    install: bool,
+    later: Callable[[str, int], object],
+) -> PgVectorSource | None:
+    """See `Backend.candidate_source`. `later`: `PgVectorSource.prepare`."""
     extension = require_extension(connection, name) if install else Extension.of(connection)
     if extension is None or not extension.is_new_enough:
         return None
@@ -125,7 +133,7 @@ def source(connection: Connection, name: str, model: str | None, dim: int, *, in
         if not (install or _is_ready(connection, model, dim) or _bytes(connection) <= BUILT_AT_ONCE):
             return None
         prepare(connection, extension, model, dim)
-    return PgVectorSource(extension)
+    return PgVectorSource(extension, later)
 
 
 def check(connection: Connection) -> Finding:
@@ -193,9 +201,11 @@ def _literal(text: str) -> str:
 class PgVectorSource:
     """See `CandidateSource`. It reads through the connection of the question."""
 
-    def __init__(self, extension: Extension, *, exact: int = EXACT) -> None:
-        """`exact`: if about this many memories or fewer may be chosen from, all vectors are compared."""
-        self._extension = extension
+    def __init__(self, extension: Extension, prepare: Callable[[str, int], object], *, exact: int = EXACT) -> None:
+        """`prepare`: builds the index of a model and dimension, through another connection. `exact`: if about
+        this many memories or fewer may be chosen from, all vectors are compared.
+        """
+        self._extension, self._prepare = extension, prepare
         self.exact = exact
 
     def catch_up(self, feed: ChangeFeed, scope: Scope, model: str | None) -> str:
@@ -221,6 +231,9 @@ class PgVectorSource:
         self, feed: ChangeFeed, wanted: Wanted, query: LexicalQuery, holding: Sequence[int]
     ) -> Sequence[UUID] | None:
         return None
+
+    def prepare(self, model: str, dim: int) -> None:
+        self._prepare(model, dim)
 
     async def close(self) -> None:
         """Does nothing: the connection is the store's."""

@@ -211,7 +211,8 @@ class PostgresServer:
         with self.translated():
             connection = self.connect()
             try:
-                return pgvector.source(connection, self.name, model, dim, install=install)
+                later = partial(self.candidate_source, install=True)
+                return pgvector.source(connection, self.name, model, dim, install=install, later=later)
             finally:
                 connection.close()
 
