@@ -21,8 +21,22 @@ from pathlib import Path
 
 import killed_jobs
 import pytest
-from job_worlds import WORLDS, State, World, done_on, events_there, faults_of, filled, parted, run_out, state
+from job_worlds import (
+    WORLDS,
+    State,
+    World,
+    done_in,
+    done_on,
+    events_there,
+    faults_of,
+    filled,
+    filled_in,
+    parted,
+    run_out,
+    state,
+)
 from killed_processes import KILLED
+from postgres_server import Schemas
 
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.errors import Conflict, ModelUnavailable, StoreUnavailable
@@ -138,11 +152,11 @@ class Mortals:
 
     process: subprocess.Popen[str]
 
-    def run(self, name: str, path: Path, *, step: str, at: int) -> str:
+    def run(self, name: str, path: Path, *, step: str, at: int, db: str = "") -> str:
         """The number of times the step was reached, or KILLED."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        order = {"world": name, "path": str(path), "step": step, "at": at}
+        order = {"world": name, "path": str(path), "step": step, "at": at, "db": db}
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
@@ -227,3 +241,21 @@ def test_a_job_killed_in_the_middle_of_a_transaction_is_done_once_and_to_the_end
     statements = int(mortals.run(name, counted, step="statement", at=0))
     moments = random.Random(name).sample(range(1, statements + 1), RANDOM_MOMENTS)
     assert all(grave.killed(mortals, tmp_path / f"{at}.db", step="statement", at=at) for at in moments)
+
+
+def test_a_job_killed_in_the_middle_of_a_transaction_on_a_server_is_done_once_and_to_the_end(
+    mortals: Mortals, postgres: Schemas, tmp_path: Path
+) -> None:
+    """Of one job, for the time that it takes: the others write by the same transactions."""
+    name, address, opened = "promote", postgres.take(), postgres.connections.open_store
+    world = WORLDS[name]
+    acknowledged = asyncio.run(filled_in(world, opened(address)))
+    content = postgres.contents(address)
+    found, expected = asyncio.run(done_in(opened(address), world, acknowledged))
+    assert found == []
+    postgres.put(address, content)
+    statements = int(mortals.run(name, tmp_path / "run", step="statement", at=0, db=address))
+    for at in random.Random(name).sample(range(1, statements + 1), RANDOM_MOMENTS):
+        postgres.put(address, content)
+        assert mortals.run(name, tmp_path / "run", step="statement", at=at, db=address) == KILLED
+        assert asyncio.run(done_in(opened(address), world, acknowledged)) == ([], expected), f"statement {at}"
