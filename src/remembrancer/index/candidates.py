@@ -47,7 +47,7 @@ LEAST: Final = 64
 """A source is asked for at least this many memories."""
 SURPLUS: Final = 4
 """Terms are looked up for this many times the depth of a search, because they are ordered otherwise than by BM25."""
-SEEDS: Final = 80
+SEEDS: Final = 120
 """The turns around this many memories, the best of each search, are read."""
 MOST_HOLDING: Final = 6_000
 """Terms are looked up in the records from the rarest on, as long as about this many cues have any of them."""
