@@ -264,6 +264,7 @@ async def _run(arguments: argparse.Namespace) -> str:
     try:
         if arguments.command == "fill":
             began = time.process_time()
+            arguments.folder.mkdir(parents=True, exist_ok=True)
             await fill(file, Words(seed=arguments.size), arguments.size, embedder)
             return f"{file}: {time.process_time() - began:.0f} s of CPU"
         measured = await measure(arguments.backend, file, arguments.size, embedder)
