@@ -148,7 +148,7 @@ def test_the_index_finds_the_nearest_whatever_the_filter_keeps(url: str, admin: 
             (index_name(MODEL, DIM),),
         ).fetchone()
         assert used is not None
-        # Filters that keep little may be answered by an index of theirs, and the last connection may not have reported yet.
+        # Filters that keep little may have an index of theirs, and the last connection may not have reported yet.
         assert used[0] > 0
     finally:
         server.close()
