@@ -13,7 +13,7 @@ from remembrancer.testing.store_contract import StoreContract
 
 
 class OnPostgres(HistoryContract):
-    runs = 2
+    runs = 1
     partitions = 0
 
     @pytest.fixture(autouse=True)

@@ -387,7 +387,7 @@ async def _sound(path: Path) -> bool:
 # ── on a server ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 OF_A_TRANSACTION: Final = (b"BEGIN", b"SELECT pg_advisory", b"SAVEPOINT", b"RELEASE", b"COMMIT")
-STEP: Final = 16
+STEP: Final = 40
 """A connection is lost at each of these statements, and at one in so many of the others."""
 REFUSED: Final = b"DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = 'disk_full'; END $$"
 """The server fails, and with it the transaction, until the rollback to its savepoint."""
