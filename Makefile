@@ -19,9 +19,8 @@ help: ## list the targets
 demo: $(VENV)/installed ## remember six weeks of a chat, answer six questions, and compare with grep and cosine
 	@$(BIN)/remembrancer demo
 
-# Three at a time also on two processors: tests wait for browsers, servers and killed processes a quarter of their time.
 test: $(VENV)/dev browser ## run all tests
-	$(BIN)/python -m pytest -n 3 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-qdrant: $(VENV)/dev ## run the whole contract of indexes on a Qdrant server: make test-qdrant URL=http://localhost:6333 (minutes)
 	QDRANT_URL=qdrant+$(URL) $(BIN)/python -m pytest -q -o python_classes=EveryCall tests/conformance/test_qdrant.py
