@@ -93,7 +93,7 @@ class Dropped:
 
 
 class ToEmbed(NamedTuple):
-    """The contexts whose models new cues are embedded with, the one that answers first. `behind`: not the first.
+    """The contexts whose models new cues are embedded with, the one that answers first.
     `reason`: why the embedder in use is not among them.
     """
 

@@ -26,7 +26,7 @@ class Subscription(Protocol):
         ...
 
     def end(self) -> None:
-        """After this returns, the subscriber is not woken any more. Ending twice does nothing."""
+        """Wake the subscriber no more. Calling it twice does nothing."""
         ...
 
 

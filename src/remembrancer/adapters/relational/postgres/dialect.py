@@ -250,8 +250,8 @@ class PostgresConnection:
         return self.driver
 
     def _send(self, *then: str) -> None:
-        """Send the waiting statement and another one in one message. A transaction begins on a new connection if the
-        server has closed this one, as a restart does.
+        """Send the pending statement together with these, in one message. If the server has closed the connection, as a
+        restart does, a transaction begins on a new one.
         """
         first, self._first = self._first, ""
         message = "; ".join((first, *then) if first else then).encode()
