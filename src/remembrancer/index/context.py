@@ -29,7 +29,6 @@ _NOBODY: Final = -1
 _ANOTHER: Final = -2
 """The role code of a cue whose event is from a tool or the system."""
 _TURN_ARRAYS: Final = ("of_cue", "stream", "seq", "at", "turn_session", "around", "cues_in_use")
-_SCOPE_PARTS: Final = ("workspace", "project", "crew", "agent", "session")
 _ROLES: Final[Mapping[str, int]] = {str(role): code for code, role in enumerate(SPEAKERS)}
 
 
@@ -203,7 +202,7 @@ class Turns:
     def streams(self) -> list[list[str | None]]:
         """The parts of each stream's scope, by the stream's number."""
         self._read_streams()
-        return [[getattr(stream, part) for part in _SCOPE_PARTS] for stream in self._streams]
+        return [[getattr(stream, part) for part in Scope.__slots__] for stream in self._streams]
 
     @property
     def nbytes(self) -> int:

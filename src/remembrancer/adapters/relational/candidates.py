@@ -7,19 +7,18 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
-from remembrancer.adapters.relational.columns import as_written, scope_of
+from remembrancer.adapters.relational.clauses import Where, found_by
+from remembrancer.adapters.relational.columns import as_written, turn_of
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.past import Then
 from remembrancer.domain.instants import micros
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.ports.changes import AROUND, NEVER, CueTurn, CueWords
+from remembrancer.ports.changes import AROUND, NEVER, CueWords
 
 SHARES: Final = 65_536
 _SPREAD: Final = 40_503
 """Odd, and about `SHARES` times the golden ratio: neighbouring numbers fall into distant shares."""
-_STREAM: Final = ("workspace", "project", "crew", "agent", "session")
 
 
 def in_sample(one_in: int) -> str:
@@ -44,7 +43,7 @@ def memories_of(connection: Connection, scope: Scope, refs: Sequence[int], then:
 
 
 def passages(connection: Connection, reader: Reader, where: Filter, ids: Sequence[UUID], then: Then) -> list[CueWords]:
-    kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    kept = found_by(connection.dialect, reader, where)
     return _passages(
         connection,
         f"SELECT {_passage(kept)}, 0 FROM {then.memories()} JOIN cues c ON c.memory = m.n AND {then.cues}"
@@ -55,11 +54,11 @@ def passages(connection: Connection, reader: Reader, where: Filter, ids: Sequenc
 
 def around(connection: Connection, reader: Reader, where: Filter, ids: Sequence[UUID], then: Then) -> list[CueWords]:
     dialect = connection.dialect
-    kept = kept_by(dialect, where, seen_by(reader, "m", visibility=True))
+    kept = found_by(dialect, reader, where)
     held = f"{then.memories()} ON m.n = c.memory AND {then.cues}"
     in_use = f"cues c WHERE {then.cues}" if then.at is None else f"cues c JOIN {held} WHERE TRUE"
-    columns = ", ".join(f"e.{part}" for part in _STREAM)
-    same = {other: " AND ".join(f"{other}.{part} = t.{part}" for part in _STREAM) for other in ("p", "o")}
+    columns = ", ".join(f"e.{part}" for part in Scope.__slots__)
+    same = {other: " AND ".join(f"{other}.{part} = t.{part}" for part in Scope.__slots__) for other in ("p", "o")}
 
     def last(beyond: str, order: str) -> str:
         """The place of the last of the turns in one direction; NULL if there are fewer."""
@@ -94,7 +93,7 @@ def newest(
     phrase: Sequence[str],
     then: Then,
 ) -> list[UUID]:
-    conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    conditions = found_by(connection.dialect, reader, where)
     cues = Where([f"c.memory = m.n AND {then.cues}"])
     if spans:
         happened = " OR ".join(["(m.occurred_to >= ? AND m.occurred_from < ?)"] * len(spans))
@@ -115,7 +114,7 @@ def with_terms(
     if not weights:
         return []
     dialect = connection.dialect
-    conditions = kept_by(dialect, where, seen_by(reader, "m", visibility=True))
+    conditions = found_by(dialect, reader, where)
     having = f"SELECT f.n, CAST(? AS REAL) AS weight FROM {dialect.matches('cues')} f"
     words = [(weight, dialect.all_of((frozenset({term}),))) for term, weight in weights.items()]
     found = _ids(
@@ -131,7 +130,7 @@ def with_terms(
 
 def _passage(kept: Where) -> str:
     """The columns of `_passages` but the last, `read_to`: of the memory `m`, its cue `c` and the event `e`."""
-    stream = ", ".join(f"e.{part}" for part in _STREAM)
+    stream = ", ".join(f"e.{part}" for part in Scope.__slots__)
     return (
         f"m.id, m.occurred_to, CASE WHEN {kept.sql} THEN 1 ELSE 0 END, c.n, c.terms, c.length, {stream},"
         " e.seq, e.occurred_at, e.role, coalesce(e.actor, '')"
@@ -149,9 +148,9 @@ def _passages(connection: Connection, statement: str, bindings: Sequence[Binding
                 ref,
                 terms,
                 length,
-                None if stream[0] is None else CueTurn(scope_of(*stream[:5]), *stream[5:]),
+                turn_of(*turn),
             )
-            for identifier, occurred_to, is_kept, ref, terms, length, *stream, read_to in connection.execute(
+            for identifier, occurred_to, is_kept, ref, terms, length, *turn, read_to in connection.execute(
                 statement, bindings
             )
         ]

@@ -90,6 +90,11 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
     return where
 
 
+def found_by(dialect: Dialect, reader: Reader, where: Filter) -> Where:
+    """The conditions for the memories (table `m`) that the reader may see and the filter keeps."""
+    return kept_by(dialect, where, seen_by(reader, "m", visibility=True))
+
+
 def kept_by(dialect: Dialect, where: Filter, conditions: Where, *, state: MemoryState = MemoryState.CURRENT) -> Where:
     """Add the conditions for the memories (table `m`) in that state that the filter keeps. Returns `conditions`."""
     conditions.add("m.recorded_at <= ?", micros(where.current_at))

@@ -15,7 +15,7 @@ from uuid import UUID
 from remembrancer.domain.flat import Flat
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.scope import Scope
-from remembrancer.ports.changes import UnreadableRow
+from remembrancer.ports.changes import CueTurn, UnreadableRow
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -219,3 +219,8 @@ def scope_of(workspace: str, project: str, crew: str, agent: str, session: str) 
         agent=agent or None,
         session=session or None,
     )
+
+
+def turn_of(workspace: str | None, project: str, crew: str, agent: str, session: str, *turn: Any) -> CueTurn | None:
+    """The turn in these columns of a cue's event: its stream, `seq`, time, role and actor. None without an event."""
+    return None if workspace is None else CueTurn(scope_of(workspace, project, crew, agent, session), *turn)

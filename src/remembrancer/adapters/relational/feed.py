@@ -13,10 +13,10 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.adapters import relational
-from remembrancer.adapters.relational.columns import Row, as_written, decoded, scope_of
+from remembrancer.adapters.relational.columns import Row, as_written, decoded, turn_of
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.domain.listing import USUAL
-from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span
+from remembrancer.ports.changes import ChangedCue, ChangedMemory, WorkspaceState, current_span
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -235,14 +235,14 @@ def _changed(rows: Sequence[Row]) -> ChangedMemory:
 
 
 def _cue(row: Row) -> ChangedCue:
-    _, ref, terms, length, vector, flags, workspace, project, crew, agent, session, *turn = row[:_FIRST_OF_MEMORY]
+    _, ref, terms, length, vector, flags, *turn = row[:_FIRST_OF_MEMORY]
     return ChangedCue(
         ref,
         terms,
         length,
         None if vector is None else np.frombuffer(vector, _FLOAT32),
         flags,
-        None if workspace is None else CueTurn(scope_of(workspace, project, crew, agent, session), *turn),
+        turn_of(*turn),
     )
 
 

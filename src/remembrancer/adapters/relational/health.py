@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
+from remembrancer.adapters.relational.clauses import Where, found_by, seen_by
 from remembrancer.adapters.relational.columns import Row, as_written, put_row
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.adapters.relational.rows import LEVEL, SNAPSHOTS
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def health_inputs(
     connection: Connection, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime
 ) -> HealthInputs:
-    kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    kept = found_by(connection.dialect, reader, where)
     rows = _rows(connection, reader, kept, model)
     shown = connection.execute(
         "SELECT x.similarity FROM memories m JOIN exposures x ON x.memory = m.n"
@@ -116,7 +116,7 @@ _SELECT: Final = ", ".join(column for column, _ in _NUMBERS.values())
 
 
 def states(connection: Connection, reader: Reader, where: Filter, *, then: Then = NOW) -> tuple[Sequence[UUID], States]:
-    conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    conditions = found_by(connection.dialect, reader, where)
     rows = list(
         connection.execute(f"SELECT m.id, {_SELECT} FROM {then.memories()} WHERE {conditions.sql}", conditions.bindings)
     )

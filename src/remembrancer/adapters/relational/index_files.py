@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 def put_index_token(connection: Connection, scope: Scope, model: str | None, token: bytes, *, erasures: int) -> bool:
-    if last_erasure(connection, scope) != erasures:
+    last = connection.execute("SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?", (scope.workspace,)).get
+    if last != erasures:
         return False
     connection.execute(
         "INSERT INTO index_files (workspace, model, token) VALUES (?, ?, ?)"
@@ -24,8 +25,3 @@ def index_token(connection: Connection, scope: Scope, model: str | None) -> byte
     return connection.execute(
         "SELECT token FROM index_files WHERE workspace = ? AND model = ?", (scope.workspace, model or "")
     ).get
-
-
-def last_erasure(connection: Connection, scope: Scope) -> int:
-    """The number of the workspace's last erasure; 0: none."""
-    return connection.execute("SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?", (scope.workspace,)).get

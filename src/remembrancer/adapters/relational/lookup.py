@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
-from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by, selected_by
+from remembrancer.adapters.relational.clauses import Where, found_by, kept_by, owner, seen_by, selected_by
 from remembrancer.adapters.relational.columns import Columns, Row, as_written
 from remembrancer.adapters.relational.dialect import BEGINNING_CHARS
 from remembrancer.adapters.relational.past import NOW, Then
@@ -200,7 +200,7 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID], *, th
 
 
 def hubs(connection: Connection, reader: Reader, where: Filter, *, limit: int) -> dict[UUID, int]:
-    kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    kept = found_by(connection.dialect, reader, where)
     # From the edges to their ends: memories without an edge are not read.
     rows = connection.execute(
         "WITH ends (n) AS ("

@@ -15,7 +15,7 @@ from uuid import UUID
 import numpy as np
 from psycopg import errors
 
-from remembrancer.adapters.relational.clauses import kept_by, seen_by
+from remembrancer.adapters.relational.clauses import found_by
 from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.errors import EmbedderMismatch, StoreUnavailable, Unsupported
 from remembrancer.ports.candidate_source import SourceUnavailable, Wanted
@@ -242,7 +242,7 @@ class PgVectorSource:
         self, view: RelationalView, connection: Connection, wanted: Wanted, model: str, vector: Vector
     ) -> list[UUID]:
         """By comparing every vector."""
-        kept = kept_by(connection.dialect, wanted.where, seen_by(wanted.reader, "m", visibility=True))
+        kept = found_by(connection.dialect, wanted.reader, wanted.where)
         rows = list(
             connection.execute(
                 f"SELECT m.id, v.vector FROM {view.then.memories()} JOIN cues c ON c.memory = m.n AND {view.then.cues}"
@@ -265,7 +265,7 @@ class PgVectorSource:
             f"SET LOCAL hnsw.ef_search = {ef_search}; SET LOCAL hnsw.iterative_scan = relaxed_order;"
             f" SET LOCAL hnsw.max_scan_tuples = {SCANNED}; SET LOCAL hnsw.scan_mem_multiplier = 4"
         )
-        kept = kept_by(connection.dialect, wanted.where, seen_by(wanted.reader, "m", visibility=True))
+        kept = found_by(connection.dialect, wanted.reader, wanted.where)
         asked = "[" + ",".join(f"{component:.6g}" for component in vector.tolist()) + "]"
         # The model is no binding: only then the planner takes its index.
         rows = connection.execute(
