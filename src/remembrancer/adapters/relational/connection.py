@@ -52,6 +52,12 @@ class Connection(Protocol):
 
     def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> DatabaseCursor: ...
 
+    def stream(self, statement: str, bindings: Sequence[Binding]) -> Iterator[tuple[Any, ...]]:
+        """Execute a SELECT with many rows, in a transaction. They are received in parts as they are iterated over, and
+        other statements may run in between.
+        """
+        ...
+
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> DatabaseCursor: ...
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:

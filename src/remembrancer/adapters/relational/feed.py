@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from remembrancer.ports.journal import EventFilter, FoundEvent
 
 _FLOAT32: Final = np.dtype("<f4")
+FEW: Final = 2_000
+"""Changed memories up to this number are received at once."""
 _CHUNK: Final = 500
 """The number of refs in one statement."""
 _CUE: Final = (
@@ -92,11 +94,14 @@ class RelationalView:
 
     def changes(self, scope: Scope, *, after: int, model: str | None, one_in: int = 1) -> Iterator[ChangedMemory]:
         those = "m.change > ?" if one_in == 1 else f"m.change > ? AND {relational.candidates.in_sample(one_in)}"
-        return self._changed(scope, those, after, model)
+        return self._changed(scope, those, after, model, many=self.state(scope).change - after > FEW)
 
-    def _changed(self, scope: Scope, those: str, binding: Binding, model: str | None) -> Iterator[ChangedMemory]:
-        """The memories that fulfil a condition with one binding."""
-        rows = self.within(scope).execute(
+    def _changed(
+        self, scope: Scope, those: str, binding: Binding, model: str | None, *, many: bool = False
+    ) -> Iterator[ChangedMemory]:
+        """The memories that fulfil a condition with one binding. `many`: too many rows to receive them all at once."""
+        connection = self.within(scope)
+        rows = (connection.stream if many else connection.execute)(
             f"SELECT {_CUE}, {_MEMORY} FROM {self.then.memories()} JOIN cues c ON c.memory = m.n AND {self.then.cues}"
             " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ? LEFT JOIN events e ON e.n = c.event"
             f" WHERE m.workspace = ? AND {those} ORDER BY m.change, m.n, c.ordinal",

@@ -13,12 +13,13 @@ import pytest
 from postgres_server import Schemas
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.relational import schema
+from remembrancer.adapters.relational import feed, schema
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import Database
-from remembrancer.adapters.relational.postgres import server
+from remembrancer.adapters.relational.postgres import dialect, server
 from remembrancer.adapters.relational.postgres.dialect import APPLICATION, LOCK
 from remembrancer.adapters.relational.postgres.server import PostgresServer, without_password
+from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.language.cues import analysed
 
@@ -122,6 +123,23 @@ def test_a_read_sees_one_snapshot(url: str) -> None:
         return before, connection.execute(MODELS).get
 
     assert asyncio.run(database.read(counted_twice, workspace="w")) == (0, 0)
+    database.close()
+
+
+def test_a_large_workspace_is_received_in_parts(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "FEW", 10)
+    monkeypatch.setattr(dialect, "STREAMED_ROWS", 7)
+    with Remembrancer.open(url, embedder="none", workspace="acme") as rem:
+        rem.observe_many([{"text": f"event {number}"} for number in range(30)])
+    database = Database(PostgresServer(url), analyse=analysed)
+
+    def received(connection: Connection) -> tuple[int, int, int]:
+        changes = feed.RelationalView(connection).changes(Scope(workspace="acme"), after=0, model=None)
+        first, open_cursors = next(changes), "SELECT count(*) FROM pg_cursors"
+        open_then: int = connection.execute(open_cursors).get
+        return len({first.id, *(one.id for one in changes)}), open_then, connection.execute(open_cursors).get
+
+    assert asyncio.run(database.read(received, workspace="acme")) == (30, 1, 0)
     database.close()
 
 

@@ -47,6 +47,9 @@ MOST_BYTES_OF_A_WORD: Final = 2_000
 MOST_POSITIONS: Final = 16_383
 
 
+STREAMED_ROWS: Final = 2_000
+"""Rows of a streamed answer that are received at a time."""
+
 _STATEMENT_TIMEOUT: Final = f"SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_S * 1000}"
 
 
@@ -241,6 +244,13 @@ class PostgresConnection:
             else driver.execute(written(statements), _bound(bindings))
         )
         return _Rows(iter(cursor) if cursor.description else iter(()))
+
+    def stream(self, statement: str, bindings: Sequence[Binding]) -> Iterator[tuple[Any, ...]]:
+        driver = self._ready
+        driver.execute("SET LOCAL cursor_tuple_fraction = 1")  # plan for all rows, not for the first
+        with driver.cursor("streamed") as cursor:
+            cursor.itersize = STREAMED_ROWS
+            yield from cursor.execute(written(statement), _bound(bindings))
 
     @property
     def _ready(self) -> psycopg.Connection[tuple[Any, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from uuid import UUID
@@ -139,6 +139,9 @@ class _Connection(apsw.Connection):
 
     def within(self, workspace: str) -> None:
         """SQLite has no row-level security."""
+
+    def stream(self, statement: str, bindings: Sequence[Binding]) -> Iterator[tuple[Any, ...]]:
+        return iter(cast("Connection", self).execute(statement, bindings))
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
         cast("Connection", self).execute(statement, bindings)
