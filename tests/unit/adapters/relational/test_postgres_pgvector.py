@@ -14,6 +14,8 @@ import pytest
 from postgres_server import Schemas
 
 from remembrancer import Remembrancer
+from remembrancer.adapters.relational.postgres import pgvector
+from remembrancer.adapters.relational.postgres.dialect import PostgresConnection
 from remembrancer.adapters.relational.postgres.pgvector import PgVectorSource, index_name
 from remembrancer.adapters.relational.postgres.server import PostgresServer
 from remembrancer.adapters.relational.store import RelationalStore
@@ -208,6 +210,23 @@ def test_an_interrupted_build_is_begun_again(small: Server, admin: psycopg.Conne
         small.nearest(a_vector(1, 0, 0))
     small.store.candidate_source(MODEL, 3, install=True)
     assert small.nearest(a_vector(1, 0, 0)) == [a_memory("kestrel").id]
+
+
+def test_a_build_takes_the_memory_that_its_graph_needs(url: str) -> None:
+    server = Server(f"{url}%20-cmaintenance_work_mem%3D256kB", dim=DIM)
+    random = np.random.default_rng(5)
+    server.add([a_memory(f"m{n}", memory_id=UUID(int=n + 1)) for n in range(400)], clustered(random, 400))
+    notices: list[str | None] = []
+    connection = PostgresConnection(f"{url}%20-cmaintenance_work_mem%3D256kB")
+    connection.driver.add_notice_handler(lambda notice: notices.append(notice.message_primary))
+    extension = pgvector.Extension.of(connection)
+    assert extension is not None
+    connection.execute(f"DROP INDEX {index_name(MODEL, DIM)}")
+    pgvector.prepare(connection, extension, MODEL, DIM)
+    assert connection.execute("SELECT current_setting('maintenance_work_mem')").get == "256kB"
+    assert notices == []
+    connection.close()
+    server.close()
 
 
 class Unasked(HashEmbedder):
