@@ -14,7 +14,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
@@ -27,6 +27,8 @@ from remembrancer import AsyncRemembrancer
 from remembrancer.domain.event import EventDraft
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.interfaces.charts.document import document
+from remembrancer.interfaces.charts.panel import Panel, sample
 
 OLD: Final = "local:int8"
 NEW: Final = "local:fp32"
@@ -69,12 +71,13 @@ class Load:
             for question in one.questions
             if question.answerable
         ]
-        self.questions = cycle([(text, gold) for text, gold in asked if gold and gold <= known])
+        self.questions = [(text, gold) for text, gold in asked if gold and gold <= known][:ASKED]
+        """The same in every phase."""
 
 
-async def ask(rem: AsyncRemembrancer, load: Load, phase: str, start: float) -> Asked:
+async def ask(rem: AsyncRemembrancer, question: tuple[str, set[str]], phase: str, start: float) -> Asked:
     await asyncio.sleep(PAUSE)
-    text, gold = next(load.questions)
+    text, gold = question
     begun = time.perf_counter()
     answer = await rem.recall(text, limit=10)
     ended = time.perf_counter()
@@ -106,20 +109,20 @@ async def measure(load: Load, folder: Path, rate: float) -> tuple[list[Asked], d
     start, over = time.perf_counter(), asyncio.Event()
     async with AsyncRemembrancer.open(db, embedder=OLD) as rem:
         writing = asyncio.create_task(record(rem, load, rate, over))
-        for _ in range(20):
-            await ask(rem, load, "", start)
-        asked += [await ask(rem, load, "before", start) for _ in range(ASKED)]
+        for question in load.questions[:20]:
+            await ask(rem, question, "", start)
+        asked += [await ask(rem, question, "before", start) for question in load.questions]
         over.set()
         await writing
     over.clear()
     async with AsyncRemembrancer.open(db, embedder=NEW, embedder_before=OLD) as rem:
         writing = asyncio.create_task(record(rem, load, rate, over))
-        for _ in range(5):
-            await ask(rem, load, "", start)
+        for question in load.questions[:5]:
+            await ask(rem, question, "", start)
         begun = time.perf_counter()
         last = 0.0
-        while True:
-            asked.append(await ask(rem, load, "during", start))
+        for question in cycle(load.questions):
+            asked.append(await ask(rem, question, "during", start))
             if time.perf_counter() - last > 5:
                 last = time.perf_counter()
                 status = await rem.embedder.status()
@@ -132,9 +135,9 @@ async def measure(load: Load, folder: Path, rate: float) -> tuple[list[Asked], d
         before = time.perf_counter()
         await rem.embedder.switch()
         switched = time.perf_counter() - before
-        asked += [await ask(rem, load, "after the switch", start) for _ in range(ASKED)]
+        asked += [await ask(rem, question, "after the switch", start) for question in load.questions]
         await rem.embedder.rollback()
-        asked += [await ask(rem, load, "after the roll-back", start) for _ in range(ASKED)]
+        asked += [await ask(rem, question, "after the roll-back", start) for question in load.questions]
         over.set()
         recorded = await writing
     facts = {"built_s": built, "switch_ms": switched * 1000, "recorded": recorded, "memories": len(load.first)}
@@ -159,12 +162,32 @@ def summary(asked: Sequence[Asked]) -> Table:
     return table
 
 
+HUES: Final = {"before": "blue", "during": "ochre", "after the switch": "green", "after the roll-back": "violet"}
+
+
+def picture(asked: Sequence[Asked], facts: Mapping[str, Any]) -> str:
+    """Each question's time, by when it was asked, as an SVG document."""
+    longest = statistics.quantiles([one.ms for one in asked], n=200)[-1]
+    panel = Panel(x=(0.0, asked[-1].at), y=(0.0, longest), left=50.0, width=940.0)
+    marks = panel.levels("milliseconds") + panel.uprights("seconds")
+    for one in asked:
+        if one.ms <= longest:
+            marks += panel.dot((one.at, one.ms), HUES[one.phase], hollow=not one.by_meaning, radius=2.0)
+    described = (
+        f"The time of each recall while the vectors of {facts['memories']:,} turns change from {OLD} to {NEW}."
+        " The slowest 0.5 % are not shown. A hollow dot is a question that was not answered by meaning."
+    )
+    legend = [(sample(hue, dot=True), phase) for phase, hue in HUES.items()]
+    return document("switch", "Recalls during a change of embedder", described, [panel.picture(marks)], legend)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="LoCoMo's file")
     parser.add_argument("--memories", type=int, default=2_000)
     parser.add_argument("--rate", type=float, default=2.0, help="turns recorded per second")
     parser.add_argument("--out", type=Path, help="a file for the numbers, as JSON")
+    parser.add_argument("--picture", type=Path, help="a file for the picture, as SVG")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         asked, facts = asyncio.run(measure(Load(given.file, given.memories), Path(folder), given.rate))
@@ -174,6 +197,8 @@ def main() -> None:
     console.print(machine_line())
     if given.out is not None:
         given.out.write_text(json.dumps({"facts": facts, "asked": [asdict(one) for one in asked]}), encoding="utf-8")
+    if given.picture is not None:
+        given.picture.write_text(picture(asked, facts), encoding="utf-8")
 
 
 if __name__ == "__main__":
