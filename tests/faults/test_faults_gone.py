@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from served import QUIET, Served, asked
 
 from remembrancer import Remembrancer
 from remembrancer.errors import StoreUnavailable
+from remembrancer.index import workspace
 
 
 def opened(path: Path | str) -> Remembrancer:
@@ -110,6 +112,20 @@ def test_an_export_of_a_file_that_is_gone_is_refused(path: Path, tmp_path: Path)
         with pytest.raises(StoreUnavailable, match="was deleted, moved or replaced"):
             rem.export(tmp_path / "export.jsonl")
     assert not path.exists()
+
+
+@pytest.mark.parametrize("lose", [everything_deleted, moved, replaced])
+def test_closing_after_the_file_is_gone_closes_every_part(
+    path: Path, lose: Loss, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(workspace, "LEAST_WRITTEN", 1)
+    rem = opened(path)
+    rem.remember("the kestrel")
+    rem.recall("kestrel")
+    lose(path)
+    rem.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("remembrancer")]
+    assert "was deleted, moved or replaced" in caplog.text
 
 
 def test_closing_leaves_the_files_of_the_one_that_took_its_place(path: Path, tmp_path: Path) -> None:

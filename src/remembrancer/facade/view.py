@@ -79,11 +79,11 @@ class Opened:
     async def close(self) -> None:
         for background in (*self._indexers.values(), *self._arrivals.values()):
             await background.stop()
-        if any(one is self.ctx.index for one in self._owned):
-            await self.ctx.index.save(self.ctx.store)
         async with AsyncExitStack() as closing:  # an error while closing one object does not keep the others open
             for one in self._owned:
                 closing.push_async_callback(one.close)
+            if any(one is self.ctx.index for one in self._owned):
+                closing.push_async_callback(self.ctx.index.save, self.ctx.store)
 
 
 class View:

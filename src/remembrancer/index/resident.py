@@ -16,6 +16,7 @@ import numpy as np
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.errors import StoreUnavailable
 from remembrancer.index.context import RULES
 from remembrancer.index.files import IndexFolder, Written
 from remembrancer.index.postings import BM25
@@ -115,6 +116,7 @@ class ResidentIndex:
         self._budget, self._scanned, self._files = budget_bytes, scanned, files
         self._now, self._past = _Loaded(), _Loaded()
         """Apart, so that questions about the past do not displace the present."""
+        self._saving = asyncio.Lock()
 
     @property
     def capabilities(self) -> Capabilities:
@@ -139,18 +141,8 @@ class ResidentIndex:
             return index.token_embeddings(feed, reader, refs)
 
     async def save(self, store: Store) -> None:
-        if self._files is None:
-            return
-        for (scope, model, _), entry in self._now.entries():
-            written = await asyncio.to_thread(self._write, entry, self._files, scope, model)
-            if written is None:
-                continue
-            try:
-                if await store.put_index_token(scope, model, written.token, erasures=written.erasures):
-                    with suppress(FileNotFoundError):  # deleted by an erasure
-                        written.partial.replace(written.path)
-            finally:
-                written.partial.unlink(missing_ok=True)
+        if self._files is not None:
+            await asyncio.shield(self._save(store, self._files))  # a file that was begun is finished
 
     def prepare(self, model: str, dim: int) -> None:
         """Does nothing: vectors are loaded with the memories."""
@@ -198,15 +190,31 @@ class ResidentIndex:
                 return index
         return self._empty(feed, scope, model)
 
+    async def _save(self, store: Store, files: IndexFolder) -> None:
+        async with self._saving:
+            for (scope, model, _), entry in self._now.entries():
+                try:
+                    written = await asyncio.to_thread(self._write, entry, files, scope, model)
+                    if written is not None:
+                        await self._put_in_place(store, scope, model, written)
+                except (StoreUnavailable, OSError) as error:
+                    _log.warning("the index of workspace %r was not written: %s", scope.workspace, error)
+
+    @staticmethod
+    async def _put_in_place(store: Store, scope: Scope, model: str | None, written: Written) -> None:
+        """Give a file its name, unless something was erased after it was derived. Raises StoreUnavailable, OSError."""
+        try:
+            if await store.put_index_token(scope, model, written.token, erasures=written.erasures):
+                with suppress(FileNotFoundError):  # deleted by an erasure
+                    written.partial.replace(written.path)
+        finally:
+            written.partial.unlink(missing_ok=True)
+
     def _write(self, entry: _Entry, files: IndexFolder, scope: Scope, model: str | None) -> Written | None:
         with entry.lock:
             if entry.index is None or not entry.index.is_worth_writing:
                 return None
-            try:
-                written = files.write(entry.index, scope, model)
-            except OSError as error:
-                _log.warning("the index of workspace %r was not written: %s", scope.workspace, error)
-                return None
+            written = files.write(entry.index, scope, model)
             entry.index.count_as_written()
             return written
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -193,6 +194,33 @@ def test_an_index_from_before_an_erasure_is_not_written(db: Path) -> None:
     run(wrote(db, *TEXTS, searched=False))
     run(steps())
     assert files_of(db) == []
+
+
+def test_a_file_that_was_begun_is_finished_if_its_process_is_closed_meanwhile(
+    db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, write = threading.Event(), threading.Event(), file.write
+
+    def waiting(*arguments: Any) -> None:
+        begun.set()
+        go_on.wait()
+        write(*arguments)
+
+    async def steps() -> None:
+        store = opened(db)
+        await store.search(READER, ASKED)
+        saving = asyncio.create_task(store.finder.index.save(store))
+        await asyncio.to_thread(begun.wait)
+        saving.cancel()
+        await asyncio.wait([saving])
+        go_on.set()
+        await store.finder.index.save(store)
+        await store.close()
+
+    run(wrote(db, *TEXTS, searched=False))
+    monkeypatch.setattr(file, "write", waiting)
+    run(steps())
+    assert [path.suffix for path in files_of(db)] == [".index"]
 
 
 def test_a_full_disk_leaves_no_part_of_a_file(
