@@ -212,17 +212,19 @@ def test_an_interrupted_build_is_begun_again(small: Server, admin: psycopg.Conne
     assert small.nearest(a_vector(1, 0, 0)) == [a_memory("kestrel").id]
 
 
-def test_a_build_takes_the_memory_that_its_graph_needs(url: str) -> None:
-    server = Server(f"{url}%20-cmaintenance_work_mem%3D256kB", dim=DIM)
-    random = np.random.default_rng(5)
-    server.add([a_memory(f"m{n}", memory_id=UUID(int=n + 1)) for n in range(400)], clustered(random, 400))
-    notices: list[str | None] = []
-    connection = PostgresConnection(f"{url}%20-cmaintenance_work_mem%3D256kB")
+def test_a_build_takes_the_memory_that_its_graph_needs(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgvector, "LEAST_KIB", 1_024)
+    address = f"{url}%20-cmaintenance_work_mem%3D256kB"
+    server, notices = Server(address, dim=2_000), list[str | None]()
+    wide = np.random.default_rng(5).normal(size=(400, 2_000)).astype(np.float32)
+    server.add([a_memory(f"m{n}", memory_id=UUID(int=n + 1)) for n in range(400)], wide)
+    connection = PostgresConnection(address)
     connection.driver.add_notice_handler(lambda notice: notices.append(notice.message_primary))
+    connection.execute(f"DROP INDEX {index_name(MODEL, 2_000)}")
+    notices.clear()
     extension = pgvector.Extension.of(connection)
     assert extension is not None
-    connection.execute(f"DROP INDEX {index_name(MODEL, DIM)}")
-    pgvector.prepare(connection, extension, MODEL, DIM)
+    pgvector.prepare(connection, extension, MODEL, 2_000)
     assert connection.execute("SELECT current_setting('maintenance_work_mem')").get == "256kB"
     assert notices == []
     connection.close()

@@ -44,13 +44,10 @@ EXACT: Final = 16_384
 """If about this many memories or fewer may be chosen from, all their vectors are compared."""
 BUILT_AT_ONCE: Final = 64 << 20
 """The bytes of vectors whose index is built without having been asked for: it takes less than a minute."""
-GRAPH_BYTES: Final = 1_024
-"""The memory for a vector while the index is built, besides its components: its place in the graph. pgvector takes
-some 700 bytes with this `M`.
-"""
 MOST_KIB: Final = 2 << 20
 """The most memory that a build asks for, in KiB, unless the server's `maintenance_work_mem` is higher: enough for
-1,200,000 vectors with 384 dimensions. A graph that does not fit takes many times as long to build.
+1,200,000 vectors with 384 dimensions. A graph that does not fit takes many times as long to build. It is smaller than
+the vectors' rows and their indexes, if these have more than some 100 dimensions.
 """
 LEAST_KIB: Final = 4 << 10
 """pgvector takes memory by the MiB."""
@@ -169,8 +166,11 @@ def _is_ready(connection: Connection, model: str, dim: int) -> bool | None:
 
 
 def _bytes(connection: Connection) -> int:
-    """The size of all vectors."""
-    return connection.execute("SELECT pg_total_relation_size('embeddings')").get
+    """The size of all vectors. They cannot be counted: an ordinary role sees those of one workspace."""
+    return connection.execute(
+        "SELECT sum(pg_total_relation_size(relid)) FROM (SELECT 'embeddings'::regclass AS relid"
+        " UNION SELECT relid FROM pg_partition_tree('embeddings')) r"
+    ).get
 
 
 def prepare(connection: Connection, extension: Extension, model: str, dim: int) -> None:
@@ -188,7 +188,7 @@ def prepare(connection: Connection, extension: Extension, model: str, dim: int) 
     concurrently = "" if divided else "CONCURRENTLY"
     if ready is False:  # an earlier build was interrupted
         connection.execute(f"DROP INDEX {concurrently} IF EXISTS {name}")
-    with _memory_for(connection, model, dim):
+    with _memory_for(connection):
         connection.execute(
             f"CREATE INDEX {concurrently} IF NOT EXISTS {name} ON embeddings USING hnsw"
             f" (({_halfvec('vector', extension, dim)}) {extension.schema}.halfvec_cosine_ops)"
@@ -197,10 +197,9 @@ def prepare(connection: Connection, extension: Extension, model: str, dim: int) 
 
 
 @contextmanager
-def _memory_for(connection: Connection, model: str, dim: int) -> Generator[None]:
+def _memory_for(connection: Connection) -> Generator[None]:
     """Let the server take the memory that a build needs, until it is over."""
-    vectors: int = connection.execute("SELECT count(*) FROM embeddings WHERE model = ?", (model,)).get
-    needed = min(LEAST_KIB + vectors * (2 * dim + GRAPH_BYTES) // 1024, MOST_KIB)
+    needed = min(LEAST_KIB + 2 * _bytes(connection) // 1024, MOST_KIB)
     connection.execute(
         "SELECT set_config('maintenance_work_mem', greatest(?, pg_size_bytes(current_setting('maintenance_work_mem'))"
         " / 1024)::bigint::text, false)",
