@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 import pytest
@@ -165,10 +166,15 @@ class BackupContract(WorldSuite):
 
 
 class ImportContract(WorldSuite):
+    _exported: ClassVar[dict[type, list[ExportRow]]] = {}
+    """The rows of each kind of store, which are the same in every test."""
+
     @pytest.fixture
     def rows(self, store: Store) -> list[ExportRow]:
         """The export of a store that has a row of every kind."""
-        return self.runner.run(self.exported_by(lambda source: populate(source, SCOPE)))
+        if type(self) not in self._exported:
+            self._exported[type(self)] = self.run(self.exported_by(lambda source: populate(source, SCOPE)))
+        return deepcopy(self._exported[type(self)])
 
     async def test_an_exported_workspace_is_equal_after_an_import(self, store: Store, rows: list[ExportRow]) -> None:
         assert await store.import_rows(SCOPE, rows) == len(rows)

@@ -308,8 +308,7 @@ SIMILAR: Final = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
 SUPPORTS: Final = [replace(SIMILAR, kind=RelationKind.SUPPORTS), replace(SIMILAR, source=DEPLOY, target=OLD)]
 RUN: Final = Run(job="segment", started_at=LATER, ended_at=LATER, error="broke off")
 EVERY_EVENT: Final = Aged(types=frozenset({"*"}), keep=frozenset(), before=LATER)
-OBSERVED: Final[dict[str, Observe]] = {
-    **READS,
+WRITES: Final[dict[str, Observe]] = {
     "append": lambda store: store.append(SCOPE, [Entry(an_event("another", key="turn-2"))]),
     "insert": lambda store: store.insert(SCOPE, indexed(replace(a_memory("new"), key="m-2", topic_key="another"))),
     "revise": lambda store: store.revise(
@@ -377,6 +376,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     ),
     "import_rows": lambda store: store.import_rows(SCOPE, [record_to_row(SIMILAR)]),
 }
+"""The other calls, some with reads of what they wrote."""
 EFFECTS: Final = {
     "expected": Effect(expected={DEPLOY: 1}),
     "consolidated": Effect(consolidated=frozenset({DEPLOY})),
@@ -389,15 +389,15 @@ EFFECTS: Final = {
     "reviewed": Effect(reviewed=(a_review(previous=REVIEWED_AT, at=LATER),)),
 }
 ACROSS: Final[dict[str, Observe]] = {
-    "adjust": OBSERVED["adjust"],
+    "adjust": WRITES["adjust"],
     "adjust and log": lambda store: store.adjust(
         READER, [], _importance, at=LATER, exposed=[Exposed(OLD, Exposure.USED, LATER)]
     ),
-    "set_status": OBSERVED["set_status"],
-    "supersede": OBSERVED["supersede"],
-    "invalidate": OBSERVED["invalidate"],
-    "relate": OBSERVED["relate"],
-    "revise": OBSERVED["revise"],
+    "set_status": WRITES["set_status"],
+    "supersede": WRITES["supersede"],
+    "invalidate": WRITES["invalidate"],
+    "relate": WRITES["relate"],
+    "revise": WRITES["revise"],
     "insert": lambda store: store.insert(SCOPE, indexed(a_memory("stolen"), event_ids=[TURNS[0]])),
     "revoke_key": lambda store: store.revoke_key(SCOPE, DOOR, at=LATER),
     "lying_in by memory": lambda store: store.lying_in(SCOPE, ErasureSelection(ids=frozenset({DEPLOY}))),
@@ -413,6 +413,12 @@ OF_ALL: Final = {"has_keys", "backup"}
 WITHOUT_ROWS: Final = {"close", "read", "subscribe"}
 
 
+async def _populate_both(store: Store) -> None:
+    """Fill the sibling workspace, and after it the one that is asked."""
+    await populate(store, SIBLING, prefix=CANARY)
+    await populate(store, SCOPE)
+
+
 class ReadsContract(WorldSuite):
     async def test_reads_write_nothing(self, world: Store) -> None:
         async with unchanged(world):
@@ -422,34 +428,35 @@ class ReadsContract(WorldSuite):
 
 class WallContract(WorldSuite):
     sibling = holding(lambda store: populate(store, SIBLING, prefix=CANARY))
+    beside = holding(_populate_both)
 
     def test_every_method_of_a_view_is_tested_for_isolation(self) -> None:
         methods = {name for base in (ReadView, ChangeFeed) for name in vars(base) if not name.startswith("_")}
-        assert methods <= OBSERVED.keys() | {"at"}
+        assert methods <= READS.keys() | WRITES.keys() | {"at"}
 
     def test_every_method_of_the_protocol_is_tested_for_isolation(self) -> None:
         methods = {name for name in dir(Store) if not name.startswith("_")}
-        assert methods <= OBSERVED.keys() | TRIED_ACROSS | OF_ALL | WITHOUT_ROWS
+        assert methods <= READS.keys() | WRITES.keys() | TRIED_ACROSS | OF_ALL | WITHOUT_ROWS
 
-    @pytest.mark.parametrize("method", OBSERVED)
-    async def test_a_sibling_workspace_changes_no_answer(self, store: Store, method: str) -> None:
-        observe = OBSERVED[method]
+    async def test_no_read_sees_or_changes_a_sibling_workspace(self, beside: Store) -> None:
+        before = await exported(beside, SIBLING), await _access(beside)
         async with self.another_store() as alone:
             await populate(alone, SCOPE)
-            expected = await observe(alone)
-            left = await exported(alone)
-        await populate(store, SIBLING, prefix=CANARY)
-        await populate(store, SCOPE)
-        actual = await observe(store)
-        assert actual == expected
-        assert await exported(store) == left
+            for name, read in READS.items():
+                assert await read(beside) == await read(alone), name
+                assert (await exported(beside, SIBLING), await _access(beside)) == before, name
 
-    @pytest.mark.parametrize("method", OBSERVED)
-    async def test_no_call_changes_a_sibling_workspace(self, sibling: Store, method: str) -> None:
-        await populate(sibling, SCOPE)
-        before = await exported(sibling, SIBLING), await _access(sibling)
-        await OBSERVED[method](sibling)
-        assert (await exported(sibling, SIBLING), await _access(sibling)) == before
+    @pytest.mark.parametrize("write", WRITES)
+    async def test_no_write_sees_or_changes_a_sibling_workspace(self, beside: Store, write: str) -> None:
+        before = await exported(beside, SIBLING), await _access(beside)
+        async with self.another_store() as alone:
+            await populate(alone, SCOPE)
+            expected = await WRITES[write](alone)
+            left = await exported(alone)
+        actual = await WRITES[write](beside)
+        assert actual == expected
+        assert await exported(beside) == left
+        assert (await exported(beside, SIBLING), await _access(beside)) == before
 
     @pytest.mark.parametrize("call", ACROSS)
     async def test_a_memory_of_another_workspace_is_not_found(self, sibling: Store, call: str) -> None:
