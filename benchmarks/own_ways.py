@@ -49,6 +49,7 @@ from remembrancer.index.resident import ResidentIndex
 from remembrancer.language.cues import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import SearchRequest
+from remembrancer.ports.quantised import vector_of
 
 QUESTIONS: Final = 300
 SCANNED: Final = 10_000_000
@@ -249,17 +250,16 @@ def _stored(path: Path) -> tuple[list[UUID], list[StoredMemory], NDArray[np.floa
     connection = connect(str(path))
     rows = list(
         connection.execute(
-            "SELECT m.id, m.text, m.session, m.occurred_to, m.importance, v.vector FROM memories m"
+            "SELECT m.id, m.text, m.session, m.occurred_to, m.importance, v.vector, v.dim FROM memories m"
             " JOIN cues c ON c.memory = m.n JOIN embeddings v ON v.cue = c.n ORDER BY m.n"
         )
     )
     connection.close()
     memories = [
         StoredMemory(number, text, session, moment(at), importance)
-        for number, (_, text, session, at, importance, _) in enumerate(rows, start=1)
+        for number, (_, text, session, at, importance, *_) in enumerate(rows, start=1)
     ]
-    vectors = np.frombuffer(b"".join(row[5] for row in rows), dtype="<f4").reshape(len(rows), -1)
-    return [UUID(bytes=row[0]) for row in rows], memories, vectors.astype(np.float32)
+    return [UUID(bytes=row[0]) for row in rows], memories, np.array([vector_of(row[5], row[6]) for row in rows])
 
 
 async def _questions(rem: AsyncRemembrancer, embedder: Embedder, words: Words, count: int) -> list[EmbeddedQuestion]:

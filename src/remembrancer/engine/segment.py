@@ -40,6 +40,7 @@ from remembrancer.policies.segmentation.segments import (
     StreamTurn,
 )
 from remembrancer.ports.embedder import token_embedder
+from remembrancer.ports.quantised import rounded
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -415,7 +416,8 @@ class _Work:
             batch = missing[start : start + BATCH]
             cues = [next(passages_of(memory_of[turn.id], turn)) for turn in batch]
             embedded = await embedder.embed_documents([encoding.text(cue.heading, cue.text) for cue in cues])
-            new = {turn.id: vector for turn, vector in zip(batch, embedded.vectors, strict=True)}
+            # Rounded as those of the store are, so that both give the same boundaries.
+            new = {turn.id: rounded(vector) for turn, vector in zip(batch, embedded.vectors, strict=True)}
             tails.keep(new)
             vectors |= new
         return vectors

@@ -1,4 +1,4 @@
-"""Unit vectors as 8-bit integers with one scale per row: a quarter of the memory, cosine within 0.003.
+"""Unit vectors as 8-bit integers with one scale per row (`ports.quantised`).
 
 The signs are stored too, one bit per component, to select likely neighbours by reading an eighth of the bytes.
 """
@@ -13,6 +13,7 @@ import simsimd
 
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.index.growing import GrowingArray
+from remembrancer.ports.quantised import quantised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,14 +64,14 @@ class VectorTable:
 
     def extend(self, vectors: NDArray[np.float32]) -> None:
         """Append rows, shape (n, dim); a row of NaN is a cue without a vector."""
-        codes, scales = _quantised(vectors)
+        codes, scales = quantised(vectors)
         self._codes.extend(codes)
         self._signs.extend(np.packbits(codes > 0, axis=1))
         self._scales.extend(scales)
         self._waiting += int(np.count_nonzero(np.isnan(scales)))
 
     def replace(self, row: int, vector: NDArray[np.float32]) -> None:
-        codes, scales = _quantised(vector[np.newaxis])
+        codes, scales = quantised(vector[np.newaxis])
         self._waiting -= int(np.isnan(self._scales.values[row]))
         self._codes.values[row] = codes[0]
         self._signs.values[row] = np.packbits(codes[0] > 0)
@@ -114,15 +115,6 @@ class VectorTable:
     def _require_dim(self, query: NDArray[np.float32]) -> None:
         if len(query) != self.dim:
             raise EmbedderMismatch(f"the question's vector has {len(query)} dimensions, the texts' have {self.dim}")
-
-
-def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Integers in [-127, 127], shaped as `vectors`, and the scale of each row: vector = integers * scale."""
-    peaks = np.abs(vectors).max(axis=1)
-    scales = np.where(peaks == 0, 1, peaks / 127).astype(np.float32)  # NaN (no vector) stays NaN
-    with np.errstate(invalid="ignore"):
-        codes = np.rint(np.nan_to_num(vectors) / np.nan_to_num(scales, nan=1)[:, np.newaxis]).astype(np.int8)
-    return codes, scales.astype(np.float32)
 
 
 MAX_CACHED_BYTES: Final = 64 << 20

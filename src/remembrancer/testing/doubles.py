@@ -21,6 +21,7 @@ from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.cues import analysed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
+from remembrancer.ports.quantised import rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -235,9 +236,9 @@ def indexed(memory: Memory, *turns: str, event_ids: Sequence[UUID] = ()) -> Memo
 
 
 def a_vector(*components: float) -> NDArray[np.float32]:
-    """A vector with these components, scaled to length 1."""
+    """A vector with these components, scaled to length 1 and rounded as a store does."""
     vector = np.array(components, dtype=np.float64)
-    return (vector / math.sqrt(float(np.dot(vector, vector)))).astype(np.float32)
+    return rounded((vector / math.sqrt(float(np.dot(vector, vector)))).astype(np.float32))
 
 
 NOWHERE: Final = UUID(int=404)

@@ -25,6 +25,7 @@ from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports import exchange
 from remembrancer.ports.memories import Audited
+from remembrancer.ports.quantised import rounded
 from remembrancer.ports.transfer import ExportRow
 
 T = TypeVar("T")
@@ -284,7 +285,7 @@ def _take_in_vector(rows: Rows, record: exchange.VectorRecord) -> bool:
     if (ref, record.model) in rows.vectors:
         return False
     rows.require_dim(record.model, [record.dim])
-    vector = np.frombuffer(record.data, dtype="<f4").astype(np.float32)
+    vector = rounded(np.frombuffer(record.data, dtype="<f4"))
     size = -(-record.dim // 8)
     token_embeddings = (
         None

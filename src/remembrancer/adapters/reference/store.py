@@ -14,8 +14,6 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 from uuid import UUID
 
-import numpy as np
-
 from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, vector_spaces, work
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.vector_spaces import is_missing
@@ -45,6 +43,7 @@ from remembrancer.ports.inspection import Finding, IdentifiedRows, Stats
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.notifications import Polled
+from remembrancer.ports.quantised import rounded
 from remembrancer.ports.transfer import BackupReport, ExportRow, OnPages
 
 if TYPE_CHECKING:
@@ -334,7 +333,7 @@ class ReferenceStore:
                 if given.ref in rows.cues and is_missing(
                     rows.vectors.get(place), token_embeddings=given.token_embeddings is not None
                 ):
-                    vector = np.array(given.vector, dtype=np.float32)
+                    vector = rounded(given.vector)
                     token_embeddings = None if given.token_embeddings is None else given.token_embeddings.copy()
                     rows.vectors[place] = StoredVector(vector, given.truncated, at, token_embeddings, given.digest)
                     rows.failures.pop(place, None)

@@ -19,6 +19,7 @@ from remembrancer.domain.vector_space import SpaceRole
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
+from remembrancer.ports.quantised import vector_bytes, vector_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,8 +165,7 @@ def embedded(connection: Connection, scope: Scope, model: str, digests: Collecti
         with as_written():
             for ref, vector, truncated, dim, signs in rows:
                 tokens = None if signs is None else np.frombuffer(signs, np.uint8).reshape(-1, -(-dim // 8))
-                data = np.frombuffer(vector, "<f4").astype(np.float32)
-                found[digest] = CueVector(ref, data, bool(truncated), tokens, digest)
+                found[digest] = CueVector(ref, vector_of(vector, dim), bool(truncated), tokens, digest)
     return found
 
 
@@ -183,7 +183,7 @@ def put_vectors(
     change = next_change(connection, scope.workspace)
     stored = 0
     for item in vectors:
-        data = np.ascontiguousarray(item.vector, dtype="<f4").tobytes()
+        data = vector_bytes(item.vector)
         inserted = connection.count(
             "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at, digest)"
             " SELECT n, ?, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
@@ -255,16 +255,14 @@ def vectors(
         connection,
         reader,
         ids,
-        "m.id, v.vector",
+        "m.id, v.vector, v.dim",
         "JOIN embeddings v ON v.n = (SELECT w.n FROM cues c JOIN embeddings w ON w.cue = c.n AND w.model = ?"
         f" WHERE c.memory = m.n AND {then.cues} ORDER BY c.ordinal LIMIT 1)",
         model,
         then=then,
     )
     with as_written():
-        return {
-            UUID(bytes=identifier): np.frombuffer(data, dtype="<f4").astype(np.float32) for identifier, data in rows
-        }
+        return {UUID(bytes=identifier): vector_of(data, dim) for identifier, data, dim in rows}
 
 
 def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:

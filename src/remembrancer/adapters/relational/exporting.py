@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -35,6 +36,7 @@ from remembrancer.ports.exchange import (
     VectorRecord,
     record_to_row,
 )
+from remembrancer.ports.quantised import vector_of
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
 
@@ -120,6 +122,11 @@ def _memory(connection: Connection, row: Row) -> MemoryRecord:
     return MemoryRecord(MEMORIES.value_of(row), ids, moment(row[-2]))
 
 
+def _vector(_connection: Connection, row: Row) -> VectorRecord:
+    stored = VECTORS.value_of(row)
+    return replace(stored, data=vector_of(stored.data, row[-1]).astype("<f4").tobytes())
+
+
 def _cue(_connection: Connection, row: Row) -> CueRecord:
     identifier, ordinal, revision, *rest, last = row
     return CueRecord(CUES.value_of((identifier, ordinal, *rest)), revision, last)
@@ -143,13 +150,14 @@ _SOURCES: Final[dict[str, _Source]] = {
         _OF_MEMORIES.format("cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"),
         _cue,
     ),
-    "vector": _source(
-        VECTORS,
+    "vector": _Source(
+        (*VECTORS.selected, "v.dim"),
         4,
         _OF_MEMORIES.format(
             "cues c ON c.memory = m.n JOIN embeddings v ON v.cue = c.n"
             " LEFT JOIN word_vectors w ON w.cue = v.cue AND w.model = v.model"
         ),
+        _vector,
     ),
     "revision": _source(REVISIONS, 2, _OF_MEMORIES.format("revisions r ON r.memory = m.n")),
     "state": _source(PAST_STATES, 2, _OF_MEMORIES.format("past_states s ON s.memory = m.n")),

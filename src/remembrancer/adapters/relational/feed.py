@@ -17,6 +17,7 @@ from remembrancer.adapters.relational.columns import Row, as_written, decoded, t
 from remembrancer.adapters.relational.past import NOW, Then
 from remembrancer.domain.listing import USUAL
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, WorkspaceState, current_span
+from remembrancer.ports.quantised import vector_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,13 +36,12 @@ if TYPE_CHECKING:
     from remembrancer.ports.changes import CueWords
     from remembrancer.ports.journal import EventFilter, FoundEvent
 
-_FLOAT32: Final = np.dtype("<f4")
 FEW: Final = 2_000
 """Changed memories up to this number are received at once."""
 _CHUNK: Final = 500
 """The number of refs in one statement."""
 _CUE: Final = (
-    "m.n, c.n, c.terms, c.length, v.vector, c.marks,"
+    "m.n, c.n, c.terms, c.length, v.vector, v.dim, c.marks,"
     " e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.role, coalesce(e.actor,'')"
 )
 _MEMORY: Final = (
@@ -240,12 +240,12 @@ def _changed(rows: Sequence[Row]) -> ChangedMemory:
 
 
 def _cue(row: Row) -> ChangedCue:
-    _, ref, terms, length, vector, flags, *turn = row[:_FIRST_OF_MEMORY]
+    _, ref, terms, length, vector, dim, flags, *turn = row[:_FIRST_OF_MEMORY]
     return ChangedCue(
         ref,
         terms,
         length,
-        None if vector is None else np.frombuffer(vector, _FLOAT32),
+        None if vector is None else vector_of(vector, dim),
         flags,
         turn_of(*turn),
     )

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
+import numpy as np
+
 from remembrancer.adapters.relational import archive, streams
 from remembrancer.adapters.relational.clauses import owner, stream_of
 from remembrancer.adapters.relational.columns import Columns, add_row, assigned
@@ -57,6 +59,7 @@ from remembrancer.ports.exchange import (
     record_owner,
 )
 from remembrancer.ports.memories import Audited
+from remembrancer.ports.quantised import vector_bytes
 from remembrancer.ports.transfer import ExportRow
 
 T = TypeVar("T")
@@ -206,7 +209,8 @@ class _Import:
         if cue is None:
             raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
         require_dim(connection, self._scope.workspace, record.model, record.dim)
-        if not _add(connection, "embeddings", VECTORS, record, cue=cue, dim=record.dim):
+        kept = replace(record, data=vector_bytes(np.frombuffer(record.data, "<f4")))
+        if not _add(connection, "embeddings", VECTORS, kept, cue=cue, dim=record.dim):
             return False
         if record.token_embeddings is not None:
             put_token_embeddings(connection, cue, record.model, record.token_embeddings)

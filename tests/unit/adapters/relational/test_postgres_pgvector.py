@@ -29,6 +29,7 @@ from remembrancer.ports.candidate_source import SourceUnavailable, Wanted
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import Embedded
 from remembrancer.ports.embeddings import CueVector
+from remembrancer.ports.quantised import quantised
 from remembrancer.testing.contract.base import EVERYTHING, MODEL
 from remembrancer.testing.contract.erasing import a_receipt
 from remembrancer.testing.doubles import NOW, READER, SCOPE, HashEmbedder, a_memory, a_vector, indexed
@@ -185,7 +186,8 @@ def test_vectors_of_a_model_without_an_index_are_stored_and_said_to_lack_one(sma
 def test_an_erased_vector_leaves_the_index_and_its_file(small: Server, admin: psycopg.Connection) -> None:
     marked = a_vector(0.6, 0.48, 0.64)
     small.add([a_memory("kestrel"), a_memory("owl")], np.array([marked, a_vector(0, 1, 0)]))
-    halves = np.array(marked, dtype="<f2").tobytes()
+    codes = quantised(marked[np.newaxis])[0][0]
+    halves = (codes / np.linalg.norm(codes)).astype("<f2").tobytes()
     assert halves in bytes_of(admin, index_name(MODEL, 3))
     removal = Removal(memories=frozenset({a_memory("kestrel").id}))
     small.runner.run(small.store.erase(SCOPE, removal, a_receipt()))
@@ -229,6 +231,22 @@ def test_a_build_takes_the_memory_that_its_graph_needs(url: str, monkeypatch: py
     assert notices == []
     connection.close()
     server.close()
+
+
+def test_vectors_in_the_form_of_an_older_version_are_found_beside_new_ones_once_its_function_is_renewed(
+    url: str, small: Server, admin: psycopg.Connection
+) -> None:
+    old, new = a_vector(0.6, -0.48, 0.64), a_vector(0, 1, 0)
+    small.add([a_memory("kestrel")], np.array([old]))
+    admin.execute("UPDATE embeddings SET vector = %s", (old.astype("<f4").tobytes(),))
+    returns_null = " RETURNS halfvec LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN RETURN NULL; END $$"
+    admin.execute(f"CREATE OR REPLACE FUNCTION {pgvector.FUNCTION}(vector bytea, dim int){returns_null}".encode())
+    connection = PostgresConnection(url)
+    pgvector.renew_function(connection)
+    connection.close()
+    small.add([a_memory("owl")], np.array([new]))
+    assert small.nearest(old, limit=1) == [a_memory("kestrel").id]
+    assert small.nearest(new, limit=1) == [a_memory("owl").id]
 
 
 class Unasked(HashEmbedder):

@@ -21,6 +21,7 @@ from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.errors import EmbedderMismatch, StoreUnavailable, Unsupported
 from remembrancer.ports.candidate_source import SourceUnavailable, Wanted
 from remembrancer.ports.inspection import Finding
+from remembrancer.ports.quantised import vector_of
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ PREFIX: Final = "vectors_of_"
 FUNCTION: Final = "remembrancer_halfvec"
 NEEDS: Final = "needs pgvector {}: install it on the server, then run CREATE EXTENSION vector in this database"
 
-# Little-endian float32 as `halfvec`; NULL for another dimension. The two bits more that float32 has are dropped before
-# pgvector rounds. COST: more than a visit of the index, or the planner would compute it for each row.
+# A stored vector (`ports.quantised`) as `halfvec`; NULL for another dimension. Of integers, which a cosine compares
+# without their scale; of little-endian float32, whose last bits are dropped before pgvector rounds. COST: more than a
+# visit of the index, or the planner would compute it for each row.
 _CREATE_FUNCTION: Final = """
 CREATE OR REPLACE FUNCTION {function}(vector bytea, dim int) RETURNS {schema}.halfvec
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10000 AS $$
@@ -69,6 +71,13 @@ DECLARE
   middle int;
   size double precision;
 BEGIN
+  IF octet_length(vector) = dim + 4 THEN
+    FOR place IN 0 .. dim - 1 LOOP
+      high := get_byte(vector, place);
+      component[place + 1] := CASE WHEN high > 127 THEN high - 256 ELSE high END;
+    END LOOP;
+    RETURN component::{schema}.halfvec;
+  END IF;
   IF octet_length(vector) <> 4 * dim THEN
     RETURN NULL;
   END IF;
@@ -211,6 +220,15 @@ def _memory_for(connection: Connection) -> Generator[None]:
         connection.execute("RESET maintenance_work_mem")
 
 
+def renew_function(connection: Connection) -> None:
+    """Replace the function of an older version, if there is one, before a vector is written in a form that it does not
+    read: the index would lack it for good. The function gives the same as before for the older form.
+    """
+    extension = Extension.of(connection)
+    if extension is not None and connection.execute("SELECT to_regproc(?)", (FUNCTION,)).get is not None:
+        connection.execute(_CREATE_FUNCTION.format(function=FUNCTION, schema=extension.schema))
+
+
 def index_name(model: str, dim: int) -> str:
     return f"{PREFIX}{hashlib.sha256(model.encode()).hexdigest()[:12]}_{dim}"
 
@@ -272,12 +290,13 @@ class PgVectorSource:
         kept = found_by(connection.dialect, wanted.reader, wanted.where)
         rows = list(
             connection.execute(
-                f"SELECT m.id, v.vector FROM {view.then.memories()} JOIN cues c ON c.memory = m.n AND {view.then.cues}"
+                f"SELECT m.id, v.vector, v.dim FROM {view.then.memories()}"
+                f" JOIN cues c ON c.memory = m.n AND {view.then.cues}"
                 f" JOIN embeddings v ON v.cue = c.n AND v.model = ? WHERE {kept.sql}",
                 (model, *kept.bindings),
             )
         )
-        vectors = np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(len(rows), len(vector))
+        vectors = np.array([vector_of(data, dim) for _, data, dim in rows]).reshape(len(rows), len(vector))
         order: list[int] = np.argsort(-(vectors @ vector), kind="stable").tolist()
         identifiers: list[bytes] = [rows[place][0] for place in order]
         return _distinct(identifiers, wanted.limit)

@@ -17,6 +17,8 @@ from remembrancer.adapters.relational.postgres.dialect import WORKSPACE
 from remembrancer.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from remembrancer.adapters.relational.connection import Connection
     from remembrancer.adapters.relational.postgres.dialect import PostgresConnection
 
@@ -115,19 +117,29 @@ def _table(name: str, body: str, partitions: int) -> str:
     return "\n".join(f"{statement};" for statement in (made, *parts, *secured, *policies))
 
 
-def prepare(connection: PostgresConnection, name: str, *, create: bool, partitions: int = 0) -> None:
+def prepare(
+    connection: PostgresConnection,
+    name: str,
+    *,
+    create: bool,
+    partitions: int = 0,
+    migrated: Callable[[Connection], None] = lambda _connection: None,
+) -> None:
     """Create the tables in the connection's schema if it has none (`create`), and migrate older ones. Of several
-    processes, one does it. `partitions`: the number that each table is created with, or has; 0: any.
+    processes, one does it. `partitions`: the number that each table is created with, or has; 0: any. `migrated`: runs
+    after the migrations, in their transaction.
 
     Raises StoreUnavailable if there are none, or those of another program; Unsupported for those of a newer version;
     InvalidInput for those of another number of partitions.
     """
-    _prepare(connection, name, create=create, partitions=partitions)
+    _prepare(connection, name, create=create, partitions=partitions, migrated=migrated)
     if partitions and (there := _partitions(connection)) != partitions:
         raise InvalidInput("partitions", partitions, f"{there or 'none'}, as its tables were created")
 
 
-def _prepare(connection: PostgresConnection, name: str, *, create: bool, partitions: int) -> None:
+def _prepare(
+    connection: PostgresConnection, name: str, *, create: bool, partitions: int, migrated: Callable[[Connection], None]
+) -> None:
     if version_of(connection, name) == source.current_version():
         return
     connection.execute("BEGIN")
@@ -138,6 +150,7 @@ def _prepare(connection: PostgresConnection, name: str, *, create: bool, partiti
             _create(connection, name, create=create, partitions=partitions)
         elif version < source.current_version():
             _migrate(connection, version)
+            migrated(connection)
         set_version(connection, source.current_version())
         connection.execute("COMMIT")
     except BaseException:

@@ -130,7 +130,13 @@ class PostgresServer:
             if self._read_only:
                 require_current(schema.stored_version(connection), self.name)
                 return connection
-            schema.prepare(connection, self.name, create=self._create, partitions=self._partitions)
+            schema.prepare(
+                connection,
+                self.name,
+                create=self._create,
+                partitions=self._partitions,
+                migrated=pgvector.renew_function,
+            )
         except BaseException:
             connection.close()
             raise

@@ -150,7 +150,7 @@ CREATE TABLE embeddings (
   n INTEGER PRIMARY KEY,
   cue INTEGER NOT NULL REFERENCES cues (n) ON DELETE CASCADE,
   model TEXT NOT NULL, dim INTEGER NOT NULL, truncated INTEGER NOT NULL,
-  vector BLOB NOT NULL, -- little-endian float32, unit length
+  vector BLOB NOT NULL, -- ports.quantised; of older versions: little-endian float32
   indexed_at INTEGER, -- NULL: before this was noted
   digest BLOB, -- of what was embedded; NULL: not known. An equal text takes the vector over.
   UNIQUE (cue, model)

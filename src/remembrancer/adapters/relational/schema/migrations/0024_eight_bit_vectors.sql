@@ -1,0 +1,2 @@
+-- New vectors are kept as 8-bit integers with a scale; those that are there stay float32. Only the number is needed, so that
+-- a version that reads float32 alone does not open the file.
