@@ -36,7 +36,7 @@ def memories_of(connection: Connection, scope: Scope, refs: Sequence[int], then:
     dialect = connection.dialect
     return _ids(
         connection,
-        f"SELECT DISTINCT m.id FROM cues c JOIN {then.memories()} ON m.n = c.memory AND {then.cues}"
+        f"SELECT DISTINCT m.id FROM cues c {dialect.then_join} {then.memories()} ON m.n = c.memory AND {then.cues}"
         f" WHERE m.workspace = ? AND {dialect.in_list('c.n')}",
         (scope.workspace, dialect.listed(refs)),
     )
@@ -113,15 +113,14 @@ def with_terms(
 ) -> list[UUID]:
     if not weights:
         return []
-    dialect = connection.dialect
+    dialect, join = connection.dialect, connection.dialect.then_join
     conditions = found_by(dialect, reader, where)
     having = f"SELECT f.n, CAST(? AS REAL) AS weight FROM {dialect.matches('cues')} f"
     words = [(weight, dialect.all_of((frozenset({term}),))) for term, weight in weights.items()]
     found = _ids(
         connection,
         f"SELECT m.id FROM (SELECT n, sum(weight) AS score FROM ({' UNION ALL '.join([having] * len(words))}) x"
-        f" GROUP BY n) w JOIN cues c ON c.n = w.n JOIN {then.memories()} ON m.n = c.memory AND {then.cues}"
-        # Grouped by memory, SQLite would read every memory of the workspace.
+        f" GROUP BY n) w {join} cues c ON c.n = w.n {join} {then.memories()} ON m.n = c.memory AND {then.cues}"
         f" WHERE {conditions.sql} ORDER BY w.score DESC, m.occurred_to DESC, m.id LIMIT ?",
         (*(binding for pair in words for binding in pair), *conditions.bindings, limit),
     )

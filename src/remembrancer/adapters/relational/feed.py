@@ -94,17 +94,21 @@ class RelationalView:
 
     def changes(self, scope: Scope, *, after: int, model: str | None, one_in: int = 1) -> Iterator[ChangedMemory]:
         those = "m.change > ?" if one_in == 1 else f"m.change > ? AND {relational.candidates.in_sample(one_in)}"
-        return self._changed(scope, those, after, model, many=self.state(scope).change - after > FEW)
+        return self._changed(
+            scope, those, after, model, order="m.change, m.n", many=self.state(scope).change - after > FEW
+        )
 
     def _changed(
-        self, scope: Scope, those: str, binding: Binding, model: str | None, *, many: bool = False
+        self, scope: Scope, those: str, binding: Binding, model: str | None, *, order: str, many: bool = False
     ) -> Iterator[ChangedMemory]:
-        """The memories that fulfil a condition with one binding. `many`: too many rows to receive them all at once."""
+        """The memories that fulfil a condition with one binding. `many`: too many rows to receive them all at once.
+        `order`: of an index that the planner shall take.
+        """
         connection = self.within(scope)
         rows = (connection.stream if many else connection.execute)(
             f"SELECT {_CUE}, {_MEMORY} FROM {self.then.memories()} JOIN cues c ON c.memory = m.n AND {self.then.cues}"
             " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ? LEFT JOIN events e ON e.n = c.event"
-            f" WHERE m.workspace = ? AND {those} ORDER BY m.change, m.n, c.ordinal",
+            f" WHERE m.workspace = ? AND {those} ORDER BY {order}, c.ordinal",
             (model, scope.workspace, binding),
         )
         with as_written():
@@ -116,7 +120,7 @@ class RelationalView:
 
     def changed(self, scope: Scope, ids: Sequence[UUID], *, model: str | None) -> Iterator[ChangedMemory]:
         dialect = self._connection.dialect
-        return self._changed(scope, dialect.in_ids("m.id"), dialect.ids(ids), model)
+        return self._changed(scope, dialect.in_ids("m.id"), dialect.ids(ids), model, order="m.id")
 
     def memories_of(self, scope: Scope, refs: Sequence[int]) -> list[UUID]:
         return relational.candidates.memories_of(self.within(scope), scope, refs, self.then)

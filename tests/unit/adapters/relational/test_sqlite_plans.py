@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
@@ -20,6 +21,7 @@ from remembrancer.adapters.relational import (
     streams,
 )
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.adapters.relational.health import health_inputs
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Priority, Severity
@@ -64,6 +66,19 @@ def plans(connection: Connection, work: Callable[[], object], *tables: str) -> l
 def test_a_memory_s_edges_are_looked_up_and_not_searched_for_among_all_memories(connection: Connection) -> None:
     steps = plans(connection, lambda: health_inputs(connection, READER, CURRENT, model="model-a", shown_since=NOW), "o")
     assert steps == ["SEARCH o USING INTEGER PRIMARY KEY (rowid=?)"] * 2
+
+
+def test_candidates_are_looked_up_and_not_searched_for_among_all_memories(connection: Connection) -> None:
+    def work() -> None:
+        view, memory = RelationalView(connection), a_memory("owl")
+        list(view.changed(SCOPE, [memory.id], model="model-a"))
+        view.memories_of(SCOPE, [1])
+        view.passages(READER, CURRENT, [memory.id])
+        view.around(READER, CURRENT, [memory.id])
+        view.with_terms(READER, CURRENT, {"owl": 1.0}, limit=10)
+
+    for step in plans(connection, work, "m", "c", "e", "o", "p", "v"):
+        assert re.search(r"INTEGER PRIMARY KEY|\((workspace=\? AND (id|project)|memory|event|cue)=\?", step), step
 
 
 def test_whether_all_cues_have_a_vector_is_known_without_reading_any(connection: Connection) -> None:
