@@ -45,7 +45,7 @@ def put(connection: Connection, event: Event, at: datetime, analyse: Analyse) ->
     """Insert an archived event and index its remaining words."""
     insertion = insert_into("archive", (*EVENTS.names, "archived_at"))
     number = connection.number_of(insertion, (*EVENTS.bindings(event), micros(at)))
-    add_words(connection, "archive", number, tokens_of(event, analyse))
+    add_words(connection, "archive", [(number, tokens_of(event, analyse))])
 
 
 def _matches(kind: str, aged: Aged) -> bool:

@@ -64,7 +64,7 @@ class Connection(Protocol):
         """Execute an INSERT, UPDATE or DELETE. Returns the number of changed rows, without cascades."""
         ...
 
-    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
+    def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Binding]]) -> None:
         """Insert rows, in the way that is fastest for many."""
         ...
 

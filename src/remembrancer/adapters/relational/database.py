@@ -1,9 +1,9 @@
 """Connections, threads and transactions of one database.
 
-A writer thread puts up to 256 waiting writes into one transaction (group commit). Each write has its own savepoint: if
-it fails, the others are still written. A file has one such thread, a server several: each writes for some workspaces. A
-few reader threads have a connection each; work with many reads, such as a recall, has its own reader threads. A
-function runs in one of these threads from beginning to end, in one transaction.
+A writer thread puts up to 256 waiting writes into one transaction (group commit). Each of several has its own
+savepoint: if it fails, the others are still written. A file has one such thread, a server several: each writes for some
+workspaces. A few reader threads have a connection each; work with many reads, such as a recall, has its own reader
+threads. A function runs in one of these threads from beginning to end, in one transaction.
 """
 
 from __future__ import annotations
@@ -288,7 +288,10 @@ class _Lane:
                 self._writing.execute(self._writing.dialect.begin_writing)
                 self._writing.dialect.serialise(self._writing, sorted({write.workspace for write in writes}))
                 self._backend.require_in_place()
-                outcomes.extend(self._apply(write) for write in writes)
+                if len(writes) == 1:
+                    outcomes.append((writes[0], self._run(writes[0]), None))  # its failure is that of the transaction
+                else:
+                    outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")
                 self._backend.require_in_place()  # again: a write is acknowledged only where it will be found
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
@@ -310,9 +313,7 @@ class _Lane:
     def _apply(self, write: _Write) -> tuple[_Write, Any, BaseException | None]:
         self._writing.execute("SAVEPOINT one")
         try:
-            with self._backend.translated():
-                self._writing.within(write.workspace)
-                value = write.work(self._writing)
+            value = self._run(write)
         except BaseException as error:
             if not self._writing.in_transaction:
                 raise  # the database ended the whole transaction
@@ -321,6 +322,11 @@ class _Lane:
             return write, None, error
         self._writing.execute("RELEASE SAVEPOINT one")
         return write, value, None
+
+    def _run(self, write: _Write) -> Any:
+        with self._backend.translated():
+            self._writing.within(write.workspace)
+            return write.work(self._writing)
 
 
 def _roll_back(connection: Connection) -> None:

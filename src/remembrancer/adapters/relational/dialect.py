@@ -127,6 +127,12 @@ class Dialect(Protocol):
         """A context in which deleted rows are overwritten, if the database supports it."""
         ...
 
+    def new_numbers(self, connection: Connection, counts: Mapping[str, int]) -> Mapping[str, Sequence[int]]:
+        """Numbers `n` for so many new rows of each table, in ascending order. They are for rows that this transaction
+        inserts before it asks again.
+        """
+        ...
+
     def last_number(self, connection: Connection, table: str) -> int:
         """The last number `n` that the table gave to a row, if numbers of deleted rows are not given again; else 0."""
         ...

@@ -24,8 +24,7 @@ def commit(connection: Connection, scope: Scope, effect: Effect, *, at: datetime
     _require(connection, scope, effect, at)
     if effect.cursor is not None:
         streams.advance(connection, effect.cursor)
-    for write in effect.inserted:
-        memories.add_memory(connection, write, {})
+    memories.add_memories(connection, scope.workspace, effect.inserted, {})
     for write in effect.revised:
         memories.revise(connection, scope, write, expected_revision=effect.expected[write.memory.id], at=at)
     # After the revisions, which also write this column.

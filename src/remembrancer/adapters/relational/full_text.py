@@ -21,16 +21,16 @@ def cues_with_phrase(connection: Connection, workspace: str, words: Sequence[str
     return [number for (number,) in rows]
 
 
-def add_words(connection: Connection, table: EventTable, number: int, tokens: Iterable[str]) -> None:
-    """Index row `number` of that table of events. Each word counts once."""
-    connection.dialect.add_words(connection, table, [(number, dict.fromkeys(tokens))])
+def add_words(connection: Connection, table: EventTable, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
+    """Index rows of that table of events, by number, by their tokens. Each word counts once."""
+    connection.dialect.add_words(connection, table, [(number, dict.fromkeys(tokens)) for number, tokens in rows])
 
 
 def add_all_words(connection: Connection, analyse: Analyse) -> None:
     """Index all events of a database without an index of their words."""
     for table in TABLES:
         for row in connection.execute(f"SELECT {EVENTS.select}, e.n FROM {table} e ORDER BY e.n"):
-            add_words(connection, table, row[-1], tokens_of(EVENTS.value_of(row[:-1]), analyse))
+            add_words(connection, table, [(row[-1], tokens_of(EVENTS.value_of(row[:-1]), analyse))])
 
 
 def tokens_of(event: Event, analyse: Analyse) -> tuple[str, ...]:

@@ -16,9 +16,9 @@ from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.embeddings import put_token_embeddings, require_dim
 from remembrancer.adapters.relational.exporting import VECTORS
 from remembrancer.adapters.relational.full_text import tokens_of
-from remembrancer.adapters.relational.journal import add_event, next_seq
+from remembrancer.adapters.relational.journal import add_events, next_seq
 from remembrancer.adapters.relational.lookup import there
-from remembrancer.adapters.relational.memories import add_cue, add_provenance, insert_row, next_change
+from remembrancer.adapters.relational.memories import NewCue, add_cues, add_provenance, insert_row, next_change
 from remembrancer.adapters.relational.rows import (
     AUDIT,
     CHANGES,
@@ -191,15 +191,8 @@ class _Import:
         if cue.event_id is not None:
             events[cue.event_id] = _event_number(connection, "cue.event_id", self._scope.workspace, cue.event_id)
         last = record.last if record.last is not None or later is None else later - 1
-        add_cue(
-            connection,
-            self._scope.workspace,
-            number,
-            self._analyse(cue),
-            events,
-            revision=record.revision,
-            last=last,
-        )
+        added = NewCue(number, self._analyse(cue), record.revision, last)
+        add_cues(connection, self._scope.workspace, [added], events)
         self._number_change(number)
         return True
 
@@ -285,7 +278,7 @@ def _import_event(connection: Connection, event: Event, analyse: Analyse) -> boo
     event = replace(event, seq=_free_place(connection, event))
     _require_free_key(connection, event, "archive")
     try:
-        add_event(connection, event, tokens_of(event, analyse))
+        add_events(connection, event.scope.workspace, [event], [tokens_of(event, analyse)])
     except connection.dialect.row_is_taken as error:
         raise Conflict(f"event {event.id}: its key {event.key!r} is taken here") from error
     return True
@@ -297,7 +290,7 @@ def _restore(connection: Connection, event: Event, cut: Event, number: int, anal
     if archived(whole) != cut:
         return False
     connection.execute("DELETE FROM archive WHERE n = ?", (number,))
-    add_event(connection, whole, tokens_of(whole, analyse))
+    add_events(connection, whole.scope.workspace, [whole], [tokens_of(whole, analyse)])
     return True
 
 

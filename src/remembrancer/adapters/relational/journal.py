@@ -11,10 +11,10 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import events_kept_by, owner, seen_by
-from remembrancer.adapters.relational.columns import add_row, insert_into
+from remembrancer.adapters.relational.columns import add_row
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
-from remembrancer.adapters.relational.memories import add_memory, adjust_one, check_workspace, next_change
+from remembrancer.adapters.relational.memories import add_memories, adjust_one, check_workspace, next_change
 from remembrancer.adapters.relational.rows import CHANGES, EVENTS, MEMORIES, TABLES, EventTable
 from remembrancer.domain.event import Event, Priority, archived
 from remembrancer.domain.instants import micros
@@ -25,14 +25,31 @@ from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.journal import Appended, Entry, EventFilter, FoundEvent
 
-_INSERTION: Final = insert_into("events", (*EVENTS.names, "position"))
+_COLUMNS: Final = (*EVENTS.names, "position", "n")
 _EPOCH: Final = date(1970, 1, 1)
 _DAY: Final = 86_400_000_000
 """A day in microseconds."""
 
 
 def append(connection: Connection, scope: Scope, entries: Sequence[Entry], analyse: Analyse) -> tuple[Appended, ...]:
-    return tuple(_append_one(connection, scope, entry, analyse) for entry in entries)
+    for entry in entries:
+        _check(scope, entry)
+    before = _before(connection, entries)
+    fresh = [entry for entry, known in zip(entries, before, strict=True) if known is None]
+    _require_not_archived(connection, scope, fresh)
+    events = _in_order(connection, [entry.event for entry in fresh])
+    tokens = [tokens_of(entry.event, analyse) if entry.tokens is None else entry.tokens for entry in fresh]
+    numbers = add_events(connection, scope.workspace, events, tokens)
+    formed = [entry.memory for entry in fresh if entry.memory is not None]
+    add_memories(connection, scope.workspace, formed, {event.id: n for event, n in zip(events, numbers, strict=True)})
+    coming = iter(events)
+    results: list[Appended] = []
+    for known in before:
+        if known is None:
+            results.append(Appended(next(coming), created=True))
+        else:
+            results.append(Appended(results[known].event if isinstance(known, int) else known, created=False))
+    return tuple(results)
 
 
 def events(
@@ -149,33 +166,71 @@ def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple
     )
 
 
-def add_event(connection: Connection, event: Event, tokens: Iterable[str]) -> int:
-    """Insert an event at the next position of its workspace and index its tokens. Returns its row number."""
-    position = connection.execute(
-        "INSERT INTO positions (workspace, last) VALUES (?, 1)"
-        " ON CONFLICT (workspace) DO UPDATE SET last = positions.last + 1 RETURNING last",
-        (event.scope.workspace,),
+def add_events(
+    connection: Connection, workspace: str, events: Sequence[Event], tokens: Iterable[Iterable[str]]
+) -> Sequence[int]:
+    """Insert events at the next positions of their workspace, and index the tokens of each. Returns their numbers."""
+    if not events:
+        return ()
+    last: int = connection.execute(
+        "INSERT INTO positions (workspace, last) VALUES (?, ?)"
+        " ON CONFLICT (workspace) DO UPDATE SET last = positions.last + excluded.last RETURNING last",
+        (workspace, len(events)),
     ).get
-    number = connection.number_of(_INSERTION, (*EVENTS.bindings(event), position))
-    add_words(connection, "events", number, tokens)
-    return number
+    numbers = connection.dialect.new_numbers(connection, {"events": len(events)})["events"]
+    first = last - len(events) + 1
+    rows = [
+        (*EVENTS.bindings(event), first + place, number)
+        for place, (event, number) in enumerate(zip(events, numbers, strict=True))
+    ]
+    connection.insert_many("events", _COLUMNS, rows)
+    add_words(connection, "events", zip(numbers, tokens, strict=True))
+    return numbers
 
 
-def _append_one(connection: Connection, scope: Scope, entry: Entry, analyse: Analyse) -> Appended:
-    event = entry.event
-    if event.scope.workspace != scope.workspace:
-        raise InvalidInput("event.scope.workspace", event.scope.workspace, repr(scope.workspace))
-    known = recorded_under_key(connection, event)
-    if known is not None:
-        return Appended(known, created=False)
-    if archived_number(connection, scope, event.id) is not None:
-        raise Conflict(f"event {event.id} is recorded already, and in the archive")
-    event = replace(event, seq=next_seq(connection, event.scope))
-    number = add_event(connection, event, tokens_of(event, analyse) if entry.tokens is None else entry.tokens)
+def _check(scope: Scope, entry: Entry) -> None:
+    if entry.event.scope.workspace != scope.workspace:
+        raise InvalidInput("event.scope.workspace", entry.event.scope.workspace, repr(scope.workspace))
     if entry.memory is not None:
         check_workspace(scope, entry.memory.memory)
-        add_memory(connection, entry.memory, {event.id: number})
-    return Appended(event, created=True)
+
+
+def _before(connection: Connection, entries: Sequence[Entry]) -> list[Event | int | None]:
+    """For each entry the event that is recorded under its key, or the place of the first of the entries with this key;
+    None: it is to be recorded.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    found: list[Event | int | None] = []
+    for place, event in enumerate(entry.event for entry in entries):
+        under = None if event.key is None else (*owner(event.scope), event.key)
+        if under is not None and event.key is not None and under in first:
+            _with_text(entries[first[under]].event, event.key, event.text)
+            found.append(first[under])
+            continue
+        found.append(recorded_under_key(connection, event))
+        if under is not None and found[-1] is None:
+            first[under] = place
+    return found
+
+
+def _require_not_archived(connection: Connection, scope: Scope, entries: Sequence[Entry]) -> None:
+    dialect = connection.dialect
+    ids = [entry.event.id for entry in entries]
+    for (identifier,) in connection.execute(
+        f"SELECT id FROM archive WHERE workspace = ? AND {dialect.in_ids('id')}", (scope.workspace, dialect.ids(ids))
+    ):
+        raise Conflict(f"event {UUID(bytes=identifier)} is recorded already, and in the archive")
+
+
+def _in_order(connection: Connection, events: Sequence[Event]) -> list[Event]:
+    """The events with the next places in their streams."""
+    counts = Counter(event.scope for event in events)
+    last = {scope: next_seq(connection, scope, count) - count for scope, count in counts.items()}
+    placed: list[Event] = []
+    for event in events:
+        last[event.scope] += 1
+        placed.append(replace(event, seq=last[event.scope]))
+    return placed
 
 
 def recorded_under_key(connection: Connection, event: Event) -> Event | None:
@@ -192,25 +247,24 @@ def recorded_under_key(connection: Connection, event: Event) -> Event | None:
             (*owner(event.scope), event.key),
         )
         if known is not None:
-            if known.text != text:
-                raise Conflict(f"key {event.key!r}: already recorded with another text ({known.id})")
-            return known
+            return _with_text(known, event.key, text)
     return None
 
 
-def archived_number(connection: Connection, scope: Scope, event_id: UUID) -> int | None:
-    """The number of the event's row in the archive, if it exists."""
-    return connection.execute(
-        "SELECT n FROM archive WHERE workspace = ? AND id = ?", (scope.workspace, event_id.bytes)
-    ).get
+def _with_text(known: Event, key: str, text: str) -> Event:
+    """The known event of this key. Raises Conflict if it has another text."""
+    if known.text != text:
+        raise Conflict(f"key {key!r}: already recorded with another text ({known.id})")
+    return known
 
 
-def next_seq(connection: Connection, scope: Scope) -> int:
+def next_seq(connection: Connection, scope: Scope, count: int = 1) -> int:
+    """Take the next places in the stream of a scope. Returns the last of them."""
     return connection.execute(
-        "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, 1)"
-        " ON CONFLICT (workspace, project, crew, agent, session) DO UPDATE SET last_seq = streams.last_seq + 1"
-        " RETURNING last_seq",
-        (*owner(scope), scope.session or ""),
+        "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (workspace, project, crew, agent, session)"
+        " DO UPDATE SET last_seq = streams.last_seq + excluded.last_seq RETURNING last_seq",
+        (*owner(scope), scope.session or "", count),
     ).get
 
 

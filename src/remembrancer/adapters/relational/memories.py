@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
-from remembrancer.adapters.relational.columns import Columns, add_row, assigned, insert_into
+from remembrancer.adapters.relational.columns import Columns, add_row, assigned
 from remembrancer.adapters.relational.lookup import by_content, by_topic, get, of_memory, with_value
 from remembrancer.adapters.relational.past import STAMPED, keep_state
 from remembrancer.adapters.relational.rows import AUDIT, CUES, EXPOSURES, MEMORIES, REVISIONS, STRENGTH
@@ -21,32 +21,57 @@ from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.changes import packed_terms
 from remembrancer.ports.memories import Audited
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.adapters.relational.connection import Binding, Connection
     from remembrancer.domain.scope import Reader, Scope
 
 L = TypeVar("L", Exposed, Audited)
-_INSERTION: Final = insert_into("memories", (*MEMORIES.names, "change", "changed_at"))
+_COLUMNS: Final = (*MEMORIES.names, "change", "changed_at", "n")
+_CUE_COLUMNS: Final = (
+    *("workspace", "memory", "revision", "last", "ordinal", "event"),
+    *("heading", "text", "start", "terms", "length", "marks", "n"),
+)
 MICROSECOND: Final = timedelta(microseconds=1)
 
 
-def next_change(connection: Connection, workspace: str) -> int:
-    """Take the next number of the workspace's change sequence. Indexes read memories with new numbers again."""
+def next_change(connection: Connection, workspace: str, count: int = 1) -> int:
+    """Take the next numbers of the workspace's change sequence. Returns the last of them. Indexes read memories with
+    new numbers again.
+    """
     return connection.execute(
-        "INSERT INTO changes (workspace, last) VALUES (?, 1)"
-        " ON CONFLICT (workspace) DO UPDATE SET last = changes.last + 1 RETURNING last",
-        (workspace,),
+        "INSERT INTO changes (workspace, last) VALUES (?, ?)"
+        " ON CONFLICT (workspace) DO UPDATE SET last = changes.last + excluded.last RETURNING last",
+        (workspace, count),
     ).get
 
 
-def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mapping[UUID, int]) -> None:
-    """Insert a memory, its provenance, its cues and their full-text rows. `event_numbers`: those just inserted."""
-    number = insert_row(connection, write.memory, write.memory.recorded_at)
-    numbers = _event_numbers(connection, write, event_numbers)
-    add_provenance(connection, number, [numbers[event] for event in write.event_ids])
-    for indexed in write.cues:
-        add_cue(connection, write.memory.scope.workspace, number, indexed, numbers, revision=write.memory.revision)
+def add_memories(
+    connection: Connection, workspace: str, writes: Sequence[MemoryWrite], event_numbers: Mapping[UUID, int]
+) -> None:
+    """Insert memories, their provenance, their cues and the full-text rows of these. Each memory takes a change number,
+    in their order. `event_numbers`: those of events just inserted.
+    """
+    if not writes:
+        return
+    cues = sum(len(write.cues) for write in writes)
+    numbers = connection.dialect.new_numbers(connection, {"memories": len(writes), "cues": cues})
+    change = next_change(connection, workspace, len(writes)) - len(writes)
+    events = _event_numbers(connection, workspace, writes, event_numbers)
+    rows: list[Sequence[Binding]] = []
+    provenance: list[Sequence[Binding]] = []
+    added: list[NewCue] = []
+    for number, write in zip(numbers["memories"], writes, strict=True):
+        change += 1
+        memory = write.memory
+        rows.append((*MEMORIES.bindings(memory), change, micros(memory.recorded_at), number))
+        sources = enumerate(dict.fromkeys(write.event_ids))
+        provenance += ((number, ordinal, events[event]) for ordinal, event in sources)
+        added += (NewCue(number, indexed, memory.revision) for indexed in write.cues)
+    connection.insert_many("memories", _COLUMNS, rows)
+    connection.insert_many("memory_events", ("memory", "ordinal", "event"), provenance)
+    _insert_cues(connection, workspace, numbers["cues"], added, events)
 
 
 def set_columns(connection: Connection, scope: Scope, memory_id: UUID, **columns: Binding) -> None:
@@ -71,7 +96,9 @@ def change_state(
 def insert_row(connection: Connection, memory: Memory, changed_at: datetime) -> int:
     """Insert the memory's own row only. Returns its number."""
     change = next_change(connection, memory.scope.workspace)
-    return connection.number_of(_INSERTION, (*MEMORIES.bindings(memory), change, micros(changed_at)))
+    [number] = connection.dialect.new_numbers(connection, {"memories": 1})["memories"]
+    connection.insert_many("memories", _COLUMNS, [(*MEMORIES.bindings(memory), change, micros(changed_at), number)])
+    return number
 
 
 def add_cues_of_revisions(connection: Connection, analyse: Analyse) -> None:
@@ -82,42 +109,46 @@ def add_cues_of_revisions(connection: Connection, analyse: Analyse) -> None:
     for workspace, number, identifier, revision, title, text in list(rows):
         words = text if title is None else f"{title}\n{text}"
         indexed = analyse(Cue(memory_id=UUID(bytes=identifier), ordinal=0, text=words))
-        add_cue(connection, workspace, number, indexed, {}, revision=revision, last=revision)
+        add_cues(connection, workspace, [NewCue(number, indexed, revision, revision)], {})
 
 
-def add_cue(
+@dataclass(frozen=True, slots=True)
+class NewCue:
+    """A cue to insert. It belongs to the revisions of the memory with this row number from `revision` to `last`; None:
+    also to the present one.
+    """
+
+    memory: int
+    indexed: IndexedCue
+    revision: int
+    last: int | None = None
+
+
+def add_cues(
+    connection: Connection, workspace: str, added: Sequence[NewCue], event_numbers: Mapping[UUID, int]
+) -> None:
+    """Insert cues and their full-text rows. `event_numbers`: the row numbers of their events."""
+    if added:
+        numbers = connection.dialect.new_numbers(connection, {"cues": len(added)})
+        _insert_cues(connection, workspace, numbers["cues"], added, event_numbers)
+
+
+def _insert_cues(
     connection: Connection,
     workspace: str,
-    memory_number: int,
-    indexed: IndexedCue,
+    numbers: Sequence[int],
+    added: Sequence[NewCue],
     event_numbers: Mapping[UUID, int],
-    *,
-    revision: int,
-    last: int | None = None,
 ) -> None:
-    """Add a cue that belongs to the memory's revisions from `revision` to `last`; None: also to the present one."""
-    cue = indexed.cue
-    event = None if cue.event_id is None else event_numbers[cue.event_id]
-    number = connection.number_of(
-        "INSERT INTO cues"
-        " (workspace, memory, revision, last, ordinal, event, heading, text, start, terms, length, marks)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            workspace,
-            memory_number,
-            revision,
-            last,
-            cue.ordinal,
-            event,
-            cue.heading,
-            cue.text,
-            cue.start,
-            packed_terms(indexed.terms),
-            len(indexed.terms),
-            int(indexed.flags),
-        ),
-    )
-    connection.dialect.add_words(connection, "cues", [(number, indexed.tokens)])
+    rows: list[Sequence[Binding]] = []
+    for number, one in zip(numbers, added, strict=True):
+        cue, terms, flags = one.indexed.cue, one.indexed.terms, one.indexed.flags
+        event = None if cue.event_id is None else event_numbers[cue.event_id]
+        told = (cue.heading, cue.text, cue.start, packed_terms(terms), len(terms), int(flags))
+        rows.append((workspace, one.memory, one.revision, one.last, cue.ordinal, event, *told, number))
+    connection.insert_many("cues", _CUE_COLUMNS, rows)
+    words = [(number, one.indexed.tokens) for number, one in zip(numbers, added, strict=True)]
+    connection.dialect.add_words(connection, "cues", words)
 
 
 def insert(
@@ -137,7 +168,7 @@ def insert(
             return known, False
     for known in _of_topic(connection, memory, topics):
         raise Conflict(f"topic key {memory.topic_key!r}: memory {known.id} is at revision {known.revision}")
-    add_memory(connection, write, {})
+    add_memories(connection, scope.workspace, [write], {})
     return memory, True
 
 
@@ -188,7 +219,7 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected
         f"UPDATE memories SET {assigned(*MEMORIES.names, 'change')}, {STAMPED} WHERE n = ?",
         (*MEMORIES.bindings(after), next_change(connection, scope.workspace), micros(at), micros(at), number),
     )
-    numbers = _event_numbers(connection, write, {})
+    numbers = _event_numbers(connection, scope.workspace, [write], {})
     add_provenance(connection, number, [numbers[event] for event in write.event_ids])
     _replace_cues(connection, write, number, after.revision, numbers)
     return after
@@ -210,8 +241,8 @@ def _replace_cues(
         if known.pop((indexed.cue, packed_terms(indexed.terms), int(indexed.flags)), None) is None
     ]
     connection.executemany("UPDATE cues SET last = ? WHERE n = ?", [(revision - 1, cue) for cue in known.values()])
-    for indexed in new:
-        add_cue(connection, write.memory.scope.workspace, number, indexed, event_numbers, revision=revision)
+    added = [NewCue(number, indexed, revision) for indexed in new]
+    add_cues(connection, write.memory.scope.workspace, added, event_numbers)
 
 
 def adjust(
@@ -383,20 +414,23 @@ def move(
     return True
 
 
-def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UUID, int]) -> dict[UUID, int]:
-    """The row numbers of the events that the memory and its cues refer to. Raises NotFound for an unknown event."""
-    named = (*write.event_ids, *(indexed.cue.event_id for indexed in write.cues))
-    numbers: dict[UUID, int] = {}
-    for event in dict.fromkeys(identifier for identifier in named if identifier is not None):
-        if event in known:
-            numbers[event] = known[event]
-            continue
-        row = connection.execute(
-            "SELECT n FROM events WHERE workspace = ? AND id = ?", (write.memory.scope.workspace, event.bytes)
-        ).fetchone()
-        if row is None:
+def _event_numbers(
+    connection: Connection, workspace: str, writes: Sequence[MemoryWrite], known: Mapping[UUID, int]
+) -> Mapping[UUID, int]:
+    """The row numbers of the events that the memories and their cues refer to. Raises NotFound for an unknown event."""
+    named = dict.fromkeys(event for write in writes for event in write.event_ids)
+    named |= dict.fromkeys(indexed.cue.event_id for write in writes for indexed in write.cues)
+    missing = [event for event in named if event is not None and event not in known]
+    if not missing:
+        return known
+    dialect = connection.dialect
+    rows = connection.execute(
+        f"SELECT id, n FROM events WHERE workspace = ? AND {dialect.in_ids('id')}", (workspace, dialect.ids(missing))
+    )
+    numbers = {**known, **{UUID(bytes=identifier): number for identifier, number in rows}}
+    for event in missing:
+        if event not in numbers:
             raise NotFound("event", event)
-        numbers[event] = row[0]
     return numbers
 
 

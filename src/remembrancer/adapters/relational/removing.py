@@ -12,7 +12,7 @@ from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.columns import Row, encoded
 from remembrancer.adapters.relational.connection import Connection, DatabaseCursor
 from remembrancer.adapters.relational.lookup import by_topic, there
-from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change, set_columns
+from remembrancer.adapters.relational.memories import MICROSECOND, NewCue, add_cues, next_change, set_columns
 from remembrancer.adapters.relational.quotations import redact, repeated
 from remembrancer.adapters.relational.recalls import erase_asked_in
 from remembrancer.adapters.relational.rows import EVENTS
@@ -317,8 +317,8 @@ def _replace_text(connection: Connection, scope: Scope, write: MemoryWrite) -> N
         "INSERT INTO memory_events (memory, ordinal, event) VALUES (?, ?, ?)",
         [(number, ordinal, events[event]) for ordinal, event in enumerate(write.event_ids)],
     )
-    for indexed in write.cues:
-        add_cue(connection, scope.workspace, number, indexed, events, revision=memory.revision)
+    added = [NewCue(number, indexed, memory.revision) for indexed in write.cues]
+    add_cues(connection, scope.workspace, added, events)
 
 
 def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:

@@ -16,7 +16,7 @@ from remembrancer.adapters.relational import memories, schema
 from remembrancer.adapters.relational.clauses import events_kept_by, kept_by, seen_by
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.feed import RelationalView
-from remembrancer.adapters.relational.journal import add_event
+from remembrancer.adapters.relational.journal import add_events
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Status, Tier
@@ -191,7 +191,8 @@ def holding(rows: Sequence[Memory]) -> Connection:
     connection.execute(schema.schema_sql())
     for memory in rows:
         number = memories.insert_row(connection, memory, memory.recorded_at)
-        memories.add_cue(connection, memory.scope.workspace, number, indexed(memory).cues[0], {}, revision=1)
+        added = memories.NewCue(number, indexed(memory).cues[0], revision=1)
+        memories.add_cues(connection, memory.scope.workspace, [added], {})
     return connection
 
 
@@ -243,7 +244,7 @@ def test_the_clauses_select_the_same_rows_as_an_event_filter(
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
     for seq, event in enumerate(rows):
-        add_event(connection, replace(event, seq=seq), event.text.replace(",", "").split())
+        add_events(connection, event.scope.workspace, [replace(event, seq=seq)], [event.text.replace(",", "").split()])
     conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), "events")
     found = connection.execute(f"SELECT e.id FROM events e WHERE {conditions.sql}", conditions.bindings)
     assert {UUID(bytes=identifier) for (identifier,) in found} == {
@@ -358,7 +359,7 @@ def test_at_the_very_moment_all_three_agree(what: str, where: Filter) -> None:
 def test_an_event_at_the_very_end_is_left_out() -> None:
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
-    add_event(connection, an_event(at=NOW), ())
+    add_events(connection, an_event().scope.workspace, [an_event(at=NOW)], [()])
     conditions = events_kept_by(
         connection.dialect, EventFilter(until=NOW), seen_by(READER, "e", visibility=False), "events"
     )

@@ -224,7 +224,7 @@ def test_a_tail_is_looked_up_by_its_stream(connection: Connection) -> None:
 
 
 def test_the_oldest_of_a_type_are_read_from_its_index(connection: Connection) -> None:
-    journal.add_event(connection, an_event(), ())
+    journal.add_events(connection, an_event().scope.workspace, [an_event()], [()])
     aged = Aged(types=frozenset({"mess*"}), keep=frozenset({Priority.PIN}), before=NOW)
     steps = plans(connection, lambda: archive.archive(connection, SCOPE, aged, NOW, 9, analysed), "e", "l", "c")
     assert steps == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
@@ -16,6 +16,7 @@ from psycopg import conninfo, sql
 from psycopg.adapt import Loader
 from psycopg.pq import TransactionStatus
 
+from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ LOCK: Final = 0x52454D42
 """The seed of the advisory locks: others of the same database are other numbers."""
 WORKSPACE: Final = "current_setting('remembrancer.workspace', true)"
 """The workspace that the transaction's statements are about; '' or NULL: none."""
+FEW_ROWS: Final = 8
+"""So many rows are inserted by pipelined statements; more by COPY, which takes three messages and then less a row."""
 MOST_BYTES_OF_A_WORD: Final = 2_000
 """A tsvector holds words of up to 2,046 bytes: a longer one is kept by its digest."""
 MOST_POSITIONS: Final = 16_383
@@ -116,6 +119,17 @@ class PostgresDialect:
     @contextmanager
     def overwriting(self, connection: Connection) -> Generator[None]:
         yield
+
+    def new_numbers(self, connection: Connection, counts: Mapping[str, int]) -> Mapping[str, Sequence[int]]:
+        numbers: dict[str, list[int]] = {table: [] for table in counts}
+        one = f"SELECT CAST(? AS text), nextval({_SEQUENCE}) FROM generate_series(1, ?)"
+        rows = connection.execute(
+            " UNION ALL ".join([one] * len(counts)),
+            tuple(binding for table, count in counts.items() for binding in (table, table, count)),
+        )
+        for table, number in rows:
+            numbers[table].append(number)
+        return {table: sorted(given) for table, given in numbers.items()}
 
     def last_number(self, connection: Connection, table: str) -> int:
         return connection.execute(f"SELECT coalesce(pg_sequence_last_value({_SEQUENCE}), 0)", (table,)).get
@@ -275,6 +289,8 @@ class PostgresConnection:
 
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> _Rows:
         bound = [_bound(bindings) for bindings in sequenceofbindings]
+        if not bound:
+            return _Rows(iter(()))
         if len(bound) == 1:  # without the pipeline for several
             self._ready.execute(written(statements), bound[0])
             return _Rows(iter(()))
@@ -282,11 +298,14 @@ class PostgresConnection:
             cursor.executemany(written(statements), bound)
         return _Rows(iter(()))
 
-    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
+    def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Binding]]) -> None:
+        if len(rows) <= FEW_ROWS:
+            self.executemany(insert_into(table, columns), rows)
+            return
         names = ", ".join(columns)
         with self._ready.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
             for row in rows:
-                copy.write_row(row)
+                copy.write_row(_bound(row))
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
         return self._ready.execute(written(statement), _bound(bindings)).rowcount

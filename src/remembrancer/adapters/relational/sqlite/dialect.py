@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from uuid import UUID
@@ -87,7 +87,7 @@ class SqliteDialect:
         return _quoted(" ".join(words))
 
     def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
-        lines = ((number, " ".join(words)) for number, words in rows)
+        lines = [(number, " ".join(words)) for number, words in rows]
         connection.insert_many(f"{table}_fts", ("rowid", "words"), lines)
 
     @contextmanager
@@ -99,6 +99,16 @@ class SqliteDialect:
             yield
         finally:
             connection.execute(f"PRAGMA secure_delete = {_SECURE_DELETE[usual]}")
+
+    def new_numbers(self, connection: Connection, counts: Mapping[str, int]) -> Mapping[str, Sequence[int]]:
+        numbers: dict[str, Sequence[int]] = {}
+        for table, count in counts.items():
+            last: int = connection.execute(
+                f"SELECT max(coalesce((SELECT max(n) FROM {table}), 0),"
+                f" coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0))"
+            ).get
+            numbers[table] = range(last + 1, last + 1 + count)
+        return numbers
 
     def last_number(self, connection: Connection, table: str) -> int:
         return connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get or 0
@@ -147,7 +157,7 @@ class _Connection(apsw.Connection):
         cast("Connection", self).execute(statement, bindings)
         return self.changes()
 
-    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
+    def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Binding]]) -> None:
         cast("Connection", self).executemany(insert_into(table, columns), rows)
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
