@@ -245,7 +245,17 @@ def _is_brief(events: Iterable[Event]) -> bool:
 
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
     memory = memory_of_event(event, ctx.preset.formation) if ctx.preset.admission.admits(draft) else None
-    return Entry(event, memory, analyse(searchable_text(event)).tokens)
+    return Entry(event, memory, _tokens(event, memory))
+
+
+def _tokens(event: Event, memory: MemoryWrite | None) -> tuple[str, ...]:
+    """The tokens of the event. If the only cue of its memory has the event's whole text, they are those of the cue
+    after its heading.
+    """
+    if memory is not None and not event.payload and len(memory.cues) == 1 and memory.cues[0].cue.start is None:
+        indexed = memory.cues[0]
+        return indexed.tokens[len(analyse(indexed.cue.heading).tokens) :]
+    return analyse(searchable_text(event)).tokens
 
 
 ATTEMPTS: Final = 8

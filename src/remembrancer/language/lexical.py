@@ -8,10 +8,10 @@ Compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole and al
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final, Protocol, cast
 
@@ -101,10 +101,14 @@ def analyse(text: str) -> Analysis:
     >>> analyse("The payment-worker crashed").terms
     ('payment-worker', 'payment', 'worker', 'crash')
     """
+    if text.isascii():
+        return _of(list(map(_between_blanks, text.split())))
     tokens: list[str] = []
     terms: list[str] = []
     for spaced, run in _parts(text):
-        _add_spaced(spaced, tokens, terms)
+        analysed = _of(list(map(_between_blanks, spaced.split())))
+        tokens += analysed.tokens
+        terms += analysed.terms
         if run:
             _add_unspaced(run, tokens, terms)
     return Analysis(tuple(tokens), tuple(terms))
@@ -287,12 +291,23 @@ def _is_short_gram(term: str) -> bool:
     return len(term) == 1 or bool(_SIGN.match(term))
 
 
-def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
-    for joined in _JOINED.findall(text):
-        # A long token (a data URL, minified code) does not recur; it must not fill the cache.
-        analysed = _analysed(joined) if len(joined) <= 2 * MAX_TERM_CHARS else _analysed.__wrapped__(joined)
-        tokens += analysed.tokens
-        terms += analysed.terms
+def _of(parts: Sequence[Analysis]) -> Analysis:
+    """The analysis of a text from those of its parts, which are between blanks."""
+    return Analysis(
+        tuple(chain.from_iterable([part.tokens for part in parts])),
+        tuple(chain.from_iterable([part.terms for part in parts])),
+    )
+
+
+def _between_blanks(text: str) -> Analysis:
+    # A long token (a data URL, minified code) does not recur; it must not fill the cache.
+    return _kept(text) if len(text) <= 2 * MAX_TERM_CHARS else _kept.__wrapped__(text)
+
+
+@lru_cache(maxsize=65_536)
+def _kept(text: str) -> Analysis:
+    """The analysis of a text without blanks, such as `payment-worker.`"""
+    return _of([_analysed(joined) for joined in _JOINED.findall(text)])
 
 
 def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:
@@ -316,7 +331,6 @@ def _any_form(folded: str) -> Iterable[frozenset[str]]:
     return map(frozenset, zip(forms[1:])) if _UNSTEMMED.fullmatch(folded) else (frozenset(forms),)
 
 
-@lru_cache(maxsize=65_536)
 def _analysed(joined: str) -> Analysis:
     """The analysis of one run of letters and joining marks, such as `payment-worker`."""
     words = _WORD.findall(joined)

@@ -9,6 +9,7 @@ All calls are synchronous: they run inside `Store.read`, in a thread of the stor
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -326,8 +327,8 @@ def term_hash(term: str) -> int:
 def packed_terms(terms: Sequence[str]) -> bytes:
     """Distinct term hashes (little-endian uint32), then the number of occurrences of each (uint8, at most 255)."""
     counts = Counter(map(term_hash, terms))
-    hashes = b"".join(value.to_bytes(4, "little") for value in counts)
-    return hashes + bytes(min(count, 255) for count in counts.values())
+    hashes = struct.pack(f"<{len(counts)}I", *counts)
+    return hashes + bytes(counts.values() if len(terms) <= 255 else [min(count, 255) for count in counts.values()])
 
 
 def unpacked_terms(packed: bytes) -> dict[int, int]:

@@ -147,8 +147,13 @@ def put_row(
     )
 
 
+_ENCODE: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":")
+).encode  # `dumps` makes an encoder each time
+
+
 def encoded(value: Mapping[str, JsonValue]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODE(value) if value else "{}"
 
 
 def decoded(value: str) -> dict[str, JsonValue]:
@@ -164,7 +169,7 @@ def _id(value: bytes) -> UUID:
 
 
 def _tags_binding(tags: tuple[str, ...]) -> str:
-    return json.dumps(tags, ensure_ascii=False)
+    return json.dumps(tags, ensure_ascii=False) if tags else "[]"
 
 
 def _tags(value: str) -> tuple[str, ...]:

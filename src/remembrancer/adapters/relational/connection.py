@@ -64,8 +64,8 @@ class Connection(Protocol):
         """Execute an INSERT, UPDATE or DELETE. Returns the number of changed rows, without cascades."""
         ...
 
-    def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Binding]]) -> None:
-        """Insert rows, in the way that is fastest for many."""
+    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
+        """Insert many rows, in the fastest way; not into tables with row-level security."""
         ...
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import events_kept_by, owner, seen_by
-from remembrancer.adapters.relational.columns import add_row
+from remembrancer.adapters.relational.columns import add_row, insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.memories import add_memories, adjust_one, check_workspace, next_change
@@ -25,7 +25,7 @@ from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.journal import Appended, Entry, EventFilter, FoundEvent
 
-_COLUMNS: Final = (*EVENTS.names, "position", "n")
+_INSERTION: Final = insert_into("events", (*EVENTS.names, "position", "n"))
 _EPOCH: Final = date(1970, 1, 1)
 _DAY: Final = 86_400_000_000
 """A day in microseconds."""
@@ -183,7 +183,7 @@ def add_events(
         (*EVENTS.bindings(event), first + place, number)
         for place, (event, number) in enumerate(zip(events, numbers, strict=True))
     ]
-    connection.insert_many("events", _COLUMNS, rows)
+    connection.executemany(_INSERTION, rows)
     add_words(connection, "events", zip(numbers, tokens, strict=True))
     return numbers
 
@@ -216,8 +216,11 @@ def _before(connection: Connection, entries: Sequence[Entry]) -> list[Event | in
 def _require_not_archived(connection: Connection, scope: Scope, entries: Sequence[Entry]) -> None:
     dialect = connection.dialect
     ids = [entry.event.id for entry in entries]
+    condition, bindings = (
+        dialect.in_few_ids("id", ids) if len(ids) == 1 else (dialect.in_ids("id"), (dialect.ids(ids),))
+    )
     for (identifier,) in connection.execute(
-        f"SELECT id FROM archive WHERE workspace = ? AND {dialect.in_ids('id')}", (scope.workspace, dialect.ids(ids))
+        f"SELECT id FROM archive WHERE workspace = ? AND {condition}", (scope.workspace, *bindings)
     ):
         raise Conflict(f"event {UUID(bytes=identifier)} is recorded already, and in the archive")
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
-from remembrancer.adapters.relational.columns import Columns, add_row, assigned
+from remembrancer.adapters.relational.columns import Columns, add_row, assigned, insert_into
 from remembrancer.adapters.relational.lookup import by_content, by_topic, get, of_memory, with_value
 from remembrancer.adapters.relational.past import STAMPED, keep_state
 from remembrancer.adapters.relational.rows import AUDIT, CUES, EXPOSURES, MEMORIES, REVISIONS, STRENGTH
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from remembrancer.domain.scope import Reader, Scope
 
 L = TypeVar("L", Exposed, Audited)
-_COLUMNS: Final = (*MEMORIES.names, "change", "changed_at", "n")
-_CUE_COLUMNS: Final = (
-    *("workspace", "memory", "revision", "last", "ordinal", "event"),
-    *("heading", "text", "start", "terms", "length", "marks", "n"),
+_INSERTION: Final = insert_into("memories", (*MEMORIES.names, "change", "changed_at", "n"))
+_PROVENANCE: Final = insert_into("memory_events", ("memory", "ordinal", "event"))
+_CUE: Final = insert_into(
+    "cues", "workspace memory revision last ordinal event heading text start terms length marks n".split()
 )
 MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -69,8 +69,8 @@ def add_memories(
         sources = enumerate(dict.fromkeys(write.event_ids))
         provenance += ((number, ordinal, events[event]) for ordinal, event in sources)
         added += (NewCue(number, indexed, memory.revision) for indexed in write.cues)
-    connection.insert_many("memories", _COLUMNS, rows)
-    connection.insert_many("memory_events", ("memory", "ordinal", "event"), provenance)
+    connection.executemany(_INSERTION, rows)
+    connection.executemany(_PROVENANCE, provenance)
     _insert_cues(connection, workspace, numbers["cues"], added, events)
 
 
@@ -97,7 +97,7 @@ def insert_row(connection: Connection, memory: Memory, changed_at: datetime) -> 
     """Insert the memory's own row only. Returns its number."""
     change = next_change(connection, memory.scope.workspace)
     [number] = connection.dialect.new_numbers(connection, {"memories": 1})["memories"]
-    connection.insert_many("memories", _COLUMNS, [(*MEMORIES.bindings(memory), change, micros(changed_at), number)])
+    connection.executemany(_INSERTION, [(*MEMORIES.bindings(memory), change, micros(changed_at), number)])
     return number
 
 
@@ -146,7 +146,7 @@ def _insert_cues(
         event = None if cue.event_id is None else event_numbers[cue.event_id]
         told = (cue.heading, cue.text, cue.start, packed_terms(terms), len(terms), int(flags))
         rows.append((workspace, one.memory, one.revision, one.last, cue.ordinal, event, *told, number))
-    connection.insert_many("cues", _CUE_COLUMNS, rows)
+    connection.executemany(_CUE, rows)
     words = [(number, one.indexed.tokens) for number, one in zip(numbers, added, strict=True)]
     connection.dialect.add_words(connection, "cues", words)
 
@@ -443,7 +443,7 @@ def add_provenance(connection: Connection, memory_number: int, event_numbers: Se
     ]
     fresh = [event for event in dict.fromkeys(event_numbers) if event not in known]
     connection.executemany(
-        "INSERT INTO memory_events (memory, ordinal, event) VALUES (?, ?, ?)",
+        _PROVENANCE,
         [(memory_number, ordinal, event) for ordinal, event in enumerate(fresh, start=len(known))],
     )
 

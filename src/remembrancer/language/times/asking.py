@@ -66,15 +66,16 @@ def tells_time(text: str) -> bool:
     >>> tells_time("I have played the piano for three years."), tells_time("I may march on.")
     (True, False)
     """
-    line = Line(text, _SOME_DAY)
-    if line.may_tell():
-        words = line.words
-        if any(words[at] in _MAY_LAST and _lasts_or_repeats(line, at) for at in range(len(line))):
-            return True
-        if _CLOCK.search(text) or next(expressions(line), None) is not None:
-            return True
+    if _CLOCK.search(text):
+        return True
     lower = text.lower()
-    return any(phrase in lower for phrase in _WITHOUT_A_UNIT)
+    if any(phrase in lower for phrase in _WITHOUT_A_UNIT):
+        return True
+    line = Line(text, _SOME_DAY)
+    if not line.may_tell():
+        return False
+    may_last = [at for at, word in enumerate(line.words) if word in _MAY_LAST]
+    return any(_lasts_or_repeats(line, at) for at in may_last) or next(expressions(line), None) is not None
 
 
 def _lasts_or_repeats(line: Line, at: int) -> bool:

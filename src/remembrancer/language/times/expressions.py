@@ -74,8 +74,10 @@ def expressions(line: Line) -> Iterator[tuple[int, TimeMatch]]:
 
 def _next_trigger(line: Line, at: int) -> int:
     """The index of the next word that can be part of an expression, or -1."""
+    words = line.words
     for place in range(at, len(line)):
-        if line.words[place] in TRIGGERS or line.words[place][0].isdecimal():
+        word = words[place]
+        if word in TRIGGERS or word[0].isdecimal():
             return place
     return -1
 

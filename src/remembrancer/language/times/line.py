@@ -26,12 +26,15 @@ class Line:
         self.now = now
         self.today = now.replace(hour=0, minute=0, second=0, microsecond=0)
         # Reading looks a few words ahead, and need not ask each time whether there are any.
-        self.words = [*map(str.lower, _WORD.findall(text)), *_NONE]
+        found = _WORD.findall(text)
+        self._length = len(found)
+        self.words = [*map(str.lower, found), *_NONE]
 
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
         """The start and end of each word. Computed on demand: few texts with a time word need them."""
-        return [*(match.span() for match in _WORD.finditer(self.text)), *[(len(self.text), len(self.text))] * _AHEAD]
+        places = [match.span() for match in _WORD.finditer(self.text)]
+        return places + [(len(self.text), len(self.text))] * _AHEAD
 
     def start(self, at: int) -> int:
         return self._places[at][0]
@@ -44,7 +47,7 @@ class Line:
         return not TRIGGERS.isdisjoint(self.words) or _DIGIT.search(self.text) is not None
 
     def __len__(self) -> int:
-        return len(self.words) - _AHEAD
+        return self._length
 
     def before(self, at: int) -> str:
         return self.words[at - 1] if at else ""
@@ -54,7 +57,10 @@ class Line:
 
     def joined(self, at: int) -> bool:
         """Whether the word exists and is attached to the word before it."""
-        return 0 < at < len(self) and self._places[at][0] == self._places[at - 1][1]
+        if not 0 < at < self._length:
+            return False
+        places = self._places
+        return places[at][0] == places[at - 1][1]
 
     def past_article(self, at: int) -> int:
         return at + 1 if self.words[at] == "the" else at
@@ -66,11 +72,9 @@ class Line:
     def number(self, at: int, most: int) -> int:
         """The number at this word, written in digits only, from 1 to `most`, or 0."""
         word = self.words[at]
-        return (
-            int(word)
-            if word[:1].isdecimal() and word.isdecimal() and word.isascii() and len(word) <= 4 and int(word) <= most
-            else 0
-        )
+        if word.isdecimal() and len(word) <= 4 and word.isascii() and (number := int(word)) <= most:
+            return number
+        return 0
 
 
 class TimeMatch(NamedTuple):

@@ -129,19 +129,21 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
 
 def turn_cues(memory_id: UUID, events: Iterable[Event], *, first: int) -> tuple[IndexedCue, ...]:
     """The cues of turns, numbered from `first` on: one for each turn, and one for each passage of a long one."""
-    cues = (cue for event in events for cue in passages_of(memory_id, event))
-    return tuple(analysed(replace(cue, ordinal=ordinal)) for ordinal, cue in enumerate(cues, start=first))
+    cues: list[Cue] = []
+    for event in events:
+        cues += passages_of(memory_id, event, first=first + len(cues))
+    return tuple(map(analysed, cues))
 
 
-def passages_of(memory_id: UUID, event: Event) -> Iterator[Cue]:
-    """The cues of a turn, at least one, not numbered yet. Their heading is the speaker and the time."""
+def passages_of(memory_id: UUID, event: Event, *, first: int = 0) -> Iterator[Cue]:
+    """The cues of a turn, at least one, numbered from `first` on. Their heading is the speaker and the time."""
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
-    whole = Cue(memory_id=memory_id, ordinal=0, text=event.text, heading=heading, event_id=event.id)
     if len(event.text) <= WHOLE_CHARS:
-        yield whole
+        yield Cue(memory_id=memory_id, ordinal=first, text=event.text, heading=heading, event_id=event.id)
         return
-    for start, end in passages(event.text, 0, len(event.text)):
-        yield replace(whole, text=event.text[start:end], start=start)
+    for ordinal, (start, end) in enumerate(passages(event.text, 0, len(event.text)), start=first):
+        text = event.text[start:end]
+        yield Cue(memory_id=memory_id, ordinal=ordinal, text=text, heading=heading, event_id=event.id, start=start)
 
 
 def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:

@@ -16,7 +16,6 @@ from psycopg import conninfo, sql
 from psycopg.adapt import Loader
 from psycopg.pq import TransactionStatus
 
-from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ LOCK: Final = 0x52454D42
 """The seed of the advisory locks: others of the same database are other numbers."""
 WORKSPACE: Final = "current_setting('remembrancer.workspace', true)"
 """The workspace that the transaction's statements are about; '' or NULL: none."""
-FEW_ROWS: Final = 8
-"""So many rows are inserted by pipelined statements; more by COPY, which takes three messages and then less a row."""
 MOST_BYTES_OF_A_WORD: Final = 2_000
 """A tsvector holds words of up to 2,046 bytes: a longer one is kept by its digest."""
 MOST_POSITIONS: Final = 16_383
@@ -298,14 +295,11 @@ class PostgresConnection:
             cursor.executemany(written(statements), bound)
         return _Rows(iter(()))
 
-    def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Binding]]) -> None:
-        if len(rows) <= FEW_ROWS:
-            self.executemany(insert_into(table, columns), rows)
-            return
+    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
         names = ", ".join(columns)
         with self._ready.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
             for row in rows:
-                copy.write_row(_bound(row))
+                copy.write_row(row)
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:
         return self._ready.execute(written(statement), _bound(bindings)).rowcount

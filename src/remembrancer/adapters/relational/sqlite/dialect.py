@@ -87,7 +87,7 @@ class SqliteDialect:
         return _quoted(" ".join(words))
 
     def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
-        lines = [(number, " ".join(words)) for number, words in rows]
+        lines = ((number, " ".join(words)) for number, words in rows)
         connection.insert_many(f"{table}_fts", ("rowid", "words"), lines)
 
     @contextmanager
@@ -157,7 +157,7 @@ class _Connection(apsw.Connection):
         cast("Connection", self).execute(statement, bindings)
         return self.changes()
 
-    def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Binding]]) -> None:
+    def insert_many(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Binding]]) -> None:
         cast("Connection", self).executemany(insert_into(table, columns), rows)
 
     def number_of(self, insertion: str, bindings: Sequence[Binding]) -> int:
