@@ -12,9 +12,11 @@ from contexts import a_context, over
 from remembrancer import AsyncRemembrancer, Conflict, EventDraft, InvalidInput, Remembrancer, Settings
 from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.domain.event import Origin, Priority, Role, Severity
+from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.engine.record import observe
+from remembrancer.language.lexical import analyse
 from remembrancer.ports.journal import Appended, Entry
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
@@ -85,6 +87,18 @@ def test_a_time_of_another_zone_is_kept_in_utc(rem: Remembrancer) -> None:
 def test_a_text_is_kept_exactly(rem: Remembrancer, text: str) -> None:
     rem.observe(text)
     assert (rem.journal.list()[0].text, rem.recent()[0].text) == (text, text)
+
+
+@pytest.mark.parametrize("text", ["Ana's payment-worker crashed", "部署失败 twice", "long. " * 900])
+@pytest.mark.parametrize("payload", [{}, {"exit": 137}])
+def test_an_event_has_the_words_of_its_own_text(text: str, payload: dict[str, Any]) -> None:
+    async def steps(store: Store) -> Entry:
+        assert isinstance(store, Noting)
+        await observe(a_context(store, DEFAULT), Scope(workspace="default"), [EventDraft(text=text, payload=payload)])
+        return store.given[0]
+
+    entry = over(Noting, steps)
+    assert entry.tokens == analyse(searchable_text(entry.event)).tokens
 
 
 def test_events_of_one_stream_are_counted_in_order(rem: Remembrancer) -> None:
@@ -185,14 +199,15 @@ def test_ten_thousand_events_are_recorded_at_once(wordy: Remembrancer) -> None:
 
 
 class Noting(ReferenceStore):
-    """Notes how often others had their turn on the event loop before it was given something to append."""
+    """Notes what it was given to append, and how often others had their turn on the event loop before."""
 
     def __init__(self) -> None:
         super().__init__()
         self.turns = self.before = 0
+        self.given: Sequence[Entry] = ()
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        self.before = self.turns
+        self.before, self.given = self.turns, entries
         return await super().append(scope, entries)
 
 

@@ -114,6 +114,14 @@ def test_analysing_folded_text_changes_nothing() -> None:
     assert analyse("the deploy failed").terms == analyse("THE DÉPLOY FAILED").terms
 
 
+@settings(max_examples=50)
+@given(st.text(), st.text())
+def test_two_texts_with_a_blank_between_have_the_terms_of_both(one: str, other: str) -> None:
+    both = analyse(f"{one} {other}")
+    assert both.tokens == analyse(one).tokens + analyse(other).tokens
+    assert both.terms == analyse(one).terms + analyse(other).terms
+
+
 def test_a_question_asks_for_its_distinct_terms_in_order() -> None:
     assert lexical_query("the deploy, the failed deploy") == LexicalQuery(terms=("deploi", "fail"))
 
