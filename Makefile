@@ -10,8 +10,8 @@ MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights
 MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: pictures demo test test-install test-partitions test-pgvector check browser format bench bench-life bench-quality \
-  bench-same-answers backends fuzz-http docs dist lock clean help
+.PHONY: pictures demo test test-install test-partitions test-pgvector check browser format bench bench-page bench-life \
+  bench-quality bench-same-answers backends fuzz-http docs dist lock clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,8 +53,11 @@ format: $(VENV)/dev ## format the code with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/dev ## measure start-up, latency, ingest, other systems, many processes, kills and the server (an hour)
-	$(BIN)/python -m benchmarks.run
+bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten minutes); SIZES="1000 100000" LOCOMO=path
+	$(BIN)/python -m benchmarks.run $(if $(SIZES),--sizes $(SIZES)) $(if $(LOCOMO),--locomo '$(LOCOMO)')
+
+bench-page: $(VENV)/dev ## put the results of the last `make bench` into docs/benchmarks.md
+	$(BIN)/python -m benchmarks.run --page
 
 bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure events a second through all jobs (long)
 	$(BIN)/python -m benchmarks.life --embedder none --out build/life
