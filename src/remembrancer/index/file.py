@@ -24,7 +24,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Raised when an array changes its meaning: files of another format are not read."""
 _MAGIC: Final = b"RMBR-IDX"
 _PREFIX: Final = struct.Struct("<8sQI")

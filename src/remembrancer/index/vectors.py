@@ -1,6 +1,7 @@
 """Unit vectors as 8-bit integers with one scale per row (`ports.quantised`).
 
-The signs are stored too, one bit per component, to select likely neighbours by reading an eighth of the bytes.
+The signs are stored too, one bit per component, to select likely neighbours by reading an eighth of the bytes. They
+are stored as columns of 64-bit words, because numpy counts the bits of long arrays quickly.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ from remembrancer.ports.quantised import quantised
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_WORD: Final = 64
+_BLOCK: Final = 32_768
+"""The rows whose signs are compared at a time, so that intermediate results stay in the processor's cache."""
+_SAMPLED: Final = 65_536
+"""Among more rows than about these, the distance of the likely ones is estimated from every second, third … one."""
+
 
 class VectorTable:
     """One row per cue, in the order of the cues; a cue without a vector has scale NaN."""
@@ -25,7 +32,8 @@ class VectorTable:
     def __init__(self, dim: int) -> None:
         self.dim = dim
         self._codes = GrowingArray[np.int8](np.int8, dim)
-        self._signs = GrowingArray[np.uint8](np.uint8, -(-dim // 8))
+        self._signs = [GrowingArray[np.uint64](np.uint64) for _ in range(-(-dim // _WORD))]
+        """For each 64 components, their signs in each row."""
         self._scales = GrowingArray[np.float32](np.float32)
         self._waiting = 0
 
@@ -40,13 +48,15 @@ class VectorTable:
     def restored(cls, arrays: Mapping[str, GrowingArray[Any]]) -> Self:
         """A table of the `arrays` of another."""
         table = cls(arrays["codes"].values.shape[1])
-        table._codes, table._signs, table._scales = arrays["codes"], arrays["signs"], arrays["scales"]
+        table._codes, table._scales = arrays["codes"], arrays["scales"]
+        table._signs = [arrays[f"signs.{word}"] for word in range(len(table._signs))]
         table._waiting = int(np.count_nonzero(np.isnan(table._scales.values)))
         return table
 
     def arrays(self) -> dict[str, GrowingArray[Any]]:
         """All arrays, by name."""
-        return {"codes": self._codes, "signs": self._signs, "scales": self._scales}
+        signs = {f"signs.{word}": column for word, column in enumerate(self._signs)}
+        return {"codes": self._codes, "scales": self._scales, **signs}
 
     @property
     def nbytes(self) -> int:
@@ -66,7 +76,8 @@ class VectorTable:
         """Append rows, shape (n, dim); a row of NaN is a cue without a vector."""
         codes, scales = quantised(vectors)
         self._codes.extend(codes)
-        self._signs.extend(np.packbits(codes > 0, axis=1))
+        for column, words in zip(self._signs, _sign_words(codes), strict=True):
+            column.extend(words)
         self._scales.extend(scales)
         self._waiting += int(np.count_nonzero(np.isnan(scales)))
 
@@ -74,7 +85,8 @@ class VectorTable:
         codes, scales = quantised(vector[np.newaxis])
         self._waiting -= int(np.isnan(self._scales.values[row]))
         self._codes.values[row] = codes[0]
-        self._signs.values[row] = np.packbits(codes[0] > 0)
+        for column, words in zip(self._signs, _sign_words(codes), strict=True):
+            column.values[row] = words[0]
         self._scales.values[row] = scales[0]
 
     def similarities(self, query: NDArray[np.float32], cues: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
@@ -95,26 +107,56 @@ class VectorTable:
         return products * (sizes * np.float32(scale))
 
     def likely(self, query: NDArray[np.float32], kept: NDArray[np.bool_] | None, count: int) -> NDArray[np.int64]:
-        """The `count` cues whose signs differ least from the query's, and all cues that tie with the last of them,
-        ascending.
+        """About `count` cues whose signs differ least from the query's, ascending; all, if there are not more.
 
         `kept`, shape (cues,): only these cues; None: all. Vectors whose signs differ in h of d components have an angle
         of about pi h / d. Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002.
         Raises EmbedderMismatch for a query of another dimension.
         """
         self._require_dim(query)
-        signs = self._signs.values
-        eligible = self.present if kept is None else self.present & kept
-        if np.count_nonzero(eligible) <= count:
-            return np.flatnonzero(eligible)
-        asked = np.packbits(query[np.newaxis] > 0, axis=1)
-        apart = np.asarray(cast("Any", simsimd.cdist(asked, signs, "hamming", dtype="bin8")))[0].astype(np.uint16)
-        apart[~eligible] = np.iinfo(np.uint16).max
-        return np.flatnonzero(apart <= np.partition(apart, count - 1)[count - 1])
+        eligible = kept
+        if self._waiting:
+            eligible = self.present if kept is None else self.present & kept
+        total = len(self._scales) if eligible is None else int(np.count_nonzero(eligible))
+        if total <= count:
+            return np.arange(total) if eligible is None else np.flatnonzero(eligible)
+        apart = self._apart(query)
+        rows = slice(None, None, -(-total // _SAMPLED))
+        sample = apart[rows] if eligible is None else apart.take(np.flatnonzero(eligible)[rows])
+        near = apart <= _share_of(sample, count / total)
+        return np.flatnonzero(near if eligible is None else near & eligible)
+
+    def _apart(self, query: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """For each row, the number of components whose sign is not the query's, shape (cues,)."""
+        asked = [words[0] for words in _sign_words(query[np.newaxis])]
+        apart = np.zeros(len(self._scales), dtype=np.uint16)
+        differing, bits = np.empty(_BLOCK, dtype=np.uint64), np.empty(_BLOCK, dtype=np.uint8)
+        for start in range(0, len(apart), _BLOCK):
+            counted = apart[start : start + _BLOCK]
+            end = len(counted)
+            for column, word in zip(self._signs, asked, strict=True):
+                np.bitwise_xor(column.values[start : start + end], word, out=differing[:end])
+                np.bitwise_count(differing[:end], out=bits[:end])
+                np.add(counted, bits[:end], out=counted)
+        return apart
 
     def _require_dim(self, query: NDArray[np.float32]) -> None:
         if len(query) != self.dim:
             raise EmbedderMismatch(f"the question's vector has {len(query)} dimensions, the texts' have {self.dim}")
+
+
+def _sign_words(vectors: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
+    """For each 64 components, which of them are above 0 in each vector, as the bits of a word; shape (words, n)."""
+    bits = np.packbits(vectors > 0, axis=1)
+    whole = np.zeros((len(bits), -(-vectors.shape[1] // _WORD) * 8), dtype=np.uint8)
+    whole[:, : bits.shape[1]] = bits
+    return whole.view(np.uint64).T
+
+
+def _share_of(distances: NDArray[np.uint16], share: float) -> np.uint16:
+    """The distance that a `share`, below 1, of these do not exceed."""
+    place = int(share * len(distances))
+    return np.partition(distances, place)[place]
 
 
 MAX_CACHED_BYTES: Final = 64 << 20
