@@ -27,7 +27,7 @@ from rich.markdown import Markdown
 
 from benchmarks.corpus import EMBEDDED
 from benchmarks.peers.measure import QUESTIONS, Found, Speed, found, real_texts, speeds
-from benchmarks.peers.process import SYSTEMS, Measurable, Running, install
+from benchmarks.peers.process import SYSTEMS, Measurable, Running, install, last_words
 from benchmarks.peers.report import Report, markdown, picture
 from benchmarks.quality import TUNED
 from remembrancer.compose import choose_embedder
@@ -43,6 +43,7 @@ FILL_SECONDS: Final = 600.0
 CHATS: Final = Path(__file__).parent / "chats"
 OWN_COMMANDS: Final = (
     ("start", "--rounds", "5"),
+    ("recall_latency",),
     ("ingest", "--turns", "200"),
     ("server", "--sizes", "10000", "--clients", "1", "--loads", "recall", "--seconds", "5", "--minutes", "0"),
 )
@@ -133,13 +134,16 @@ def _dataset(path: Path | None) -> tuple[Dataset, str]:
 
 
 def _outputs(options: argparse.Namespace) -> Mapping[str, str]:
-    """What our own commands print. A command that fails stops the run."""
+    """What our own commands print, or their errors."""
     outputs: dict[str, str] = {}
+    corpus = [] if options.locomo is None else [str(options.locomo)]
+    chosen = {"recall_latency": ["--sizes", *map(str, options.sizes)], "ingest": corpus}
     for name, *arguments in () if options.peers_only else OWN_COMMANDS:
-        corpus = [str(options.locomo)] if name == "ingest" and options.locomo is not None else []
-        command = [sys.executable, "-m", f"benchmarks.{name}", *corpus, *arguments]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        outputs[" ".join(["python", *command[1:]])] = done.stdout
+        command = ["-m", f"benchmarks.{name}", *chosen.get(name, ()), *arguments]
+        _tell(" ".join(command))
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+        shown = " ".join(["python", *(part.rpartition(os.sep)[2] for part in command)])
+        outputs[shown] = done.stdout + (f"failed: {last_words(done.stderr)}" if done.returncode else "")
     return outputs
 
 

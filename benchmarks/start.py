@@ -48,15 +48,17 @@ def run(*programs: str, rounds: int) -> dict[str, list[tuple[float, float]]]:
     """
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in (NUMPY, *programs)}
     with tempfile.TemporaryDirectory() as folder:
-        _run(Path(folder), "-m", "remembrancer", "remember", "Sam drinks tea", "--db", "old.db", "--embedder", "none")
+        cost_of(
+            Path(folder), "-m", "remembrancer", "remember", "Sam drinks tea", "--db", "old.db", "--embedder", "none"
+        )
         for _ in range(rounds + 1):
             for name, taken in costs.items():
-                taken.append(_run(Path(folder), *PROGRAMS[name]))
+                taken.append(cost_of(Path(folder), *PROGRAMS[name]))
     return {name: taken[1:] for name, taken in costs.items()}
 
 
-def _run(folder: Path, *arguments: str) -> tuple[float, float]:
-    """CPU and wall time of one process, in milliseconds."""
+def cost_of(folder: Path, *arguments: str) -> tuple[float, float]:
+    """CPU and wall time of one Python process in a folder, in milliseconds. Raises CalledProcessError."""
     for file in folder.glob("new.db*"):
         file.unlink()
     paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)

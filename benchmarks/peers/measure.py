@@ -303,7 +303,7 @@ async def found(
     Ours is asked by `remembrancer.evaluation`, as `remembrancer eval` does; the others get the turns' texts and their
     vectors by the same model.
     """
-    results: list[Found] = []
+    results, vectors = list[Found](), KnownVectors(embedder)
     with tempfile.TemporaryDirectory() as folder:
         for system in systems:
             tell(f"{system.label}: labelled questions")
@@ -312,7 +312,7 @@ async def found(
             asked: System = (
                 MemorySystem(settings, embedder if system.vectors else None)
                 if system.ours
-                else PeerSystem(system, start, embedder)
+                else PeerSystem(system, start, vectors)
             )
             try:
                 (outcomes,) = await judge(dataset, [asked], depth=DEPTHS[-1])
@@ -332,13 +332,34 @@ async def found(
     return results
 
 
+class KnownVectors:
+    """The vectors of the embedder, packed; each text is embedded once for all systems."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._documents: dict[tuple[str, ...], list[str]] = {}
+        self._questions: dict[str, str] = {}
+
+    async def of_documents(self, texts: Sequence[str]) -> list[str]:
+        if (known := tuple(texts)) not in self._documents:
+            self._documents[known] = [
+                packed(vector) for vector in (await self._embedder.embed_documents(texts)).vectors
+            ]
+        return self._documents[known]
+
+    async def of_question(self, text: str) -> str:
+        if text not in self._questions:
+            self._questions[text] = packed(await self._embedder.embed_query(text))
+        return self._questions[text]
+
+
 @dataclass(frozen=True, slots=True)
 class PeerSystem:
     """A system as `remembrancer.evaluation` asks it."""
 
     system: Measurable
     start: Callable[[Measurable, str], Running]
-    embedder: Embedder
+    vectors: KnownVectors
     scores_are_fractions: bool = False
 
     @property
@@ -349,7 +370,7 @@ class PeerSystem:
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[PeerRanker]:
         running = self.start(self.system, transcript.id)
         try:
-            vectors = (await self.embedder.embed_documents([turn.text for turn in transcript.turns])).vectors
+            vectors = await self.vectors.of_documents([turn.text for turn in transcript.turns])
             items = [
                 {
                     "key": turn.id,
@@ -358,13 +379,13 @@ class PeerSystem:
                     "actor": turn.actor or str(turn.role),
                     "role": str(turn.role),
                     "session": turn.session or "",
-                    "vector": packed(vector),
+                    "vector": vector,
                 }
                 for turn, vector in zip(transcript.turns, vectors, strict=True)
             ]
             for begin in range(0, len(items), BLOCK):
                 running.do("write", items=items[begin : begin + BLOCK], together=True)
-            yield PeerRanker(running, self.embedder, {turn.id: turn.text for turn in transcript.turns})
+            yield PeerRanker(running, self.vectors, {turn.id: turn.text for turn in transcript.turns})
         finally:
             running.kill()
 
@@ -372,12 +393,12 @@ class PeerSystem:
 @dataclass(frozen=True, slots=True)
 class PeerRanker:
     running: Running
-    embedder: Embedder
+    vectors: KnownVectors
     texts: Mapping[str, str]
 
     async def answer(self, question: str, *, asked_at: datetime, limit: int) -> PeerAnswer:
         """At most LIMIT turns, as an application would ask for."""
-        item = {"text": question, "vector": packed(await self.embedder.embed_query(question))}
+        item = {"text": question, "vector": await self.vectors.of_question(question)}
         ((keys, _),) = self.running.do("recall", questions=[item], limit=min(limit, LIMIT))
         return PeerAnswer(tuple(key for key in keys if key in self.texts), self.texts)
 
