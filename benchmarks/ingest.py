@@ -110,8 +110,8 @@ async def fill(drafts: Sequence[EventDraft], path: Path) -> dict[str, float]:
 
 
 def drafts_of(corpus: str, path: Path | None, turns: int) -> list[EventDraft]:
-    """The first `turns` turns of a corpus; sessions of different conversations get different names. Raises
-    InvalidInput.
+    """The first `turns` turns of a corpus; sessions of different conversations get different names. Joined turns of a
+    conversation are one session, because few of them fit the length. Raises InvalidInput.
     """
     if path is None:
         words = Words(seed=turns)
@@ -123,7 +123,7 @@ def drafts_of(corpus: str, path: Path | None, turns: int) -> list[EventDraft]:
             role=turn.role,
             actor=turn.actor,
             occurred_at=turn.occurred_at,
-            session=f"{conversation.id}-{turn.session}",
+            session=conversation.id if corpus == LONG else f"{conversation.id}-{turn.session}",
         )
         for conversation in (in_long_turns(dataset) if corpus == LONG else dataset).conversations
         for turn in conversation.transcript.turns

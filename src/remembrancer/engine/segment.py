@@ -38,6 +38,7 @@ from remembrancer.policies.segmentation.segments import (
     Note,
     Segment,
     StreamTurn,
+    edges,
 )
 from remembrancer.ports.embedder import token_embedder
 from remembrancer.ports.quantised import rounded
@@ -396,7 +397,8 @@ class _Work:
         """Vectors by event: that of its memory if it is indexed; other events are embedded in the same way.
 
         The result must not depend on how much is indexed. If the index embeds turns in context, they are embedded
-        without context here, because context hides changes of topic (docs/decisions/0014-segmentation.md).
+        without context here, because context hides changes of topic (docs/decisions/0014-segmentation.md); of a long
+        turn, its edges.
         """
         embedder, encoding = self._ctx.embedder, self._ctx.preset.encoding
         if embedder is None:
@@ -415,7 +417,8 @@ class _Work:
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
             cues = [next(passages_of(memory_of[turn.id], turn)) for turn in batch]
-            embedded = await embedder.embed_documents([encoding.text(cue.heading, cue.text) for cue in cues])
+            texts = [encoding.text(cue.heading, edges(cue.text) if coloured else cue.text) for cue in cues]
+            embedded = await embedder.embed_documents(texts)
             # Rounded as those of the store are, so that both give the same boundaries.
             new = {turn.id: rounded(vector) for turn, vector in zip(batch, embedded.vectors, strict=True)}
             tails.keep(new)

@@ -33,7 +33,7 @@ from remembrancer.evaluation.segmentation_metrics import found, pk, window_diff
 from remembrancer.evaluation.segmentation_report import SegmentationReport, SetReport, as_json
 from remembrancer.evaluation.segmentation_summary import DialogueOutcome, differences, summarise
 from remembrancer.policies.admission.encoding import Encoding
-from remembrancer.policies.segmentation.segments import Segmenter, StreamTurn
+from remembrancer.policies.segmentation.segments import Segmenter, StreamTurn, edges
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.ports.embedder import Embedder, Passage, token_embedder
 from remembrancer.values import dataclass
@@ -220,8 +220,8 @@ def _mean(segmentations: Sequence[BoundaryTuple], metric: Callable[[BoundaryTupl
 
 
 _Vectors = Mapping[str, "NDArray[np.float32]"]
-"""Vectors of a dialogue's turns, shape (turns, dim): _PLAIN, of each text alone, and _CONTEXT, of each turn embedded
-with the turns before it. A kind that the embedder does not give is missing.
+"""Vectors of a dialogue's turns, shape (turns, dim): _PLAIN, of each text alone, or of its edges as the engine embeds
+it; _CONTEXT, of each turn embedded with the turns before it. A kind that the embedder does not give is missing.
 """
 _PLAIN: Final = "plain"
 _CONTEXT: Final = "context"
@@ -261,7 +261,8 @@ class _DialogueEmbedder:
         self.meter.at(name, dialogue.id)
         vectors: dict[str, NDArray[np.float32]] = {}
         if self._embedder is not None:
-            vectors[_PLAIN] = (await self._embedder.embed_documents(dialogue.texts)).vectors
+            texts = dialogue.texts if self._tokens is None else [edges(text) for text in dialogue.texts]
+            vectors[_PLAIN] = (await self._embedder.embed_documents(texts)).vectors
         if self._tokens is not None:
             said = list(zip(dialogue.speakers, dialogue.texts, strict=True))
             passages = [

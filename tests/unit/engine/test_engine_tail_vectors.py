@@ -54,6 +54,18 @@ def test_a_turn_of_a_growing_tail_is_embedded_once() -> None:
     assert sorted(embedded) == [f"the backup of the checkout database takes hour {number}" for number in range(5)]
 
 
+def test_of_a_long_turn_its_first_and_last_characters_are_embedded() -> None:
+    async def steps(store: Store) -> list[str]:
+        embedder = _Counting()
+        ctx = a_context(store, EAGER, embedder=embedder)
+        texts = ["a" * 400, "b" * 300 + "c" * 300]
+        await observe(ctx, SCOPE, [EventDraft(text=text, occurred_at=NOW) for text in texts])
+        await segment(ctx, SCOPE)
+        return embedder.texts
+
+    assert over(STORES["reference"], steps) == ["a" * 400, "b" * 200 + " " + "c" * 200]
+
+
 def test_the_least_recently_read_vectors_are_dropped() -> None:
     one, two, three = (UUID(int=number) for number in (1, 2, 3))
     vectors = TailVectors(most=2)

@@ -32,6 +32,22 @@ SURPRISE: Final = "surprise"
 """The key, in notes, of the surprise of the open segment's first turn."""
 
 
+EDGE: Final = 200
+"""The characters at each end of a long turn that are embedded for segmentation."""
+
+
+def edges(text: str) -> str:
+    """A text of at most two EDGEs as it is; of a longer one, its first and last EDGE characters.
+
+    A turn takes up a topic where it begins, and leaves it where it ends. Embedding both finds boundaries as well as
+    embedding all of the turn, which takes up to three times as long (docs/decisions/0048-embedded-once-more.md).
+
+    >>> len(edges("a" * 5_000))
+    401
+    """
+    return text if len(text) <= 2 * EDGE else f"{text[:EDGE]} {text[-EDGE:]}"
+
+
 def surprise_in(note: Note) -> float:
     """The surprise of the open segment's first turn, in [0, 1]; 0 if the note has none."""
     said = note.get(SURPRISE)
