@@ -120,8 +120,10 @@ BACKENDS: Final = {
 
 
 def cpu_s(server: int | None) -> float:
-    """Seconds of CPU of this process and of the server's processes that are running."""
-    return time.process_time() + (0.0 if server is None else sum(map(_cpu_of, _children(server))))
+    """Seconds of CPU of this process, and of the server's processes that are running or have ended."""
+    if server is None:
+        return time.process_time()
+    return time.process_time() + _cpu_of(Path(f"/proc/{server}/stat"), end=15) + sum(map(_cpu_of, _children(server)))
 
 
 def _children(parent: int) -> list[Path]:
@@ -133,9 +135,9 @@ def _children(parent: int) -> list[Path]:
     return found
 
 
-def _cpu_of(stat: Path) -> float:
-    fields = _fields(stat)
-    return (int(fields[11]) + int(fields[12])) / TICKS if fields else 0.0
+def _cpu_of(stat: Path, end: int = 13) -> float:
+    """The user and system time of a process; up to 15, with its children that have ended."""
+    return sum(map(int, _fields(stat)[11:end])) / TICKS
 
 
 def _fields(stat: Path) -> list[str]:
@@ -165,8 +167,9 @@ async def measure(backend: str, file: Path, size: int, embedder: Embedder, *, as
     await embedder.embed_query("loaded before the clock starts")
     with placing(file) as place:
         address = None if index is None else index.format(folder=file.with_suffix(".qdrant").absolute())
+        began = cpu_s(place.server)
         async with opened(place, address, embedder) as rem:
-            began, empty = cpu_s(place.server), rss_mb()
+            empty = rss_mb()
             await rem.jobs.index_now()
             await rem.recall(words.question())
             built = cpu_s(place.server) - began
