@@ -86,7 +86,7 @@ class Alternation:
         self.each("open", vectors=True)
         for start in range(0, size, BATCH):
             events = [_event(words, number) for number in range(start, min(start + BATCH, size))]
-            self.count("observe_many", "observe_many", events=events)
+            self.count(f"observe_many of {len(events):,}", "observe_many", events=events)
             self.count("index", "index")
 
     def observe(self, words: Words, first: int, count: int) -> None:
@@ -94,6 +94,9 @@ class Alternation:
             costs = self.each("observe", events=[_event(words, number) for number in range(start, start + TURN)])
             for version, each in zip(self.versions, costs, strict=True):
                 version.costs["observe"] += each
+        for start in range(first + count, first + 2 * count, TURN):
+            together = [_event(words, number) for number in range(start, start + TURN)]
+            self.count(f"observe, {TURN} at once", "observe_together", events=together)
         self.each("index")
 
     def recall(self, label: str, questions: Sequence[str]) -> None:

@@ -157,7 +157,8 @@ def selected_by(dialect: Dialect, where: Filter, listing: MemoryListing, conditi
         conditions.add("m.actor = ? OR (coalesce(m.actor, '') = '' AND m.role = ?)", listing.speaker, listing.speaker)
     if listing.words:
         conditions.add(
-            f"m.n IN (SELECT c.memory FROM {dialect.matches('cues')} f JOIN cues c ON c.n = f.n WHERE c.last IS NULL)",
+            f"m.n IN (SELECT c.memory FROM {dialect.matches('cues')} f {dialect.then_join} cues c ON c.n = f.n"
+            " WHERE c.last IS NULL)",
             dialect.all_of(listing.words),
         )
     if listing.order is MemoryOrder.USED:

@@ -119,8 +119,19 @@ class Dialect(Protocol):
         """A full-text query: these words next to each other, in this order. Only for `cues`, which keep word order."""
         ...
 
-    def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
-        """Index rows, by number, by their words, in their order. The schema removes them when the row is deleted."""
+    def add_words(
+        self,
+        connection: Connection,
+        table: Indexed,
+        rows: Sequence[tuple[int, Iterable[str]]],
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Index rows, by number, by their words, in their order. The schema removes them when the row is deleted.
+
+        `matches` finds them from now on, but the database may put words of a few rows aside, and index them with later
+        ones. `at_once`: not so, because it is migrating and has no place for them yet.
+        """
         ...
 
     def overwriting(self, connection: Connection) -> AbstractContextManager[None]:

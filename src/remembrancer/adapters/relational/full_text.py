@@ -15,7 +15,7 @@ def cues_with_phrase(connection: Connection, workspace: str, words: Sequence[str
     """The numbers of the workspace's cues that contain these words next to each other, in this order."""
     dialect = connection.dialect
     rows = connection.execute(
-        f"SELECT c.n FROM {dialect.matches('cues')} f JOIN cues c ON c.n = f.n WHERE c.workspace = ?",
+        f"SELECT c.n FROM {dialect.matches('cues')} f {dialect.then_join} cues c ON c.n = f.n WHERE c.workspace = ?",
         (dialect.phrase(words), workspace),
     )
     return [number for (number,) in rows]
@@ -30,7 +30,8 @@ def add_all_words(connection: Connection, analyse: Analyse) -> None:
     """Index all events of a database without an index of their words."""
     for table in TABLES:
         for row in connection.execute(f"SELECT {EVENTS.select}, e.n FROM {table} e ORDER BY e.n"):
-            add_words(connection, table, [(row[-1], tokens_of(EVENTS.value_of(row[:-1]), analyse))])
+            words = dict.fromkeys(tokens_of(EVENTS.value_of(row[:-1]), analyse))
+            connection.dialect.add_words(connection, table, [(row[-1], words)], at_once=True)
 
 
 def tokens_of(event: Event, analyse: Analyse) -> tuple[str, ...]:

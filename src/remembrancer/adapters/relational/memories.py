@@ -109,7 +109,7 @@ def add_cues_of_revisions(connection: Connection, analyse: Analyse) -> None:
     for workspace, number, identifier, revision, title, text in list(rows):
         words = text if title is None else f"{title}\n{text}"
         indexed = analyse(Cue(memory_id=UUID(bytes=identifier), ordinal=0, text=words))
-        add_cues(connection, workspace, [NewCue(number, indexed, revision, revision)], {})
+        add_cues(connection, workspace, [NewCue(number, indexed, revision, revision)], {}, at_once=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,19 @@ class NewCue:
 
 
 def add_cues(
-    connection: Connection, workspace: str, added: Sequence[NewCue], event_numbers: Mapping[UUID, int]
+    connection: Connection,
+    workspace: str,
+    added: Sequence[NewCue],
+    event_numbers: Mapping[UUID, int],
+    *,
+    at_once: bool = False,
 ) -> None:
-    """Insert cues and their full-text rows. `event_numbers`: the row numbers of their events."""
+    """Insert cues and index their words. `event_numbers`: the row numbers of their events. `at_once`: see
+    `Dialect.add_words`.
+    """
     if added:
         numbers = connection.dialect.new_numbers(connection, {"cues": len(added)})
-        _insert_cues(connection, workspace, numbers["cues"], added, event_numbers)
+        _insert_cues(connection, workspace, numbers["cues"], added, event_numbers, at_once=at_once)
 
 
 def _insert_cues(
@@ -139,6 +146,8 @@ def _insert_cues(
     numbers: Sequence[int],
     added: Sequence[NewCue],
     event_numbers: Mapping[UUID, int],
+    *,
+    at_once: bool = False,
 ) -> None:
     rows: list[Sequence[Binding]] = []
     for number, one in zip(numbers, added, strict=True):
@@ -148,7 +157,7 @@ def _insert_cues(
         rows.append((workspace, one.memory, one.revision, one.last, cue.ordinal, event, *told, number))
     connection.executemany(_CUE, rows)
     words = [(number, one.indexed.tokens) for number, one in zip(numbers, added, strict=True)]
-    connection.dialect.add_words(connection, "cues", words)
+    connection.dialect.add_words(connection, "cues", words, at_once=at_once)
 
 
 def insert(

@@ -42,7 +42,8 @@ def _only_in(connection: Connection, scope: Scope, texts: Iterable[str], analyse
     erased = frozenset(word for text in texts for word in _words(text, analyse))
     dialect = connection.dialect
     found = " OR ".join(
-        f"EXISTS (SELECT 1 FROM {dialect.matches(table)} f JOIN {table} c ON c.n = f.n WHERE c.workspace = ?)"
+        f"EXISTS (SELECT 1 FROM {dialect.matches(table)} f {dialect.then_join} {table} c"
+        " ON c.n = f.n WHERE c.workspace = ?)"
         for table in INDEXED
     )
 
@@ -93,14 +94,14 @@ def repeated(connection: Connection, scope: Scope, texts: Iterable[str], analyse
         rows = [
             *connection.execute(
                 f"SELECT m.id, coalesce(m.title, '') || ' ' || m.text || ' ' || c.text FROM {dialect.matches('cues')} f"
-                " JOIN cues c ON c.n = f.n JOIN memories m ON m.n = c.memory WHERE c.workspace = ?",
+                f" {dialect.then_join} cues c ON c.n = f.n JOIN memories m ON m.n = c.memory WHERE c.workspace = ?",
                 (query, scope.workspace),
             )
         ]
         for table in TABLES:
             rows += connection.execute(
-                f"SELECT e.id, e.text FROM {dialect.matches(table)} f JOIN {table} e ON e.n = f.n"
-                " WHERE e.workspace = ?",
+                f"SELECT e.id, e.text FROM {dialect.matches(table)} f {dialect.then_join} {table} e"
+                " ON e.n = f.n WHERE e.workspace = ?",
                 (query, scope.workspace),
             )
         found.update(identifier for identifier, held in rows if wanted in plain(held))

@@ -106,7 +106,15 @@ class PostgresDialect:
     def phrase(self, words: Sequence[str]) -> Binding:
         return " <-> ".join(map(_lexeme, words))
 
-    def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
+    def add_words(
+        self,
+        connection: Connection,
+        table: Indexed,
+        rows: Sequence[tuple[int, Iterable[str]]],
+        *,
+        at_once: bool = False,
+    ) -> None:
+        # A GIN index puts new rows aside by itself.
         vector = _vector_in_order if table == "cues" else _vector
         connection.executemany(
             f"INSERT INTO {table}_words (n, words) VALUES (?, ?::tsvector)",

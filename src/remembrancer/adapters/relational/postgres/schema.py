@@ -30,7 +30,7 @@ _DIFFERENCES: Final = (
         r"""CREATE TABLE \1_words (n INTEGER NOT NULL REFERENCES \1 (n) ON DELETE CASCADE, words tsvector NOT NULL,
         PRIMARY KEY (n)); CREATE INDEX \1_by_words ON \1_words USING gin (words);""",
     ),
-    (r"CREATE TRIGGER.*?END;", ""),
+    (r"CREATE TRIGGER.*?END;|DROP TRIGGER \w+;|CREATE TABLE waiting_words .*?\n\);", ""),
     (r"\bINTEGER\b", "bigint"),
     (r"\bREAL\b", "double precision"),
     (r"\bBLOB\b", "bytea"),

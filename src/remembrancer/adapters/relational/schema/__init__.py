@@ -53,8 +53,8 @@ class Table:
     reals: frozenset[str]
 
 
-OF_FILES: Final = frozenset({"index_files"})
-"""Tables about files beside the database, which belong to it alone."""
+OF_FILES: Final = frozenset({"index_files", "waiting_words"})
+"""Tables that belong to one database alone: of files beside it, and of words that its full-text index lacks yet."""
 
 
 @cache

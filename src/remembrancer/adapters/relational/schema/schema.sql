@@ -43,6 +43,7 @@ CREATE VIRTUAL TABLE events_fts USING fts5 (
 );
 CREATE TRIGGER events_leave_full_text AFTER DELETE ON events BEGIN
   DELETE FROM events_fts WHERE rowid = old.n;
+  DELETE FROM waiting_words WHERE indexed = 'events' AND row = old.n;
 END;
 
 -- Append-only; also of events that are in the archive by now. The same change at one microsecond is one line.
@@ -72,6 +73,7 @@ CREATE VIRTUAL TABLE archive_fts USING fts5 (
 );
 CREATE TRIGGER archive_leaves_full_text AFTER DELETE ON archive BEGIN
   DELETE FROM archive_fts WHERE rowid = old.n;
+  DELETE FROM waiting_words WHERE indexed = 'archive' AND row = old.n;
 END;
 
 CREATE TABLE memories (
@@ -144,6 +146,7 @@ CREATE VIRTUAL TABLE cues_fts USING fts5 (
 );
 CREATE TRIGGER cues_leave_full_text AFTER DELETE ON cues BEGIN
   DELETE FROM cues_fts WHERE rowid = old.n;
+  DELETE FROM waiting_words WHERE indexed = 'cues' AND row = old.n;
 END;
 
 CREATE TABLE embeddings (
@@ -312,3 +315,10 @@ CREATE TABLE index_files (
   workspace TEXT NOT NULL, model TEXT NOT NULL, token BLOB NOT NULL,
   PRIMARY KEY (workspace, model)
 ) WITHOUT ROWID;
+
+-- The words of the last rows without a full-text row: a few hundred at most, which a search reads. They get their full-text
+-- rows all at once, because one at a time takes longer than everything else of a write. Of this file: not in an export.
+CREATE TABLE waiting_words (
+  n INTEGER PRIMARY KEY,
+  indexed TEXT NOT NULL, row INTEGER NOT NULL, words TEXT NOT NULL
+);

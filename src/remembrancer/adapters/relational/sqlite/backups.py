@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import apsw
 
+from remembrancer.adapters.relational.schema import OF_FILES
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
 from remembrancer.adapters.relational.sqlite.errors import translated
@@ -101,7 +102,7 @@ def _copy(source: SqliteConnection, path: Path, on_pages: OnPages | None) -> int
             counted = _rows(copy)
     if faults != ["ok"] or counted != expected:
         raise StoreUnavailable(f"{path}: the copy differs from what was copied ({faults[0]}); nothing was kept of it")
-    return sum(number for table, number in counted.items() if "_fts_" not in table)
+    return sum(number for table, number in counted.items() if "_fts_" not in table and table not in OF_FILES)
 
 
 def _rows(connection: SqliteConnection) -> dict[str, int]:

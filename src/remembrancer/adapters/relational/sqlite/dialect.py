@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from uuid import UUID
 
 import apsw
 
+from remembrancer.adapters import relational
 from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.dialect import BEGINNING_CHARS
 from remembrancer.adapters.relational.sqlite import checksums
+from remembrancer.patterns import pattern
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +33,19 @@ _JSON_TYPES: Final[dict[type, str]] = {
 }
 """The type names of `json_each`. Comparing types too keeps SQLite's 1 from equalling true."""
 _SECURE_DELETE: Final = {0: "off", 1: "on", 2: "fast"}
+
+
+_MATCH: Final = "remembrancer_match"
+"""The SQL function `_match`."""
+_QUOTE: Final = '"'
+_ESCAPED: Final = '""'
+_STRING: Final = pattern(r'"((?:[^"]|"")*)"')
+_GROUP: Final = pattern(r'\(("(?:[^"]|"")*"(?: OR "(?:[^"]|"")*")*)\)')
+_WAITING: Final = insert_into("waiting_words", ("indexed", "row", "words"))
+MOST_WAITING: Final = 128
+"""The rows whose words wait for the full-text index. A search reads them all, which takes about a microsecond a row."""
+MANY_ROWS: Final = 32
+"""So many rows of one write get their full-text rows at once: there, a row of many takes some microseconds."""
 
 
 class SqliteDialect:
@@ -78,7 +94,12 @@ class SqliteDialect:
         return condition, (key, value)
 
     def matches(self, table: Indexed) -> str:
-        return f"(SELECT rowid AS n FROM {table}_fts WHERE {table}_fts MATCH ?)"
+        # The full-text index first, then the words that wait. CROSS JOIN: the query is known before the rows are read.
+        return (
+            f"(WITH asked (query) AS (SELECT ?) SELECT f.rowid AS n FROM asked CROSS JOIN {table}_fts f"
+            f" WHERE f.{table}_fts MATCH asked.query UNION ALL SELECT w.row FROM asked CROSS JOIN waiting_words w"
+            f" WHERE w.indexed = '{table}' AND {_MATCH}(w.words, asked.query))"
+        )
 
     def all_of(self, words: Sequence[frozenset[str]]) -> Binding:
         return " AND ".join("(" + " OR ".join(map(_quoted, sorted(one))) + ")" for one in words)
@@ -86,9 +107,22 @@ class SqliteDialect:
     def phrase(self, words: Sequence[str]) -> Binding:
         return _quoted(" ".join(words))
 
-    def add_words(self, connection: Connection, table: Indexed, rows: Iterable[tuple[int, Iterable[str]]]) -> None:
-        lines = ((number, " ".join(words)) for number, words in rows)
-        connection.insert_many(f"{table}_fts", ("rowid", "words"), lines)
+    def add_words(
+        self,
+        connection: Connection,
+        table: Indexed,
+        rows: Sequence[tuple[int, Iterable[str]]],
+        *,
+        at_once: bool = False,
+    ) -> None:
+        lines = [(number, " ".join(words)) for number, words in rows]
+        if at_once or len(lines) >= MANY_ROWS:
+            connection.insert_many(f"{table}_fts", ("rowid", "words"), lines)
+            return
+        for number, words in lines:
+            last = connection.number_of(_WAITING, (table, number, f" {words} "))
+            if last >= MOST_WAITING:
+                _index_waiting(connection)
 
     @contextmanager
     def overwriting(self, connection: Connection) -> Generator[None]:
@@ -124,6 +158,34 @@ class SqliteDialect:
         return connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
 
 
+def _index_waiting(connection: Connection) -> None:
+    """Move the words that wait into the full-text indexes."""
+    for table in relational.rows.INDEXED:
+        connection.execute(
+            f"INSERT INTO {table}_fts (rowid, words) SELECT row, words FROM waiting_words WHERE indexed = ? ORDER BY n",
+            (table,),
+        )
+    connection.execute("DELETE FROM waiting_words")
+
+
+def _match(words: str, query: str) -> bool:
+    """Whether these words, each between blanks, match a full-text query, as they would in the index."""
+    for several in _alternatives(query):
+        for one in several:
+            if one in words:
+                break
+        else:
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _alternatives(query: str) -> tuple[tuple[str, ...], ...]:
+    """Read a query of `SqliteDialect.all_of` or `phrase`: it matches words that contain one text of each tuple."""
+    groups = _GROUP.findall(query) if query.startswith("(") else [query]
+    return tuple(tuple(f" {one.replace(_ESCAPED, _QUOTE)} " for one in _STRING.findall(group)) for group in groups)
+
+
 def _quoted(phrase: str) -> str:
     """The phrase as an FTS5 string, whatever characters it contains."""
     escaped = phrase.replace('"', '""')
@@ -146,6 +208,10 @@ class SqliteConnection(Connection, Protocol):
 
 class _Connection(apsw.Connection):
     dialect = _DIALECT
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        cast("Any", self).create_scalar_function(_MATCH, _match, 2, deterministic=True)
 
     def within(self, workspace: str) -> None:
         """SQLite has no row-level security."""
