@@ -267,10 +267,11 @@ class Turns:
         total = np.zeros(len(self._seq) + 1, dtype=np.float32)
         of_cue, around = self._of_cue.values, self._around.values
         for cues, weight in zip(holding, idf, strict=True):
-            turns = of_cue.take(cues)
+            places = cues.astype(np.intp)  # once: 32-bit indexes are converted on each use
+            turns = of_cue.take(places)
             is_turn = turns != _NO_TURN
-            context = around.take(turns[is_turn & brief.take(cues)], axis=0)
-            beside, farther, saying = context[:, :2], context[:, 2:], turns[is_turn]
+            context = around.take(turns[is_turn & brief.take(places)], axis=0)
+            beside, farther, saying = context[:, :2].ravel(), context[:, 2:].ravel(), turns[is_turn]
             # Add to the totals as they were before this term, nearest neighbours last, so that a turn reached twice
             # counts once. A turn that contains the term itself gets nothing.
             before = total.take(beside), total.take(farther), total.take(saying)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cache
 from uuid import UUID
 
 import numpy as np
@@ -19,6 +20,7 @@ from remembrancer.index.growing import GrowingArray
 from remembrancer.index.order import best, ordered
 from remembrancer.index.postings import BM25, Postings
 from remembrancer.index.vectors import VectorTable
+from remembrancer.index.workspace import LIKELY, LIKELY_SHARE, SCANNED
 from remembrancer.ports.changes import packed_terms, term_hash, unpacked_terms
 from remembrancer.ports.index import Bm25, ContextRules
 
@@ -190,18 +192,45 @@ def test_a_vector_that_comes_later_takes_its_place() -> None:
     assert table.similarities(np.array([0, 1], dtype=np.float32)).tolist() == [pytest.approx(np.nan, nan_ok=True), 1.0]
 
 
-def test_the_likely_ones_hold_nearly_all_of_the_nearest() -> None:
-    # Texts on a hundred themes, two hundred of each: vectors around as many centres, at an angle of some 45 degrees.
-    themes, rng = unit_rows(3, 100, 384), np.random.default_rng(4)
-    rows = themes[np.arange(20_000) % 100] + 0.05 * rng.standard_normal((20_000, 384))
-    table, queries = VectorTable(384), themes[:20] + 0.05 * rng.standard_normal((20, 384))
-    table.extend((rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32))
-    shares: list[float] = []
-    for query in (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32):
-        nearest = np.argsort(-table.similarities(query))[:200]
-        shares.append(float(np.isin(nearest, table.likely(query, None, 20_000 // 16)).mean()))
-    assert min(shares) > 0.9
-    assert np.mean(shares) > 0.97
+@cache
+def shares_of_the_nearest() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of 40 questions to a workspace that is larger than what is compared entirely: the shares of the nearest 10 and of
+    the nearest 200 vectors that the prefilter keeps.
+    """
+    # Texts on two hundred themes, two hundred of each: vectors around as many centres, at an angle of some 45 degrees.
+    themes, rng, count = unit_rows(3, 200, 384), np.random.default_rng(4), 40_000
+    assert count > SCANNED
+    rows = themes[np.arange(count) % 200] + 0.05 * rng.standard_normal((count, 384), dtype=np.float32)
+    table, queries = VectorTable(384), themes[:40] + 0.05 * rng.standard_normal((40, 384), dtype=np.float32)
+    table.extend(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    shares: list[tuple[float, float]] = []
+    for query in queries / np.linalg.norm(queries, axis=1, keepdims=True):
+        nearest = np.argsort(-table.similarities(query))
+        kept = np.isin(nearest[:200], table.likely(query, None, max(LIKELY, count // LIKELY_SHARE)))
+        shares.append((kept[:10].mean(), kept.mean()))
+    ten, two_hundred = np.array(shares).T
+    return ten, two_hundred
+
+
+def test_the_prefilter_keeps_98_of_100_of_the_ten_nearest() -> None:
+    assert shares_of_the_nearest()[0].mean() >= 0.98
+
+
+def test_the_prefilter_keeps_nearly_all_of_the_two_hundred_nearest() -> None:
+    assert shares_of_the_nearest()[1].mean() > 0.97
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from([2, 64, 100, 384]), st.integers(0, 2**32 - 1))
+def test_the_likely_ones_differ_least_in_their_signs(dim: int, seed: int) -> None:
+    table, query = VectorTable(dim), unit_rows(seed + 1, 1, dim)[0]
+    rows = unit_rows(seed, 300, dim)
+    table.extend(rows)
+    # Components that are rounded to 0 count as not above 0.
+    apart = ((rows / np.abs(rows).max(axis=1, keepdims=True) > 0.5 / 127) != (query > 0)).sum(axis=1)
+    likely = table.likely(query, None, 30)
+    assert len(likely) >= 30
+    assert apart[likely].max() < np.delete(apart, likely).min(initial=dim + 1)
 
 
 def test_the_likely_ones_are_chosen_of_those_that_may_be() -> None:
@@ -247,6 +276,17 @@ def test_the_best_are_those_of_a_plain_sort(given_rows: list[tuple[float, int, b
     eligible = np.array([good for _, _, good in given_rows], dtype=np.bool_)
     plain = sorted(np.flatnonzero(eligible).tolist(), key=lambda n: (-float(scores[n]), int(newest[n]), int(ids[n])))
     assert best(scores, eligible, (newest, ids), depth).tolist() == plain[:depth]
+
+
+@pytest.mark.parametrize("distinct_scores", [3, 1_000_000])
+def test_the_best_of_many_are_those_of_a_plain_sort(distinct_scores: int) -> None:
+    rng, count = np.random.default_rng(7), 100_000
+    scores = rng.integers(0, distinct_scores, count).astype(np.float32)
+    eligible, newest = rng.random(count) < 0.9, rng.permutation(count)
+    scores[~eligible] = np.nan
+    slots = np.flatnonzero(eligible)
+    plain = slots[np.lexsort([newest[slots], -scores[slots]])]
+    assert best(scores, eligible, (newest,), 200).tolist() == plain[:200].tolist()
 
 
 def test_nothing_eligible_leaves_nothing() -> None:
