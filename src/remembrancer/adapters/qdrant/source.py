@@ -33,6 +33,8 @@ AT_A_QUESTION: Final = 1000
 """A question waits while up to this many changed memories are written; if more are missing, the sweep writes them."""
 BATCH: Final = 200
 """The number of memories written at a time."""
+MANY: Final = 10_000
+"""After a filling with this many memories, a folder's files are written anew with quantised vectors."""
 REST_S: Final = 5.0
 """The time in seconds for which Qdrant is not asked after it did not answer, so that not every question waits."""
 MOST_POINTS: Final = 10_000
@@ -144,6 +146,8 @@ class QdrantSource:
                 self._complete[space.workspace] = space
                 return 0
             written = self._write(feed, space, scope, held, state)
+            if written >= MANY:
+                self._asked(self._transport.purge)
         if self._held[space].suspect:
             self.check(feed, scope, model, mend=True)
         return written

@@ -15,6 +15,7 @@ from qdrant_places import points_in
 from qdrant_server import KEY, QdrantServerDouble
 
 from remembrancer import Remembrancer
+from remembrancer.adapters.qdrant import edge
 from remembrancer.adapters.qdrant import source as sources
 from remembrancer.adapters.qdrant.address import QdrantServer, parsed
 from remembrancer.adapters.qdrant.edge import EdgeTransport
@@ -179,6 +180,16 @@ def test_an_index_that_is_far_behind_is_filled_by_the_sweep(tmp_path: Path, monk
         assert [hit.memory.text for hit in behind][:1] == [TEXTS[0]]
         memory.jobs.index_now()
         assert "index" not in memory.recall("the kestrel on the roof").degraded
+
+
+def test_the_vectors_of_a_large_filling_are_quantised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge, "QUANTISED_FROM_KB", 1)
+    monkeypatch.setattr(sources, "MANY", 20)
+    with opened(tmp_path, f"qdrant://{tmp_path}/index") as memory:
+        memory.observe_many([{"text": f"kestrel {number}"} for number in range(20)])
+        memory.jobs.index_now()
+        assert texts(memory, "kestrel 7")[:1] == ["kestrel 7"]
+    assert list((tmp_path / "index").rglob("quantized.data"))
 
 
 def test_a_filling_that_ends_halfway_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,9 +393,7 @@ def test_a_collection_of_another_program_is_refused(tmp_path: Path, server: Qdra
 def test_the_quantised_index_finds_nearly_all_of_the_ten_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from remembrancer.adapters.qdrant import edge  # noqa: PLC0415
-
-    monkeypatch.setattr(edge, "INDEXED_FROM_KB", 10)
+    monkeypatch.setattr(edge, "QUANTISED_FROM_KB", 10)
     source = open_source(f"qdrant://{tmp_path}/index")
     points, random = points_in(tmp_path / "index"), np.random.default_rng(5)
     points.add_vector("v-64", 64)
