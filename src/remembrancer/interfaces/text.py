@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from remembrancer.domain.memory import Memory
     from remembrancer.interfaces.wire.memories import MemoryOut
 
 # CSI, a terminated OSC, and two-byte sequences. Of any other sequence only the control character is removed.
@@ -63,17 +64,17 @@ def one_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
-def speaker(memory: MemoryOut) -> str:
+def speaker(memory: Memory | MemoryOut) -> str:
     """The speaker's name, or else the role; "" if neither is known."""
     return memory.actor or memory.role or ""
 
 
-def titled(memory: MemoryOut) -> str:
+def titled(memory: Memory | MemoryOut) -> str:
     """The text of a memory after its title, if it has one."""
     return memory.text if memory.title is None else f"{memory.title}: {memory.text}"
 
 
-def told(memory: MemoryOut) -> str:
+def told(memory: Memory | MemoryOut) -> str:
     """The text of a memory after who spoke and after its title, if there are any."""
     return ": ".join(filter(None, (speaker(memory), titled(memory))))
 

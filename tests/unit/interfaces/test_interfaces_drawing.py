@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from remembrancer.domain.recall import PRODUCT
+from remembrancer.domain.recall import PRODUCT, Part
 from remembrancer.interfaces.cli.drawing import (
     Meter,
     Shorter,
@@ -19,17 +19,10 @@ from remembrancer.interfaces.cli.drawing import (
     sparkline,
 )
 from remembrancer.interfaces.text import counted, shown, size
-from remembrancer.interfaces.wire.recall import PartOut
 
 
-def part(label: str, contribution: float, *parts: PartOut) -> PartOut:
-    return PartOut(
-        label=label,
-        value=contribution,
-        contribution=contribution,
-        multiplied=label == PRODUCT,
-        parts=list(parts),
-    )
+def part(label: str, contribution: float, *parts: Part) -> Part:
+    return Part(label=label, value=contribution, contribution=contribution, parts=parts)
 
 
 def drawn(block: RenderableType, *, width: int = 80, color_system: Literal["256"] | None = None) -> str:
@@ -100,7 +93,7 @@ def test_the_groups_of_a_score_have_bars_of_one_scale() -> None:
 
 
 def test_the_tree_of_a_score_is_drawn_without_absent_parts() -> None:
-    leaf = PartOut(label="similarity", value=None, contribution=0.0, multiplied=False, parts=[])
+    leaf = Part(label="similarity", value=None, contribution=0.0)
     lines = drawn(part_bars(part("sum", 0.6, part("product", 0.4, leaf), part("lexical", 0.2)), 0.6)).splitlines()
     assert [line.split()[0] for line in lines] == ["product", "lexical", "sum"]
     assert [line.count("█") > 0 for line in lines] == [True, True, False]
@@ -122,7 +115,7 @@ def test_a_factor_is_drawn_as_one_and_adds_no_bar() -> None:
 
 def test_a_product_is_one_stretch_of_a_bar() -> None:
     product = part(PRODUCT, 0.2, part("similarity", 0.5), part("importance", 0.4))
-    assert leaves(product) == [product]
+    assert leaves(product) == (product,)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from remembrancer.interfaces.cli.drawing import (
     scope_text,
 )
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.main import collect_garbage_as_usual
 from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.interfaces.text import counted, minute, one_line
@@ -132,6 +133,7 @@ def worker(call: Invocation, *, only: Only = None) -> None:
     Example: remembrancer worker --db agent.db
     """
     jobs = None if only is None else [validation.choice("only", one, Job) for one in only]
+    collect_garbage_as_usual()
     asyncio.run(_work(call, jobs))
 
 

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from remembrancer.domain.recall import Hit, Part
     from remembrancer.interfaces.wire.comparison import ComparedOut
     from remembrancer.interfaces.wire.memories import MemoryOut, StrengthOut
-    from remembrancer.interfaces.wire.recall import HitOut, PartOut
+    from remembrancer.interfaces.wire.recall import HitOut
     from remembrancer.interfaces.wire.shape import ScopeOut
 
 Titles = Mapping["Scope", str]
@@ -49,7 +50,7 @@ def indented(block: RenderableType, by: int = 4) -> Padding:
     return Padding(block, (0, 0, 0, by), expand=False)
 
 
-def said(found: HitOut | ComparedOut) -> str:
+def said(found: Hit | HitOut | ComparedOut) -> str:
     """The passage that was found, or the text of a memory after its title."""
     return found.cue.text if found.memory.title is None else titled(found.memory)
 
@@ -73,9 +74,9 @@ def id_text(console: Console, identifier: UUID) -> str:
     return str(identifier) if getattr(console, "full_ids", False) else short_id(identifier)
 
 
-def conversation_of(titles: Titles, scope: ScopeOut) -> str:
+def conversation_of(titles: Titles, scope: Scope | ScopeOut) -> str:
     """The title of the conversation that a memory or an event belongs to; "" outside of sessions."""
-    return titles.get(Scope(**scope.model_dump()), "")
+    return titles.get(scope if isinstance(scope, Scope) else Scope(**scope.model_dump()), "")
 
 
 def memory_line(lead: str, memory: MemoryOut, *, with_id: bool = False) -> Shorter:
@@ -169,9 +170,9 @@ class Meter:
         return Measurement(1, min(self.cells, options.max_width))
 
 
-def leaves(part: PartOut) -> list[PartOut]:
+def leaves(part: Part) -> tuple[Part, ...]:
     """The terms of a score, or the score itself if it has no parts or is a product."""
-    return [part] if part.multiplied or not part.parts else part.parts
+    return (part,) if part.is_product or not part.parts else part.parts
 
 
 def group_bars(groups: Mapping[str, float], full: float) -> Table:
@@ -186,7 +187,7 @@ def group_bars(groups: Mapping[str, float], full: float) -> Table:
     return grid
 
 
-def part_bars(root: PartOut, full: float) -> Table:
+def part_bars(root: Part, full: float) -> Table:
     """A score as a tree, one row for each node: its value, and its contribution as a bar and a number. Absent nodes are
     left out; factors are marked by ×.
     """
@@ -202,7 +203,7 @@ def part_bars(root: PartOut, full: float) -> Table:
     return grid
 
 
-def _add_part(grid: Table, part: PartOut, full: float, depth: int) -> None:
+def _add_part(grid: Table, part: Part, full: float, depth: int) -> None:
     from remembrancer.policies.ranking.groups import group_of  # noqa: PLC0415 - with it comes numpy
 
     if part.value is None:
@@ -214,16 +215,16 @@ def _add_part(grid: Table, part: PartOut, full: float, depth: int) -> None:
     bar = Bar(full, 0, min(part.contribution, full), width=BAR_CELLS, color=colour)
     grid.add_row(f"{'  ' * depth}{part.label}", f"{part.value:.3f}", bar, f"{part.contribution:.3f}")
     for inner in part.parts:
-        if part.multiplied:
+        if part.is_product:
             _add_factor(grid, inner, depth + 1, sign="× ")
         else:
             _add_part(grid, inner, full, depth + 1)
 
 
-def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
+def _add_factor(grid: Table, part: Part, depth: int, *, sign: str) -> None:
     """Rows of a factor and its parts, without bars, because a factor is not a share of the score."""
     if part.value is None:
         return
     grid.add_row(f"{'  ' * depth}{part.label}", f"{sign}{part.value:.3f}", "", "")
     for inner in part.parts:
-        _add_factor(grid, inner, depth + 1, sign="× " if part.multiplied else "")
+        _add_factor(grid, inner, depth + 1, sign="× " if part.is_product else "")

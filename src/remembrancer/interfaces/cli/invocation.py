@@ -11,20 +11,9 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from rich.console import Console, RenderableType
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from remembrancer.interfaces.text import one_line
 from remembrancer.values import dataclass
@@ -36,6 +25,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.context import Clock
     from remembrancer.evaluation.run import OnProgress
     from remembrancer.interfaces.cli.drawing import Titles
+    from remembrancer.interfaces.cli.progress import Shows
     from remembrancer.interfaces.wire.shape import Wire
     from remembrancer.jobs.indexer import IndexReport
 
@@ -52,14 +42,6 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Raise the error, so that `command` handles it as for every other write to a pipe."""
         raise BrokenPipeError
-
-
-class _Rate(ProgressColumn):
-    """The rows done, of all, and those done in a second."""
-
-    def render(self, task: Task) -> Text:
-        speed = "" if task.speed is None else f", {task.speed:,.0f} rows/s"
-        return Text(f"{task.completed:,.0f} of {task.total or 0:,.0f} rows{speed}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +129,17 @@ class Invocation:
     def answer(self, shape: W, draw: Callable[[W], Iterable[RenderableType]]) -> None:
         """Print an answer: as JSON with --json, otherwise as `draw` renders it."""
         if self.as_json:
-            self.write(_json(shape))
-            return
-        for block in draw(shape):
+            self.document(shape)
+        else:
+            self.page(draw(shape))
+
+    def document(self, shape: Wire) -> None:
+        """Print an answer as JSON."""
+        self.write(_json(shape))
+
+    def page(self, blocks: Iterable[RenderableType]) -> None:
+        """Print the blocks of an answer, one below the other."""
+        for block in blocks:
             self.out.print(block)
 
     def write(self, text: str) -> None:
@@ -172,26 +162,26 @@ class Invocation:
 
     def reading(self, file: Path) -> AbstractContextManager[Callable[[int], None]]:
         """A progress bar in bytes while a file is read. Call the result with the bytes read so far."""
-        return self._progress(file.name, DownloadColumn(binary_units=True), file.stat().st_size)
+        return self._progress(file.name, "bytes", file.stat().st_size)
 
     def rows(self, doing: str) -> AbstractContextManager[Callable[[int], None]]:
         """A counter of rows. Call the result with the rows done so far."""
-        return self._progress(doing, TextColumn("{task.completed:,.0f} rows"))
+        return self._progress(doing, "rows")
 
     @contextmanager
     def moving(self) -> Generator[Callable[[str, int, int], None], None, None]:
         """A progress bar in rows, with their rate. Call the result with the phase, the rows done so far, and all."""
-        with self._progress("reading", _Rate()) as update:
+        with self._progress("reading", "rate") as update:
             yield lambda phase, done, total: update(done, total=total, description=phase)
 
     def asking(self, total: int) -> AbstractContextManager[Callable[[int], None]]:
         """A progress bar in questions. Call the result with the number asked so far."""
-        return self._progress("asking", MofNCompleteColumn(), total)
+        return self._progress("asking", "count", total)
 
     @contextmanager
     def pages(self, doing: str) -> Generator[Callable[[int, int], None], None, None]:
         """A progress bar in pages. Call the result with the pages done so far, and all."""
-        with self._progress(doing, MofNCompleteColumn()) as update:
+        with self._progress(doing, "count") as update:
             yield lambda done, total: update(done, total=total)
 
     @contextmanager
@@ -201,7 +191,7 @@ class Invocation:
         """
         stats = memory.health.stats()
         waiting = stats.cues - (0 if anew else max(stats.vectors.values(), default=0))
-        with self._progress("indexing", MofNCompleteColumn(), waiting) as update:
+        with self._progress("indexing", "count", waiting) as update:
             # Others may add cues meanwhile, and this caller may not see all of them.
             yield lambda done: update(done, total=max(done, waiting))
 
@@ -213,29 +203,15 @@ class Invocation:
     @contextmanager
     def measuring(self) -> Generator[OnProgress, None, None]:
         """A progress bar in questions. Call the result with the progress of a measurement."""
-        with self._progress("measuring", MofNCompleteColumn()) as update:
+        with self._progress("measuring", "count") as update:
             yield lambda at: update(at.done, total=at.total, description=one_line(f"{at.system}, {at.conversation}"))
 
-    @contextmanager
     def _progress(
-        self, doing: str, amount: ProgressColumn, total: int | None = None
-    ) -> Generator[Callable[..., None], None, None]:
-        """A progress bar on stderr, if that is a terminal. Call the result with the amount done so far."""
-        bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            amount,
-            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-            console=self.err,
-            disable=not self.err.is_terminal,
-        )
-        with bar:
-            task = bar.add_task(one_line(doing), total=total)
+        self, doing: str, shows: Shows, total: int | None = None
+    ) -> AbstractContextManager[Callable[..., None]]:
+        from remembrancer.interfaces.cli.progress import progress
 
-            def update(done: int, **changes: Any) -> None:
-                bar.update(task, completed=done, **changes)
-
-            yield update
+        return progress(self.err, doing, shows, total)
 
 
 def _console(*, stderr: bool, full_ids: bool) -> Console:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from remembrancer.domain.identity import short_id
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli import fading, picture
+from remembrancer.interfaces.cli import picture
 from remembrancer.interfaces.cli.drawing import (
     WITHIN_WORKSPACE,
     Renderables,
@@ -37,11 +37,11 @@ from remembrancer.interfaces.cli.drawing import (
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, told
-from remembrancer.interfaces.wire.memories import CurveOut, MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
-from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, RecallOut, WhyNotOut
 
 if TYPE_CHECKING:
-    from remembrancer.domain.recall import Recall, Rendered
+    from remembrancer.domain.recall import Explanation, Hit, Recall, Rendered
+    from remembrancer.interfaces.wire.memories import MemoriesOut, MemoryDetailsOut, MemoryOut, ReviewOut
+    from remembrancer.interfaces.wire.recall import WhyNotOut
 
 POINTS: Final = 721
 """Points of a curve: two a day for the default range of half a year back and ahead."""
@@ -130,22 +130,22 @@ def _answer(
     call: Invocation,
     answer: Recall,
     block: Rendered | None,
-    draw: Callable[[RecallOut], Renderables],
+    draw: Callable[[Recall], Renderables],
     *,
     max_chars: int,
 ) -> None:
     """Print an answer as a list, as `draw` renders it, or as blocks."""
     call.degraded(answer.degraded)
-    if block is None:
-        call.answer(RecallOut.of(answer), draw)
-        return
-    pinned, rendered = answer.render_pinned(max_chars=max_chars), block.text
+    pinned = None if block is None else answer.render_pinned(max_chars=max_chars)
+    rendered = None if block is None else block.text
     if call.as_json:
-        shape = RecallOut.of(answer, rendered=rendered, rendered_pinned=pinned)
-        call.answer(shape, draw)
-        return
-    for text in (pinned, rendered):
-        if text:
+        from remembrancer.interfaces.wire.recall import RecallOut
+
+        call.document(RecallOut.of(answer, rendered=rendered, rendered_pinned=pinned))
+    elif block is None:
+        call.page(draw(answer))
+    else:
+        for text in filter(None, (pinned, rendered)):
             call.write(text)
 
 
@@ -158,6 +158,8 @@ def recent(
 
     Example: remembrancer recent --limit 20 --days 7
     """
+    from remembrancer.interfaces.wire.memories import MemoriesOut
+
     with call.opened(create=False) as memory:
         found = memory.recent(limit=limit, days=days)
         titles = call.titles(memory, found)
@@ -178,6 +180,8 @@ def timeline(
 
     Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
+    from remembrancer.interfaces.wire.memories import MemoriesOut
+
     with call.opened(create=False) as memory:
         found = memory.timeline(since, until, limit=limit, kinds=kind or None)
         titles = call.titles(memory, found)
@@ -205,6 +209,8 @@ def show(
         return
     if png is not None:
         raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
+    from remembrancer.interfaces.wire.memories import MemoryDetailsOut
+
     with call.opened(create=False) as memory:
         found = memory.show(memory_id)
         titles = call.titles(memory, [found.memory])
@@ -212,6 +218,9 @@ def show(
 
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:
+    from remembrancer.interfaces.cli import fading
+    from remembrancer.interfaces.wire.memories import CurveOut
+
     picture.check(png)
     with call.opened(create=False) as memory:
         found = CurveOut.of(memory.health.curve(memory_id, days=days, points=POINTS))
@@ -230,6 +239,8 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
     """
+    from remembrancer.interfaces.wire.recall import WhyNotOut
+
     asked = arguments(question)
     with call.opened(create=False) as memory:
         found = memory.why_not(memory_id, query, **asked)
@@ -237,21 +248,15 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
     call.answer(WhyNotOut.of(found), partial(_explained, titles=titles))
 
 
-def _recalled(recall: RecallOut, *, titles: Titles, explain: bool, signals: bool) -> Renderables:
+def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -> Renderables:
     """The hits, each with its id for further commands."""
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")
     for hit in recall.hits:
         yield _heading(hit)
         yield indented(Shorter(said(hit), lines=3))
-        if explain and (why := hit.explanation):
-            best = recall.hits[0].score
-            yield indented(Text(one_line(why.reason), style="italic"))
-            # Bars are to one scale, the best hit's score, so that hits can be compared.
-            yield indented(group_bars(why.groups, best))
-            if signals:
-                yield indented(part_bars(why.parts, best))
-                yield indented(_signals(why))
+        if explain:
+            yield from _why(hit.explanation, recall.hits[0].score, signals=signals)
         conversation = conversation_of(titles, hit.memory.scope)
         if hit.journal_only and hit.cue.event_id is not None:
             about = ", ".join(filter(None, (conversation, "in the journal only: an event")))
@@ -269,12 +274,23 @@ def _recalled(recall: RecallOut, *, titles: Titles, explain: bool, signals: bool
         yield ""
 
 
-def _heading(hit: HitOut) -> Text:
+def _why(why: Explanation, best: float, *, signals: bool) -> Renderables:
+    """Why a hit was found. Bars are to one scale, the best hit's score, so that hits can be compared."""
+    from remembrancer.policies.ranking.groups import by_group
+
+    yield indented(Text(one_line(why.reason), style="italic"))
+    yield indented(group_bars({str(group): added for group, added in by_group(why.score).items()}, best))
+    if signals:
+        yield indented(part_bars(why.score, best))
+        yield indented(_signals(why))
+
+
+def _heading(hit: Hit) -> Text:
     """Rank, score, speaker and time."""
     line = Text(f"{hit.rank:>2}  ")
     line.append(f"{hit.score:.3f}", style="bold")
     line.append(f"  {one_line(hit.cue.heading)}")
-    line.append(f" · {hit.age.spoken}", style="dim")
+    line.append(f" · {hit.age}", style="dim")
     if hit.memory.kind != MESSAGE:
         line.append(f" · {hit.memory.kind}", style="dim")
     if hit.cue.start is not None:
@@ -282,7 +298,7 @@ def _heading(hit: HitOut) -> Text:
     return line
 
 
-def _signals(why: ExplanationOut) -> RenderableType:
+def _signals(why: Explanation) -> RenderableType:
     signals = [f"{name} {value:.3f}" for name, value in why.signals.items() if value is not None]
     return facts(
         [

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.main import collect_garbage_as_usual
 from remembrancer.interfaces.text import one_line
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def serve(
     """
     settings = call.lasting_settings(host=host, port=port, rate_limit=rate_limit, request_timeout=request_timeout)
     _need_packages()
+    collect_garbage_as_usual()
     asyncio.run(_serve(call, settings, work=not no_work))
 
 
@@ -76,6 +78,7 @@ def mcp(
 
     address = ListenAddress(host, validation.whole("port", port, 0, 65_535)) if http else None
     log_to_stderr()
+    collect_garbage_as_usual()
     asyncio.run(serve_mcp(call.lasting_settings(), address=address, works=work, counts_use=count_use, tell=call.note))
 
 

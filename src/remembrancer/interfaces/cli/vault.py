@@ -21,6 +21,7 @@ from remembrancer.engine.vault import SyncReport
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.main import collect_garbage_as_usual
 from remembrancer.interfaces.cli.options import NoIndex
 from remembrancer.interfaces.text import counted, one_line
 from remembrancer.interfaces.wire.files import VaultOut
@@ -86,6 +87,7 @@ def watch(
     if not 1 <= every <= 86_400:
         raise InvalidInput("every", every, "a whole number of seconds from 1 to 86400")
     watching.require_watchfiles()
+    collect_garbage_as_usual()
     asyncio.run(_watch(call, folder, name, timedelta(seconds=every), index=not no_index))
 
 
