@@ -295,8 +295,8 @@ class Turns:
         wanted[sessions] = True
         wanted[_NO_TURN] = False
         theirs = self.session_of(scored)
-        counted = wanted[theirs]
-        np.maximum.at(best, theirs[counted], scores[scored[counted]])
+        counted = np.flatnonzero(wanted.take(theirs))
+        np.maximum.at(best, theirs.take(counted), scores.take(scored.take(counted)))
         return np.where(sessions == _NO_TURN, scores[cues], best[sessions])
 
     def session_of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
