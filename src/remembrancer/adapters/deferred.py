@@ -52,6 +52,10 @@ class Deferred(Generic[Model]):
                 self._loaded = await asyncio.to_thread(self._load)
         return self._loaded
 
+    async def load(self) -> None:
+        """Load the model now. Raises ModelUnavailable when that is impossible."""
+        await self._get()
+
     async def close(self) -> None:
         if self._loaded is not None:
             await self._loaded.close()

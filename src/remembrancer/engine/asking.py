@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -18,7 +19,7 @@ from remembrancer.language.reading import Reading, read_question, read_terms, sa
 from remembrancer.policies import prompts
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, weighted
 from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
-from remembrancer.ports.embedder import EmbeddedQuestion, computing, token_embedder
+from remembrancer.ports.embedder import EmbeddedQuestion, computing, load, token_embedder
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass
 
@@ -163,6 +164,15 @@ def _embedded(
             return QuestionVectors(answer.vector, answer, took=took)
         case _:
             return QuestionVectors(answer, took=took)
+
+
+async def load_embedder(ctx: Context) -> None:
+    """Load the embedder that answers, which the first question would otherwise wait for. If that is impossible, the
+    first question says why.
+    """
+    for each in (ctx, ctx.before):
+        with suppress(ModelUnavailable):
+            await load(None if each is None else each.embedder)
 
 
 async def load_index(ctx: Context, scope: Scope, model: str | None = None) -> None:

@@ -18,6 +18,8 @@ WORDS: Final = "embed_question"
 COMPUTES: Final = "query_now"
 ARITHMETIC: Final = "arithmetic"
 """The name of the method that distinguishes a `ReportingEmbedder`."""
+LOADS: Final = "load"
+"""The name of the method that distinguishes a `LoadableEmbedder`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,20 @@ def arithmetic(embedder: Embedder | None) -> str:
     if embedder is None or not _offers(type(embedder), ARITHMETIC):
         return ""
     return cast("ReportingEmbedder", embedder).arithmetic
+
+
+class LoadableEmbedder(Embedder, Protocol):
+    """An embedder whose model is loaded when it is first used, or before."""
+
+    async def load(self) -> None:
+        """Load the model; sends no text to a service. Raises ModelUnavailable."""
+        ...
+
+
+async def load(embedder: Embedder | None) -> None:
+    """Load the embedder's model, if it is one that is loaded. Raises ModelUnavailable."""
+    if embedder is not None and _offers(type(embedder), LOADS):
+        await cast("LoadableEmbedder", embedder).load()
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ import pytest
 
 from remembrancer.adapters.deferred import DeferredEmbedder, DeferredTokenEmbedder
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import Embedder, Passage, TokenEmbedder, arithmetic, token_embedder
+from remembrancer.ports.embedder import Embedder, Passage, TokenEmbedder, arithmetic, load, token_embedder
 from remembrancer.testing.doubles import HashEmbedder, WordHashEmbedder
 
 
@@ -54,6 +54,19 @@ def test_it_embeds_as_the_model_it_loads() -> None:
         return same, np.array_equal(await embedder.embed_query("one"), await model.embed_query("one"))
 
     assert asyncio.run(embed()) == (True, True)
+
+
+def test_it_can_be_loaded_before_it_is_used() -> None:
+    loader = Loader()
+
+    async def steps() -> None:
+        embedder = deferred(loader)
+        await load(embedder)
+        assert len(loader.loaded) == 1
+        await embedder.embed_query("one")
+
+    asyncio.run(steps())
+    assert len(loader.loaded) == 1
 
 
 def test_how_it_is_computed_is_reported_once_it_is_loaded() -> None:

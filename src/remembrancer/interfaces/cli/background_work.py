@@ -16,7 +16,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer import AsyncRemembrancer, Remembrancer
+from remembrancer import AsyncRemembrancer, Remembrancer, engine
 from remembrancer.config import read_file
 from remembrancer.domain import validation
 from remembrancer.domain.age import spoken_age
@@ -149,6 +149,7 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
     with on_stop_signal(asked_to_stop):
         try:
             async with AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
+                await engine.asking.load_embedder(memory.context)
                 call.note(f"working on {call.settings.place}; Ctrl+C ends it")
                 await memory.jobs.work(stop, only=only, on_run=_run_printer(call))
         except asyncio.CancelledError:

@@ -96,6 +96,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
             await parts.enter_async_context(mcp_endpoint.run())
             if serving.work:
                 await parts.enter_async_context(job_runner)
+            await engine.asking.load_embedder(memory.context)
             background.begin("load the index", engine.asking.load_index(memory.context, memory.scope))
             yield
 

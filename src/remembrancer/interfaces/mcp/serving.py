@@ -20,6 +20,7 @@ from mcp.server.mcpserver import Context
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from remembrancer import engine
 from remembrancer.config import Settings
 from remembrancer.domain.api_key import Right
 from remembrancer.errors import InvalidInput
@@ -92,6 +93,7 @@ async def serve(
         async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
             return memory
 
+        await engine.asking.load_embedder(memory.context)
         server = memory_server(memory_of, counts_use=counts_use or memory.presets.in_use.marks_recalled)
         async with _working(memory) if works else nullcontext():
             if address is None:

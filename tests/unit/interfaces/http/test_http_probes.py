@@ -14,9 +14,12 @@ import pytest
 from served import QUIET, Served, asked
 
 import remembrancer
+from remembrancer.adapters.deferred import DeferredEmbedder
 from remembrancer.engine.search_state import SearchMode, SearchState
+from remembrancer.errors import ModelUnavailable
 from remembrancer.interfaces.http.app import Serving
 from remembrancer.interfaces.http.probes import EmbedderWatch
+from remembrancer.ports.embedder import Embedder
 from remembrancer.testing.doubles import FailingEmbedder, HashEmbedder
 
 
@@ -187,3 +190,23 @@ def test_an_old_answer_holds_while_a_new_one_is_awaited_in_vain() -> None:
         return state
 
     assert asyncio.run(steps()).mode is SearchMode.VECTOR
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_the_embedder_is_loaded_before_the_first_request(works: bool) -> None:
+    """If it cannot be, the server answers nevertheless, by words."""
+    tries: list[bool] = []
+
+    def loaded() -> Embedder:
+        tries.append(works)
+        if not works:
+            raise ModelUnavailable("the weights are gone")
+        return HashEmbedder()
+
+    async def steps(served: Served) -> int:
+        async with served.app.router.lifespan_context(served.app):
+            assert tries == [works]
+            return (await served.http.get("/healthz")).status_code
+
+    embedder = DeferredEmbedder(model_id="hash-256", dim=256, reads=str.isascii, load=loaded)
+    assert asked(steps, embedder=embedder) == 200
