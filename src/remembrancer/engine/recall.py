@@ -58,10 +58,14 @@ def shown(ctx: Context, where: Filter) -> Filter:
     return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
 
 
-def pinned(ctx: Context, view: ReadView, reader: Reader, at: datetime) -> tuple[Memory, ...]:
-    """The memories that are in every answer, newest first."""
+def pinned(
+    ctx: Context, view: ReadView, reader: Reader, at: datetime, found: Candidates | None = None
+) -> tuple[Memory, ...]:
+    """The memories that are in every answer, newest first. `found`: the candidates of a search that left them out."""
     tag = ctx.preset.pinned_tag
     if tag is None or not view.state(reader.scope).change:  # nothing was written: a first start loads less
+        return ()
+    if found is not None and found.has_left_out_tags is False:
         return ()
     return view.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_PINNED)
 
@@ -349,5 +353,5 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             scores=Scores(ranked),
         ),
         renderer=recalling.ctx.preset.renderer,
-        pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at),
+        pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at, found),
     )

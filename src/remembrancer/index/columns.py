@@ -214,6 +214,13 @@ class MemoryColumns:
             keep &= self._numbers["occurred_from"].values < micros(where.until)
         return keep
 
+    def has_any_tag(self, tags: Iterable[str]) -> bool:
+        """Whether a memory in use has one of these tags."""
+        return any(
+            bool(self._alive.values[self._labelled.values[self._labels.values == _tag_label(tag)]].any())
+            for tag in tags
+        )
+
     def happened_in(self, start: datetime, end: datetime) -> NDArray[np.bool_]:
         """The slots with a time span that overlaps [start, end), shape (memories,)."""
         since = self._numbers["occurred_to"].values >= micros(start)

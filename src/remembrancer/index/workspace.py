@@ -187,6 +187,11 @@ class WorkspaceIndex:
         """Whether more slots are unused than in use, because of revisions; the index should then be reloaded."""
         return len(self._columns) > 2 * len(self)
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all memories of the workspace are here."""
+        return self._change > 0 and self.one_in == 1
+
     def has_erased_rows(self, state: WorkspaceState) -> bool:
         """Whether a process erased something since the index was loaded; it must then be reloaded."""
         return self._change > 0 and state.erasures > self._erasures
@@ -328,6 +333,7 @@ class WorkspaceIndex:
             if looked_up.without_vector is None
             else looked_up.without_vector,
             idf=np.array(lexical.idf) if lexical is not None and lexical.idf else None,
+            has_left_out_tags=self._columns.has_any_tag(request.where.without_tags) if self._is_whole else None,
             context_features=None
             if coverage is None or lexical is None
             else self._context.features(

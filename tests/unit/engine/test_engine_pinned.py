@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from remembrancer import Remembrancer, Settings
+from remembrancer.adapters.relational.feed import RelationalView
+from remembrancer.domain.memory import PINNED
 from remembrancer.errors import Conflict, Unsupported
 from remembrancer.testing.doubles import FixedClock
 
@@ -23,6 +26,25 @@ def rem() -> Iterator[Remembrancer]:
 
 def test_a_pinned_memory_is_in_an_answer_to_anything(rem: Remembrancer) -> None:
     assert [memory.text for memory in rem.recall("what about lunch").pinned] == ["We deploy on Mondays only."]
+
+
+def test_no_statement_looks_for_pinned_memories_if_the_index_knows_of_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(db=":memory:", embedder="none", background_index=False)
+    with Remembrancer.open(settings=settings, clock=FixedClock()) as rem:
+        rem.remember("The deploy script needs a token.", tags=["deploy"])
+        monkeypatch.delattr(RelationalView, "memories")
+        assert rem.recall("deploy").pinned == ()
+
+
+def test_a_memory_that_another_process_pins_is_in_the_next_answer(tmp_path: Path) -> None:
+    settings = Settings(db=str(tmp_path / "memory.db"), embedder="none", background_index=False)
+    clock = FixedClock()
+    with Remembrancer.open(settings=settings, clock=clock) as rem, Remembrancer.open(settings=settings) as other:
+        told = rem.remember("The deploy script needs a token.")
+        before = rem.recall("deploy").pinned
+        other.update(told.id, tags=[PINNED])
+        clock.advance(timedelta(days=800))
+        assert (before, [memory.id for memory in rem.recall("deploy").pinned]) == ((), [told.id])
 
 
 def test_a_pinned_memory_takes_no_hits_place(rem: Remembrancer) -> None:
