@@ -14,7 +14,7 @@ import numpy as np
 from remembrancer.domain.memory import searchable_text
 from remembrancer.domain.recall import CandidateOutcome, Explanation, Part, Shortfall, Stage
 from remembrancer.language.lexical import written
-from remembrancer.policies.ranking.scoring import ranks_of
+from remembrancer.policies.ranking.scoring import ranks_at
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Cue, Memory
@@ -83,7 +83,7 @@ class _All:
     ) -> None:
         rows = np.array([one.candidate for one in chosen], dtype=np.int64)
         # The ranks that a score is made of, so that an explanation has the same on ties too.
-        self._ranks = {leg: ranks_of(ranked.table[signal]).take(rows) for leg, signal in _LEGS.items()}
+        self._ranks = {leg: ranks_at(ranked.table[signal], rows) for leg, signal in _LEGS.items()}
         if ranked.found.context_features is not None:
             context = ranked.found.context_features.rank.take(rows)
             self._ranks["context"] = np.where(context > 0, context, np.nan)

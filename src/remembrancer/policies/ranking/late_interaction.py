@@ -135,7 +135,7 @@ class TokenSimilarities:
         of_one_text = self.text_of[1:] == self.text_of[:-1]
         together = self._weighted(np.maximum(self.halves[:, :-1], self.halves[:, 1:]))
         close[:-1] = np.where(of_one_text, together, close[:-1])
-        first = np.flatnonzero(np.diff(self.text_of, prepend=-1))
+        first = np.flatnonzero(_begins(self.text_of))
         closest[self.text_of[first]] = np.clip(np.maximum.reduceat(close, first), 0.0, 1.0)
         return closest
 
@@ -151,7 +151,7 @@ class TokenSimilarities:
         if not len(present):
             return together
         in_groups = np.argsort(own, kind="stable")
-        is_first = np.diff(own[in_groups], prepend=-1) > 0
+        is_first = _begins(own[in_groups])
         best = np.maximum.reduceat(self.nearest[:, present[in_groups]], np.flatnonzero(is_first), axis=1)
         close = np.clip(self._weighted(best), 0.0, 1.0)
         together[present[in_groups]] = close[np.cumsum(is_first) - 1]
@@ -185,9 +185,16 @@ def compared(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> To
     # conversion.
     most = 2 * np.maximum.reduceat(held, starts) - levels.sum(axis=1, dtype=np.int32)
     halves = (most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))).T
-    first = np.flatnonzero(np.diff(text_of, prepend=-1))
+    first = np.flatnonzero(_begins(text_of))
     nearest[:, text_of[first]] = np.maximum.reduceat(halves, first, axis=1)
     return TokenSimilarities(nearest, halves, text_of, question.weights)
+
+
+def _begins(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each value differs from the one before it. `np.diff` with `prepend` takes four times as long."""
+    begins = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    return begins
 
 
 def _halves(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

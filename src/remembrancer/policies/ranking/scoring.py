@@ -288,6 +288,12 @@ def ranks_of(values: FloatColumn) -> FloatColumn:
     return ranks
 
 
+def ranks_at(values: FloatColumn, rows: NDArray[np.int64]) -> FloatColumn:
+    """The ranks of a few rows, as `ranks_of` gives them."""
+    chosen = values.take(rows)
+    return np.where(np.isnan(chosen), np.nan, np.count_nonzero(values > chosen[:, np.newaxis], axis=1) + 1)
+
+
 def _parts(scored: Scored, contributions: Sequence[float]) -> list[Part]:
     """The parts of each candidate's tree; `contributions`: one for each candidate."""
     inner = [_parts(part, _or_nothing(share).tolist()) for part, share in zip(scored.parts, scored.shares, strict=True)]
