@@ -47,13 +47,11 @@ class EmbeddedPassages:
     """Vectors of passages, in order, with the fields of `Embedded`. Each text is embedded after its context.
 
     `token_embeddings`: for each passage, the embeddings of its text's own tokens, float32 (tokens, dim), unit rows.
-    `spelled`: for each passage and token, the word of the text that contains it; empty: the embedder does not say.
     """
 
     vectors: NDArray[np.float32]
     truncated: NDArray[np.bool_]
     token_embeddings: tuple[NDArray[np.float32], ...]
-    spelled: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

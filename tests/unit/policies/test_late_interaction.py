@@ -13,7 +13,6 @@ from remembrancer.language.lexical import stem
 from remembrancer.policies.ranking.late_interaction import (
     ASKING_IDF,
     HALF,
-    LONG,
     QuestionTokens,
     compared,
     packed,
@@ -92,18 +91,6 @@ def test_signs_are_packed_a_bit_a_component_the_first_one_highest() -> None:
 
 def test_of_no_word_no_sign_is_packed() -> None:
     assert packed(np.zeros((0, DIM), dtype=np.float32)).shape == (0, DIM // 8)
-
-
-@pytest.mark.parametrize(("tokens", "kept"), [(LONG, LONG), (LONG + 2, (LONG + 2) // 2)])
-def test_of_a_long_text_only_tokens_of_words_with_a_term_are_packed(tokens: int, kept: int) -> None:
-    vectors = random_words(3, tokens)
-    signs = packed(vectors, ["barn", "the"] * (tokens // 2))
-    np.testing.assert_array_equal(signs, packed(vectors[:: tokens // kept]))
-
-
-@pytest.mark.parametrize("spelled", [(), ["the", ","] * LONG])
-def test_a_long_text_without_known_terms_keeps_every_token(spelled: Sequence[str]) -> None:
-    assert len(packed(random_words(3, 2 * LONG), spelled)) == 2 * LONG
 
 
 def closeness(question: QuestionTokens, texts: Sequence[NDArray[np.uint8]]) -> NDArray[np.float64]:

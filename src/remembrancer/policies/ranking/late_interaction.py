@@ -31,9 +31,6 @@ ASKING_IDF: Final = 3.0
 HALF: Final = 12
 """Tokens in half a passage. A passage is two halves; passages overlap by one half."""
 
-LONG: Final = 192
-"""Texts with more tokens than this are stored without those of words that have no term."""
-
 _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
 """The mean cosine of a unit vector with the unit vector of its signs, if its components are normally distributed."""
 
@@ -86,15 +83,8 @@ def _terms(word: str) -> tuple[str, ...]:
     return analyse(word).terms
 
 
-def packed(words: NDArray[np.float32], spelled: Sequence[str] = ()) -> NDArray[np.uint8]:
-    """The signs of token embeddings (tokens, dim): one bit per component, uint8 (tokens, dim / 8 rounded up).
-
-    `spelled`: for each token, the word that contains it. Of a text with more than LONG tokens, those of stop words and
-    punctuation are left out: some of so many are similar to any question token, so they blur the comparison.
-    """
-    if len(words) > LONG and len(spelled):
-        telling = np.array([bool(_terms(word)) for word in spelled])
-        words = words[telling] if telling.any() else words
+def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """The signs of token embeddings (tokens, dim): one bit per component, uint8 (tokens, dim / 8 rounded up)."""
     return np.packbits(words > 0, axis=1)
 
 

@@ -85,13 +85,6 @@ def test_words_are_of_the_texts_own_pieces(fp32: LocalEmbedder, tokenizer: bindi
     assert [len(words) for words in embedded.token_embeddings] == [min(pieces, 254) for pieces in own]
 
 
-def test_the_word_of_each_piece_is_known(fp32: LocalEmbedder) -> None:
-    embedded = passages(fp32, Passage("Walruses sleep.", "Ana: "), Passage("the lake"))
-    assert embedded.spelled[1] == ("the", "lake")
-    assert dict.fromkeys(embedded.spelled[0]) == dict.fromkeys(["Walruses", "sleep", "."])
-    assert [len(words) for words in embedded.spelled] == [len(words) for words in embedded.token_embeddings]
-
-
 def test_preceding_text_changes_the_token_embeddings(fp32: LocalEmbedder) -> None:
     money, water = passages(
         fp32, Passage("the bank", "He owed a lot of money to"), Passage("the bank", "The river rose over")

@@ -168,7 +168,7 @@ class LocalEmbedder:
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
         """Like `embed_documents`, but each text is embedded with the context before it, and token embeddings are
-        returned too, with the word of each.
+        returned too.
 
         Text and context share the model's 256 pieces: a long text leaves less room for the context, whose end is kept.
         With context, the vector is the mean of the text's own pieces.
@@ -183,7 +183,7 @@ class LocalEmbedder:
             )
             for index, row in zip(batch, hidden, strict=True):
                 words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch in memory
-        return EmbeddedPassages(vectors, _truncated(pieces), tuple(words), tuple(text.spelled for text in pieces))
+        return EmbeddedPassages(vectors, _truncated(pieces), tuple(words))
 
     def query_now(self, text: str) -> NDArray[np.float32]:
         """A unit vector, float32 (384,). Raises ModelUnavailable when closed or when onnxruntime fails."""
