@@ -139,7 +139,7 @@ class SpacesContract(StoreSuite):
     async def test_the_size_of_each_space_is_counted(self, half_built: Store) -> None:
         sizes = await half_built.space_sizes(SCOPE, since=NOW)
         assert sizes.cues == 2
-        assert dict(sizes.of) == {MODEL: SpaceSize(2, 2, 16), NEW: SpaceSize(1, 1, 12)}
+        assert dict(sizes.of) == {MODEL: SpaceSize(2, 2, 12), NEW: SpaceSize(1, 1, 7)}
 
     async def test_an_imported_model_answers_if_none_does(self, vectored: Store) -> None:
         async with self.another_store() as other:
