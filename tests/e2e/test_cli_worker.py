@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from driver import Cli
+from forked_program import ForkedProgram
 from llm_server import LlmServer, hangs
 
 PROGRAM = (sys.executable, "-m", "remembrancer", "worker")
@@ -33,27 +34,23 @@ def server() -> Iterator[LlmServer]:
 
 
 @contextmanager
-def working(environment: dict[str, str], *arguments: str) -> Generator[subprocess.Popen[str], None, None]:
-    with subprocess.Popen(
-        [*PROGRAM, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as running:
+def working(environment: dict[str, str], *arguments: str) -> Generator[ForkedProgram, None, None]:
+    with ForkedProgram("worker", *arguments, env=environment) as running:
         try:
             yield running
         finally:
-            if running.poll() is None:
-                running.kill()
+            running.kill()
 
 
-def lines_of(running: subprocess.Popen[str], count: int) -> list[str]:
+def lines_of(running: ForkedProgram, count: int) -> list[str]:
     """The next lines on stdout, as they come."""
-    assert running.stdout
     return [running.stdout.readline().rstrip("\n") for _ in range(count)]
 
 
-def ended(running: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
+def ended(running: ForkedProgram) -> tuple[int, str, list[str]]:
     """The exit code, the rest of stdout, and the lines on stderr."""
     out, err = running.communicate(timeout=PATIENCE)
-    return running.returncode, out, err.splitlines()
+    return running.wait(), out, err.splitlines()
 
 
 def test_a_worker_runs_due_jobs_and_prints_each_run_until_it_is_stopped(cli: Cli, environment: dict[str, str]) -> None:

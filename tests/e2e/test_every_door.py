@@ -10,8 +10,6 @@ import logging
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,6 +25,7 @@ from every_dropin import BLOCKS, DROPINS, PAST
 from every_page import BESIDE, forms, pages
 from every_verb import AT, INTENT, QUESTION, READS, REFUSALS, TITLE, WRITES, Told, Verb, listed, shape
 from fastapi import FastAPI
+from forked_program import ForkedProgram
 from hostile_words import HOSTILE, LONG, MARKUP, hostile_name
 from mcp_clients import over_stdio
 from parsed_pages import ParsedPage
@@ -566,18 +565,10 @@ def test_the_program_that_speaks_mcp_answers_as_python_does(play: Play) -> None:
 
 def lines_of(play: Play, count: int, *arguments: str) -> list[str]:
     """The first lines that a program prints which runs until it is stopped."""
-    command = [sys.executable, "-m", "remembrancer", *arguments, "--db", str(play.db("cli"))]
-    given = {**os.environ, "REMEMBRANCER_EMBEDDER": "none", "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    with subprocess.Popen(
-        [*command, "--json", *options()],
-        env=given,
-        cwd=play.folder / "cli",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
+    given = {**os.environ, "REMEMBRANCER_EMBEDDER": "none"}
+    command = (*arguments, "--db", str(play.db("cli")), "--json", *options())
+    with ForkedProgram(*command, env=given, cwd=play.folder / "cli") as running:
         try:
-            assert running.stdout
             read = [running.stdout.readline() for _ in range(count)]
         finally:
             running.kill()  # how it ends when it is asked to is told elsewhere

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import subprocess
 import time
 from importlib import util
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from driver import Cli
+from forked_program import ForkedProgram
 from mcp_clients import PATIENCE, over_stdio, recall_feedback_and_health, started
 
 HELLO = {
@@ -32,14 +32,12 @@ def remembering(number: int) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": arguments}
 
 
-def say(running: subprocess.Popen[str], message: object) -> None:
-    assert running.stdin
+def say(running: ForkedProgram, message: object) -> None:
     running.stdin.write(json.dumps(message) + "\n")
     running.stdin.flush()
 
 
-def hear(running: subprocess.Popen[str]) -> dict[str, object]:
-    assert running.stdout
+def hear(running: ForkedProgram) -> dict[str, object]:
     return json.loads(running.stdout.readline())
 
 
@@ -113,7 +111,6 @@ def test_a_signal_ends_it_and_acknowledged_writes_are_kept(cli: Cli, number: sig
 @pytest.mark.usefixtures("folder")
 def test_every_line_is_answered_also_one_that_is_no_message() -> None:
     with started() as running:
-        assert running.stdin
         running.stdin.write("no JSON\n\x00\x1b[31m\n[]\n\n")
         running.stdin.write('{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\\ud800"}}\n')
         say(running, HELLO)
@@ -131,7 +128,6 @@ def test_every_line_is_answered_also_one_that_is_no_message() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_client_that_stops_reading_is_no_error() -> None:
     with started() as running:
-        assert running.stdout
         running.stdout.close()
         say(running, HELLO)
         assert running.wait(PATIENCE) == 0

@@ -16,11 +16,12 @@ import httpx
 import pytest
 from driver import Cli
 from llm_server import LlmServer, hangs
-from server_process import PATIENCE, PROGRAM, SOURCE, ServerProcess, serving
+from server_process import PATIENCE, ServerProcess, serving
 
 from remembrancer import Remembrancer
 from remembrancer.interfaces.http.background import GRACE_SECONDS
 
+SOURCE = str(Path(__file__).parents[2] / "src")
 CLIENTS = 8
 
 
@@ -230,7 +231,7 @@ def test_an_option_that_is_none_is_refused(cli: Cli, arguments: tuple[str, ...],
 
 def test_on_a_terminal_it_prints_its_address_and_who_has_access(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [*PROGRAM, "serve", "--port", "0"],
+        [sys.executable, "-m", "remembrancer", "serve", "--port", "0"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": SOURCE, "REMEMBRANCER_EMBEDDER": "none"},
         stdout=subprocess.PIPE,

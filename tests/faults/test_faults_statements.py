@@ -449,8 +449,7 @@ def schema(server_of_postgres: Schemas) -> FilledSchema:
 def test_a_write_that_fails_at_any_statement_on_a_server_leaves_nothing_and_can_be_tried_again(
     schema: FilledSchema, messages: Messages, name: str
 ) -> None:
-    """The server refuses each statement, which aborts the transaction until the rollback to the savepoint.
-    """
+    """The server refuses each statement, which aborts the transaction until the rollback to the savepoint."""
     write, scope = WRITES[name], COPIED if name == "import" else SCOPE
     after = asyncio.run(_untouched_on_a_server(schema, write, scope))
 
