@@ -12,7 +12,7 @@ import apsw
 
 from remembrancer.adapters.relational.schema import OF_FILES
 from remembrancer.adapters.relational.sqlite import schema
-from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
+from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable, copy_pages
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable, unreadable, unwritable
 from remembrancer.ports.transfer import BackupReport, RestoreReport
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection
     from remembrancer.ports.transfer import OnPages
 
-PAGES: Final = 1024
-"""The number of pages copied between two reports of progress."""
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """The suffixes of the files that SQLite writes next to a database."""
 SET_ASIDE: Final = ".replaced-"
@@ -90,13 +88,7 @@ def _copy(source: SqliteConnection, path: Path, on_pages: OnPages | None) -> int
     # The first read of the transaction: from here on it sees one state, whatever others write.
     expected = _rows(source)
     with translated(str(path)):
-        with closing(connect(str(path))) as copy:
-            with copy.backup("main", source, "main") as copying:
-                while not copying.done:
-                    copying.step(PAGES)
-                    if on_pages is not None:
-                        on_pages(copying.page_count - copying.remaining, copying.page_count)
-            copy.pragma("journal_mode", "delete")  # a backup is one file: it has no log
+        copy_pages(source, str(path), on_pages)
         with closing(connect_immutable(path)) as copy:
             faults = [row[0] for row in copy.execute("PRAGMA integrity_check(1)")]
             counted = _rows(copy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from uuid import UUID
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from remembrancer.adapters.relational.dialect import Indexed
     from remembrancer.domain.validation import JsonScalar
+    from remembrancer.ports.transfer import OnPages
 
 _JSON_TYPES: Final[dict[type, str]] = {
     str: "'text'",
@@ -39,6 +40,8 @@ _MATCH: Final = "remembrancer_match"
 """The SQL function `_match`."""
 _QUOTE: Final = '"'
 _ESCAPED: Final = '""'
+PAGES: Final = 1024
+"""The number of pages copied between two reports of progress."""
 _STRING: Final = pattern(r'"((?:[^"]|"")*)"')
 _GROUP: Final = pattern(r'\(("(?:[^"]|"")*"(?: OR "(?:[^"]|"")*")*)\)')
 _WAITING: Final = insert_into("waiting_words", ("indexed", "row", "words"))
@@ -246,3 +249,22 @@ def connect_immutable(path: Path) -> SqliteConnection:
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return cast("SqliteConnection", _Connection(f"{path.absolute().as_uri()}?immutable=1", flags, checksums.vfs()))
+
+
+def copy_pages(source: SqliteConnection, path: str, on_pages: OnPages | None = None) -> None:
+    """Copy the state that a connection reads to a new file, which then has no write-ahead log. Raises apsw.Error.
+
+    `VACUUM INTO` would write pages without checksums to a large file: SQLite writes page 1, which says that pages end
+    with checksums, last. So page 1 is written before the copy.
+    """
+    with closing(connect(path)) as first:
+        checksums.reserved(first, checksums.reserved(source))
+        first.pragma("user_version", 1)
+    with closing(connect(path)) as copy:
+        checksums.are_on(copy)  # the VFS reads page 1
+        with copy.backup("main", source, "main") as copying:
+            while not copying.done:
+                copying.step(PAGES)
+                if on_pages is not None:
+                    on_pages(copying.page_count - copying.remaining, copying.page_count)
+        copy.pragma("journal_mode", "delete")

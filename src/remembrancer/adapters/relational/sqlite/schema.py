@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -15,7 +16,7 @@ from remembrancer.adapters.relational.schema import (
     require_finished,
     schema_sql,
 )
-from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
+from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect, copy_pages
 from remembrancer.adapters.relational.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable
 
@@ -93,20 +94,17 @@ def _version(connection: SqliteConnection, path: str) -> int:
 
 
 def _backup(path: str, version: int) -> None:
-    """Write a compact copy next to the file, under a temporary name until it is complete.
+    """Write a copy next to the file, under a temporary name until it is complete.
 
     The caller holds the write lock, so the copy is exactly the state before the migration, and only one process makes
-    it. It uses another connection because VACUUM cannot run in a transaction.
+    it. Another connection reads it.
     """
     target = Path(f"{path}.v{version}.backup")
     partial = Path(f"{target}.partial")
     try:
         partial.unlink(missing_ok=True)
-        connection = connect(path)
-        try:
-            connection.execute("VACUUM INTO ?", (str(partial),))
-        finally:
-            connection.close()
+        with closing(connect(path)) as connection:
+            copy_pages(connection, str(partial))
         with partial.open("rb+") as file:
             os.fsync(file.fileno())  # SQLite does not do this
         partial.replace(target)
