@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from golden_tables import cells, every_row, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Segment, StreamTurn
-from remembrancer.testing.doubles import NOW, a_vector
+from remembrancer.testing.doubles import NOW
 
 PLACES = {
     "a": (1.0, 0.0),
@@ -39,7 +40,7 @@ def said(cell: str) -> list[StreamTurn]:
         minutes, characters, place = told.split(":")
         for _ in range(int(count or 1)):
             at += timedelta(minutes=float(minutes))
-            vector = a_vector(*PLACES[place]) if place in PLACES else None
+            vector = np.array(PLACES[place], dtype=np.float32) if place in PLACES else None
             turns.append(StreamTurn(at=at, speaker="ana", text="x" * int(characters), vector=vector))
     return turns
 

@@ -24,7 +24,8 @@ def space_sizes(rows: Rows, scope: Scope, *, since: datetime) -> SpaceSizes:
     for (_, model), stored in rows.vectors.items():
         vectors[model] += 1
         recent[model] += stored.indexed_at is not None and stored.indexed_at >= since
-        size[model] += stored.vector.nbytes + (0 if stored.token_embeddings is None else stored.token_embeddings.nbytes)
+        signs = stored.token_embeddings
+        size[model] += len(vector_bytes(stored.vector)) + (0 if signs is None else signs.nbytes)
     of = {model: SpaceSize(vectors[model], recent[model], size[model]) for model in sorted(vectors)}
     return SpaceSizes(len(rows.cues), of)
 
