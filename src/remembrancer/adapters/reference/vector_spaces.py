@@ -9,6 +9,7 @@ from remembrancer.adapters.reference.rows import Rows, StoredVector
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.vector_space import SpaceRole, SpaceSize, SpaceSizes, VectorSpace
 from remembrancer.errors import Conflict, NotFound
+from remembrancer.ports.quantised import vector_bytes
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
