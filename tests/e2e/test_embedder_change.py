@@ -346,10 +346,9 @@ def test_the_embedder_from_before_has_another_model() -> None:
 
 def test_after_an_update_the_model_with_the_most_vectors_answers(anywhere: Change) -> None:
     anywhere.run(begin, half)
-    as_before = "DROP TABLE vector_spaces; {} = 21"
     if "://" in anywhere.url:
         with psycopg.connect(anywhere.url) as connection:
-            connection.execute(as_before.format("UPDATE remembrancer SET version").encode())
+            connection.execute("DROP TABLE vector_spaces; UPDATE remembrancer SET version = 21")
     else:
-        connect(anywhere.url).execute(as_before.format("PRAGMA user_version"))
+        connect(anywhere.url).execute("DROP TABLE vector_spaces; DROP TABLE waiting_words; PRAGMA user_version = 21")
     assert anywhere.run(roles) == {"hash-128": "answers", "hash-256": "kept"}

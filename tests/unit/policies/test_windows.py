@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from golden_tables import cells, every_row, table
 
@@ -98,7 +99,9 @@ def test_the_summary_of_the_last_closed_segment_is_part_of_the_next_call() -> No
 def turning(*vectors: tuple[float, float]) -> list[StreamTurn]:
     """Turns a minute apart with these vectors."""
     return [
-        StreamTurn(at=NOW + timedelta(minutes=place), speaker="ana", text="x" * 60, vector=a_vector(*vector))
+        StreamTurn(
+            at=NOW + timedelta(minutes=place), speaker="ana", text="x" * 60, vector=np.array(vector, dtype=np.float32)
+        )
         for place, vector in enumerate(vectors)
     ]
 

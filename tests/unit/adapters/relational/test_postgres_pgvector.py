@@ -214,6 +214,14 @@ def test_an_interrupted_build_is_begun_again(small: Server, admin: psycopg.Conne
     assert small.nearest(a_vector(1, 0, 0)) == [a_memory("kestrel").id]
 
 
+def test_a_vector_with_as_many_bytes_as_one_of_another_dimension_can_be_stored(
+    small: Server, admin: psycopg.Connection
+) -> None:
+    vector = np.array([[0, 0, 0, 1, 0, 0, 0, 0]], np.float32)  # 8 + 4 bytes, as three float32 have
+    small.add([a_memory("kestrel")], vector)
+    assert admin.execute("SELECT octet_length(vector) FROM embeddings").fetchall() == [(12,)]
+
+
 def test_a_build_takes_the_memory_that_its_graph_needs(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pgvector, "LEAST_KIB", 1_024)
     address = f"{url}%20-cmaintenance_work_mem%3D256kB"

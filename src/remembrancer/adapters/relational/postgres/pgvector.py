@@ -86,6 +86,9 @@ BEGIN
     middle := get_byte(vector, 4 * place + 2);
     size := (128 + (middle & 127) + get_byte(vector, 4 * place + 1) / 256.0::double precision)
       * 2.0::double precision ^ (((high & 127) << 1) + (middle >> 7) - 134);
+    IF size > 65504 THEN
+      RETURN NULL;  -- integers of a dimension that gives as many bytes
+    END IF;
     component[place + 1] := CASE WHEN high > 127 THEN -size ELSE size END;
   END LOOP;
   RETURN component::{schema}.halfvec;
