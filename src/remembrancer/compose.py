@@ -145,11 +145,13 @@ def context(
     return made if earlier is None else replace(made, before=replace(made, embedder=earlier, tails=TailVectors()))
 
 
-def choose_job_queue(settings: Settings) -> Callable[[Context], JobQueue]:
-    """Makes the queue of the setting `jobs` for a Context. Nothing is opened yet.
+def choose_job_queue(settings: Settings, given: JobQueue | None = None) -> Callable[[Context], JobQueue]:
+    """Makes the queue of the setting `jobs` for a Context, or returns the `given` one. Nothing is opened yet.
 
     Raises InvalidInput if workers cannot share a queue on this store, StoreUnavailable if a package is missing.
     """
+    if given is not None:
+        return lambda _: given
     if settings.jobs != DISTRIBUTED:
         return lambda _: EmbeddedQueue()
     if settings.db.partition("://")[0] not in _DISTRIBUTED_STORES:
@@ -164,6 +166,15 @@ def choose_job_queue(settings: Settings) -> Callable[[Context], JobQueue]:
         return ProcrastinateQueue(settings.db, group=f"{ctx.preset.name} {ctx.model} {llm}")
 
     return queue
+
+
+def require_shareable(settings: Settings) -> None:
+    """Raises InvalidInput if several processes cannot use the store and the index of the settings at once."""
+    argument, allowed = "workers", "1, because {} is used by one process at a time"
+    if settings.db == ":memory:":
+        raise InvalidInput(argument, settings.workers, allowed.format("a store in memory"))
+    if settings.index.startswith("qdrant:///"):
+        raise InvalidInput(argument, settings.workers, allowed.format("a folder of Qdrant"))
 
 
 def restore_backup(

@@ -342,6 +342,7 @@ class Settings:
     )
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")
+    workers: int = _setting(1, _whole(1, 64), "the number of processes that answer requests to `serve`")
     vaults: str | None = _setting(
         None, _optional(_text), "the folder in which `serve` finds a vault for each workspace, by its name"
     )

@@ -45,6 +45,7 @@ from remembrancer.policies.admission.formation import STAYS
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.index import Index
+from remembrancer.ports.job_queue import JobQueue
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
@@ -120,6 +121,7 @@ class AsyncRemembrancer(View):
         embedder_before: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         llm: str | LanguageModel | None = None,
+        queue: JobQueue | None = None,
         settings: Settings | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         create: bool = True,
@@ -134,10 +136,10 @@ class AsyncRemembrancer(View):
         reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
         is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
         `embedder_before`: during a change of embedder, the one from before, whose vectors answer until
-        `rem.embedder.switch()`.
+        `rem.embedder.switch()`. `queue`: who runs the background jobs; None: as the setting `jobs` says.
 
-        Models, stores and indexes passed as objects are not closed by `close`. An index belongs to one store. Raises
-        InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        Models, stores, indexes and queues passed as objects are not closed by `close`. An index belongs to one store.
+        Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
         given: dict[str, Any] = {**locals(), "db": url}
         lent = {name: given[name] for name in ("store", "index", *_MODELS) if not isinstance(given[name], str)}
@@ -152,14 +154,15 @@ class AsyncRemembrancer(View):
                 raise InvalidInput(argument, model, allowed)
         scope = Scope(**{part: getattr(chosen, part) for part in Scope.__slots__})
         caller = Caller(scope=scope, role=validation.name("role", chosen.role))
-        queue_for = compose.choose_job_queue(chosen)
+        queue_for = compose.choose_job_queue(chosen, queue)
         ctx = await asyncio.to_thread(compose.context, chosen, **lent, clock=clock, create=create)
         if ctx.embedder is None:
             _log.warning("%s: %s", engine.search_state.SearchMode.SPARSE_ONLY, ctx.without_embedder)
+        passed = (*lent.values(), queue)
         queue = queue_for(ctx)
         before = None if ctx.before is None else ctx.before.embedder
         parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, before, ctx.reranker, ctx.llm, queue)
-        owned = tuple(one for one in parts if one is not None and not any(one is other for other in lent.values()))
+        owned = tuple(one for one in parts if one is not None and not any(one is other for other in passed))
         opened = Opened(ctx, queue, owned=owned, background_index=chosen.background_index)
         rem = cls(opened, caller)
         rem._wake_indexer()

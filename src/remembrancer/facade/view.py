@@ -48,13 +48,15 @@ class Opened:
         self._background_index = background_index
         self._indexers: dict[str, Indexer] = {}  # by workspace
         self._arrivals: dict[str, Arrivals] = {}  # by workspace
+        queue.listen(self._heard)
 
     def indexer(self, workspace: str) -> Indexer:
         """The workspace's background indexer. The first call starts it, unless the settings forbid it, or workers do
         its work.
         """
         if workspace not in self._indexers:
-            self._indexers[workspace] = jobs.indexer.Indexer(self.ctx, Scope(workspace=workspace))
+            has_turn = partial(self.queue.takes_turn, workspace)
+            self._indexers[workspace] = jobs.indexer.Indexer(self.ctx, Scope(workspace=workspace), has_turn)
             if self._background_index and not self.queue.shared:
                 self._indexers[workspace].start()
         return self._indexers[workspace]
@@ -64,6 +66,11 @@ class Opened:
         self.indexer(workspace).wake()
         if self._background_index:
             self.queue.announce(workspace, Job.INDEX)
+
+    def _heard(self, workspace: str) -> None:
+        """Another process announced new cues."""
+        if workspace in self._indexers:
+            self._indexers[workspace].wake()
 
     def arrivals(self, workspace: str) -> Arrivals:
         """Notifies waiting callers when an event is recorded in the workspace."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,12 @@ class EmbeddedQueue:
         yield put
 
     def announce(self, workspace: str, job: Job) -> None:
+        return
+
+    def takes_turn(self, workspace: str) -> bool:
+        return True
+
+    def listen(self, heard: Callable[[str], None]) -> None:
         return
 
     async def close(self) -> None:

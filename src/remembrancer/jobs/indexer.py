@@ -43,9 +43,11 @@ class IndexReport:
 class Indexer:
     """Indexes one workspace. A background task runs when woken, and every 30 s to index what other processes wrote."""
 
-    def __init__(self, ctx: Context, scope: Scope) -> None:
+    def __init__(self, ctx: Context, scope: Scope, has_turn: Callable[[], bool] = lambda: True) -> None:
+        """`has_turn`: whether this process does the background work of the workspace now."""
         self._ctx = ctx
         self._scope = scope
+        self._has_turn = has_turn
         self._one_at_a_time = asyncio.Lock()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -146,11 +148,13 @@ class Indexer:
         while True:
             self._wake.clear()
             try:
-                report = await self._sweep(rests=True)
+                has_turn = self._has_turn()
+                report = await self._sweep(rests=True) if has_turn else IndexReport(indexed=0, deferred=0)
                 self.last_error = report.reason if report.deferred or report.down else ""
                 if not report.down:
                     await load_built(self._ctx, self._scope)
-                await self._ctx.index.save(self._ctx.store)
+                if has_turn:
+                    await self._ctx.index.save(self._ctx.store)
             except Exception as error:  # noqa: BLE001  outermost handler: the next sweep finds the same work
                 self.last_error = str(error) or type(error).__name__
             await self._wait(SWEEP_SECONDS)

@@ -40,4 +40,16 @@ class JobQueue(Protocol):
         """
         ...
 
+    def takes_turn(self, workspace: str) -> bool:
+        """Whether this process is to do the background work of a workspace now. Always, if it shares none; of a shared
+        queue, nobody asks.
+        """
+        ...
+
+    def listen(self, heard: Callable[[str], None]) -> None:
+        """Call `heard`, in the running event loop, with each workspace that another process announced work of, which
+        this process has the turn of.
+        """
+        ...
+
     async def close(self) -> None: ...

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Collection, Generator, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager, suppress
 from hashlib import sha256
 from typing import Any, Final
@@ -131,6 +131,12 @@ class ProcrastinateQueue:
                 except RemembrancerError as error:
                     _log.warning("new memories wait until their job is due: %s", error)
                     return
+
+    def takes_turn(self, workspace: str) -> bool:
+        return False  # who runs a sweep is the worker that it is passed to
+
+    def listen(self, heard: Callable[[str], None]) -> None:
+        return  # announcements are sweeps, which are passed to `run`
 
     async def close(self) -> None:
         if self._announcing is not None:

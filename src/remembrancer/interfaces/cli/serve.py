@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import importlib
 import json
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from remembrancer.domain import validation
@@ -21,7 +21,8 @@ from remembrancer.interfaces.cli.main import collect_garbage_as_usual
 from remembrancer.interfaces.text import one_line
 
 if TYPE_CHECKING:
-    from remembrancer import AsyncRemembrancer, Settings
+    from remembrancer import Settings
+    from remembrancer.jobs.worker import Stop
 
 MCP_HOST: Final = "127.0.0.1"
 MCP_PORT: Final = 8766
@@ -34,20 +35,24 @@ def serve(
     port: Annotated[int | None, "The port; 0 for any free one. Default: 8765."] = None,
     rate_limit: Annotated[float | None, "Sustained requests per second per key; 0 for no limit. Default: 100."] = None,
     request_timeout: Annotated[float | None, "The time limit of a request in seconds. Default: 60."] = None,
+    workers: Annotated[int | None, "The number of processes that answer requests. Default: 1."] = None,
     no_work: Annotated[bool, "Do not run the jobs; use this with a separate worker."] = False,
 ) -> None:
     """Serve the memory over HTTP, with a dashboard.
 
     The dashboard is at /, and /openapi.json describes the API. Without keys, only this machine is served: to listen on
-    other addresses, first create one with `keys create`. Ctrl+C or SIGTERM lets requests in progress finish, and a
+    other addresses, first create one with `keys create`. With --workers, that many processes share the address: as many
+    as there are cores answer most requests a second. Ctrl+C or SIGTERM lets requests in progress finish, and a
     second one cancels them.
 
     Example: remembrancer serve --db agent.db
     """
-    settings = call.lasting_settings(host=host, port=port, rate_limit=rate_limit, request_timeout=request_timeout)
+    settings = call.lasting_settings(
+        host=host, port=port, rate_limit=rate_limit, request_timeout=request_timeout, workers=workers
+    )
     _need_packages()
     collect_garbage_as_usual()
-    asyncio.run(_serve(call, settings, work=not no_work))
+    _serve(call, settings, work=not no_work)
 
 
 def mcp(
@@ -92,50 +97,57 @@ def _need_packages() -> None:
         raise Unsupported(f"the server needs {error.name}: pip install 'remembrancer[server]'") from error
 
 
-async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
+def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
+    from remembrancer.interfaces.http import server
+    from remembrancer.interfaces.http.logs import write_to
+
+    readable = call.err.is_terminal
+    with write_to(sys.stderr, readable=readable):
+        if settings.workers == 1:
+            asyncio.run(_serve_alone(call, settings, work=work))
+            return
+        from remembrancer import compose
+        from remembrancer.interfaces.http.workers import supervise
+
+        compose.require_shareable(settings)
+        keyed, workspace = asyncio.run(_checked(settings))
+        with server.listening(settings.host, settings.port) as listener:
+            address = server.address_of(settings.host, listener)
+            on_ready = partial(_say, call, address, workspace, keyed=keyed)
+            supervise(settings, listener, on_ready, work=work, readable=readable)
+
+
+async def _serve_alone(call: Invocation, settings: Settings, *, work: bool) -> None:
     from remembrancer import AsyncRemembrancer
     from remembrancer.interfaces.http import server
-    from remembrancer.interfaces.http.app import Serving, build_app
-    from remembrancer.interfaces.http.connections import ConnectionLimits
-    from remembrancer.interfaces.http.logs import write_to
-    from remembrancer.interfaces.loopback import is_loopback
-    from remembrancer.jobs.worker import Stop
+    from remembrancer.interfaces.http.serving import answer, needs_key
 
-    with write_to(sys.stderr, readable=call.err.is_terminal):
-        async with AsyncRemembrancer.open(settings=settings) as memory:
-            keyed = await memory.keys.exist()
-            if not keyed and not is_loopback(settings.host):
-                allowed = "127.0.0.1 while there is no usable key: create one with `remembrancer keys create`"
-                raise InvalidInput("host", settings.host, allowed)
-            serving = Serving(
-                host=settings.host,
-                request_timeout=settings.request_timeout,
-                rate_limit=settings.rate_limit,
-                work=work,
-                vaults=None if settings.vaults is None else Path(settings.vaults),
-            )
-            stop = Stop()
-            with server.listening(settings.host, settings.port) as listener:
-                address = server.address_of(settings.host, listener)
-                app = build_app(memory, serving, stop)
-                # These objects live until the process ends. Unless frozen, they would be traversed by each full garbage
-                # collection, during which no request is answered for some 100 ms.
-                gc.collect()
-                gc.freeze()
-                limits = ConnectionLimits(
-                    most=settings.max_connections,
-                    per_address=settings.max_connections_per_address,
-                    header_seconds=settings.header_timeout,
-                )
-                on_ready = partial(_say, call, memory, address, keyed=keyed)
-                await server.serve(
-                    app, listener, stop, on_ready, limits=limits, trusted_proxies=settings.trusted_proxies
-                )
+    async with AsyncRemembrancer.open(settings=settings) as memory:
+        keyed = await needs_key(memory, settings)
+        with server.listening(settings.host, settings.port) as listener:
+            address = server.address_of(settings.host, listener)
+
+            def say(_: Stop) -> None:
+                _say(call, address, memory.scope.workspace, [os.getpid()], keyed=keyed)
+
+            await answer(memory, settings, listener, say, work=work)
 
 
-def _say(call: Invocation, memory: AsyncRemembrancer, address: str, *, keyed: bool) -> None:
+async def _checked(settings: Settings) -> tuple[bool, str]:
+    """Open the memory once before the workers do, so that what is wrong is said once, and the file is made or migrated.
+    Returns whether a key is needed, and the workspace.
+    """
+    from remembrancer import AsyncRemembrancer
+    from remembrancer.interfaces.http.serving import needs_key
+
+    async with AsyncRemembrancer.open(settings=replace(settings, background_index=False)) as memory:
+        return await needs_key(memory, settings), memory.scope.workspace
+
+
+def _say(call: Invocation, address: str, workspace: str, workers: Sequence[int], *, keyed: bool) -> None:
     if call.as_json:
-        call.write(json.dumps({"url": address, "pid": os.getpid()}))
+        call.write(json.dumps({"url": address, "pid": os.getpid(), "workers": [*workers]}))
         return
     access = "a key is required" if keyed else "no keys: every program on this machine has access, and nothing else"
-    call.write(f"{address} (API, and dashboard in a browser) of {one_line(memory.scope.workspace)}; {access}")
+    several = f", {len(workers)} workers" if len(workers) > 1 else ""
+    call.write(f"{address} (API, and dashboard in a browser) of {one_line(workspace)}{several}; {access}")

@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 
 import remembrancer
 from remembrancer import engine
+from remembrancer.adapters.siblings.shared import Siblings
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard import failures, rendering
 from remembrancer.interfaces.dashboard.kept import KeptResults
@@ -67,7 +68,8 @@ _PROBLEMS: Final = problems.described(
 class Serving:
     """Settings of the server. `rate_limit`: sustained requests per second and key, 0: unlimited. `request_timeout`: in
     seconds. `work`: run the jobs of the workspaces that receive requests. `vaults`: the folder with a vault for each
-    workspace, by its name; None: no vaults.
+    workspace, by its name; None: no vaults. `siblings`: what it shares with the other processes of the server; None:
+    there are none.
     """
 
     host: str = "127.0.0.1"
@@ -75,6 +77,7 @@ class Serving:
     rate_limit: float = 100.0
     work: bool = False
     vaults: Path | None = None
+    siblings: Siblings | None = None
 
 
 def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAPI:
@@ -82,8 +85,8 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     authenticator = Authenticator(memory, serving.host)
     measured = AppMetrics()
     job_runner = JobRunner(memory, stop)
-    background, watch, streams = Background(), EmbedderWatch(memory.health.search_state), Streams()
-    measured.streams.set_function(lambda: streams.open)
+    background = Background(None if serving.siblings is None else serving.siblings.locks)
+    watch = EmbedderWatch(memory.health.search_state)
 
     mcp_endpoint = McpEndpoint()
 
@@ -97,7 +100,8 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
             if serving.work:
                 await parts.enter_async_context(job_runner)
             await engine.asking.load_embedder(memory.context)
-            background.begin("load the index", engine.asking.load_index(memory.context, memory.scope))
+            if serving.siblings is None:  # a worker has loaded it before
+                background.begin("load the index", engine.asking.load_index(memory.context, memory.scope))
             yield
 
     app = DocumentedApp(
@@ -124,6 +128,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
                 requests_per_second=serving.rate_limit,
                 metrics=measured,
                 job_runner=job_runner,
+                siblings=serving.siblings,
             ),
             Middleware(BodyLimits, max_text_bytes=memory.context.max_event_mb << 20),
         ],
@@ -131,11 +136,12 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     app.state.authenticator = authenticator
     app.state.memory = memory
     app.state.metrics = measured
+    app.state.connections = None if serving.siblings is None else serving.siblings.connections
     app.state.stop = stop
     app.state.background = background
     app.state.embedder_watch = watch
     app.state.kept = KeptResults[dict[str, Any]]()
-    app.state.streams = streams
+    app.state.streams = Streams(on_change=measured.streams.set)
     app.state.vaults = serving.vaults
     problems.install(app)
     failures.install(app)

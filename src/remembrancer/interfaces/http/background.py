@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Final, Self
 
+from remembrancer.adapters.siblings.locks import ProcessLocks
 from remembrancer.domain.job import Job
 from remembrancer.errors import Conflict
 from remembrancer.facade import AsyncRemembrancer
@@ -18,14 +19,17 @@ _log = logging.getLogger("remembrancer.server")
 
 
 class Background:
-    """Runs coroutines, at most one of each name at a time. They are cancelled when the server ends."""
+    """Runs coroutines, at most one of each name at a time, in all processes that have the same `locks`. They are
+    cancelled when the server ends.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, locks: ProcessLocks | None = None) -> None:
+        self._locks = locks
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def refuse_second(self, name: str) -> None:
         """Raises Conflict while work of that name is running."""
-        if name in self._tasks:
+        if name in self._tasks or not (self._locks is None or self._locks.is_free(name)):
             raise Conflict(f"{name} is already running; try again when it is done")
 
     def begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
@@ -35,6 +39,8 @@ class Background:
         except Conflict:
             work.close()
             raise
+        if self._locks is not None:
+            self._locks.take(name)
         task = asyncio.get_running_loop().create_task(work, name=f"remembrancer {name}")
         self._tasks[name] = task
         task.add_done_callback(lambda done: self._ended(name, done))
@@ -56,6 +62,8 @@ class Background:
 
     def _ended(self, name: str, task: asyncio.Task[None]) -> None:
         del self._tasks[name]
+        if self._locks is not None:
+            self._locks.release(name)
         error = None if task.cancelled() else task.exception()
         if error is not None:
             # Without the error's message, which may quote a memory.

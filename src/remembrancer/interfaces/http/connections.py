@@ -15,6 +15,7 @@ import socket
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
 from http import HTTPStatus
@@ -26,6 +27,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from remembrancer.adapters.siblings.table import SharedCounts
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.middleware import MAX_BODY_BYTES
 from remembrancer.interfaces.http.peers import Peers, peer_of
@@ -43,6 +45,8 @@ SPARE: Final = 16
 """Connections beyond the limits, over which only the probes are answered."""
 OTHER_DESCRIPTORS: Final = 128
 """File descriptors that are kept for the store, the models and the program itself."""
+_PRECEDENCE_SECONDS: Final = 0.001
+"""The time that processes with fewer connections have to take a new one."""
 _SHORTEST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
 _QUIET_SECONDS: Final = 60.0
@@ -93,17 +97,23 @@ class Connections:
 
     At a limit, the connections that have waited longest for their clients are closed to make room. If the server works
     for all, a few more are admitted for the probes only. `trusted_proxies`: the peers, by commas, without a limit of
-    their own: each serves many clients.
+    their own: each serves many clients. `siblings`: the open connections of the other processes of the server.
     """
 
-    def __init__(self, limits: ConnectionLimits, metrics: AppMetrics, trusted_proxies: str = "") -> None:
+    def __init__(
+        self,
+        limits: ConnectionLimits,
+        metrics: AppMetrics,
+        trusted_proxies: str = "",
+        siblings: SharedCounts | None = None,
+    ) -> None:
         self.limits = limits
+        self._siblings = siblings
         self._trusted = Peers.of(trusted_proxies)
         self._metrics = metrics
         self._open: dict[BoundedConnection, str] = {}
         self._per_peer: Counter[str] = Counter()
         self._warned_at = float("-inf")
-        metrics.connections.set_function(lambda: len(self._open))
 
     def admit(self, peer: str) -> Service:
         """The service that a new connection of that peer gets. May close others."""
@@ -145,12 +155,14 @@ class Connections:
 
     def opened(self, connection: BoundedConnection, peer: str) -> None:
         self._open[connection] = peer
+        self._count_open()
         self._per_peer[peer] += 1
 
     def forget(self, connection: BoundedConnection) -> None:
         """Remove a connection. An unknown one is ignored."""
         peer = self._open.pop(connection, None)
         if peer is not None:
+            self._count_open()
             self._per_peer[peer] -= 1
             if not self._per_peer[peer]:
                 del self._per_peer[peer]
@@ -161,6 +173,16 @@ class Connections:
         if now - self._warned_at >= _QUIET_SECONDS:
             self._warned_at = now
             _log.warning(text, *arguments)
+
+    def has_most(self) -> bool:
+        """Whether another process of the server has clearly fewer connections."""
+        least = None if self._siblings is None else self._siblings.least_of_others()
+        return least is not None and len(self._open) > least + len(self._open) // 8
+
+    def _count_open(self) -> None:
+        self._metrics.connections.set(len(self._open))
+        if self._siblings is not None:
+            self._siblings.set(len(self._open))
 
     def _spare(self, why: str, *, is_left: bool) -> Service:
         self._count(why)
@@ -355,11 +377,10 @@ class Acceptor:
 
     async def run(self) -> None:
         """Accept until cancelled."""
-        loop = asyncio.get_running_loop()
         pause = _SHORTEST_PAUSE
         while True:
             try:
-                accepted, address = await loop.sock_accept(self.listener)
+                accepted, address = await self._next()
             except OSError as error:
                 if error.errno in _OF_ONE_CONNECTION:
                     continue
@@ -378,6 +399,23 @@ class Acceptor:
                 await self.begin(accepted, peer, service)
             except OSError:  # it is closed already
                 accepted.close()
+
+    async def _next(self) -> tuple[socket.socket, Any]:
+        """The next connection, and its address. Of the processes that wait for it, those with fewer connections take it
+        first: a client may send all its requests over one.
+        """
+        loop = asyncio.get_running_loop()
+        while self.connections.has_most():
+            readable = asyncio.Event()
+            loop.add_reader(self.listener, readable.set)
+            try:
+                await readable.wait()
+            finally:
+                loop.remove_reader(self.listener)
+            await asyncio.sleep(_PRECEDENCE_SECONDS)
+            with suppress(BlockingIOError):
+                return self.listener.accept()
+        return await loop.sock_accept(self.listener)
 
 
 def within_descriptors(limits: ConnectionLimits) -> ConnectionLimits:

@@ -6,10 +6,11 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
 from fastapi import HTTPException
 from fastapi.security.utils import get_authorization_scheme_param
@@ -17,6 +18,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from remembrancer.adapters.siblings.shared import Siblings
 from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import AUTHENTICATION, COOKIE, Authenticator, Principal
@@ -48,31 +50,66 @@ def rate_of(requests_per_second: float) -> TokenRate | None:
     return TokenRate(requests_per_second, max(MIN_BURST, requests_per_second * BURST.total_seconds()))
 
 
-class Buckets:
-    """A bucket for each name; the names used least recently are forgotten."""
+class Table(Protocol):
+    """Pairs of numbers by name, the second of which is the time of the last use. Names used least recently are
+    forgotten.
+    """
 
-    def __init__(self, rate: TokenRate, stopwatch: Stopwatch, *, most: int = MAX_BUCKETS) -> None:
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep other processes, if they share the table, from their own `locked` meanwhile."""
+        ...
+
+    def get(self, name: str) -> tuple[float, float] | None: ...
+
+    def put(self, name: str, pair: tuple[float, float]) -> None: ...
+
+
+class OwnTable:
+    """The Table of a single process."""
+
+    def __init__(self, most: int = MAX_BUCKETS) -> None:
+        self._most = most
+        self._pairs: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def locked(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def get(self, name: str) -> tuple[float, float] | None:
+        return self._pairs.get(name)
+
+    def put(self, name: str, pair: tuple[float, float]) -> None:
+        self._pairs[name] = pair
+        self._pairs.move_to_end(name)
+        if len(self._pairs) > self._most:
+            self._pairs.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+
+class Buckets:
+    """A bucket for each name: its tokens, and the time in seconds."""
+
+    def __init__(self, rate: TokenRate, stopwatch: Stopwatch, table: Table) -> None:
         self.rate = rate
         self._stopwatch = stopwatch
-        self._most = most
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._table = table
 
     def take(self, name: str) -> Taken:
-        at = timedelta(seconds=self._stopwatch())
-        taken = take(self._buckets.get(name) or full(self.rate, at), self.rate, at)
-        self._buckets[name] = taken.bucket
-        self._buckets.move_to_end(name)
-        if len(self._buckets) > self._most:
-            self._buckets.popitem(last=False)
+        with self._table.locked():
+            at = timedelta(seconds=self._stopwatch())
+            taken = take(self._bucket(name) or full(self.rate, at), self.rate, at)
+            self._table.put(name, (taken.bucket.tokens, taken.bucket.at.total_seconds()))
         return taken
 
     def is_empty(self, name: str) -> bool:
         """Whether the bucket with that name has no token now."""
-        bucket = self._buckets.get(name)
+        bucket = self._bucket(name)
         return bucket is not None and filled(bucket, self.rate, timedelta(seconds=self._stopwatch())).tokens < 1
 
-    def __len__(self) -> int:
-        return len(self._buckets)
+    def _bucket(self, name: str) -> Bucket | None:
+        pair = self._table.get(name)
+        return None if pair is None else Bucket(pair[0], timedelta(seconds=pair[1]))
 
 
 class RateLimit(HttpMiddleware):
@@ -90,18 +127,25 @@ class RateLimit(HttpMiddleware):
         requests_per_second: float,
         metrics: AppMetrics,
         job_runner: JobRunner,
+        siblings: Siblings | None = None,
         stopwatch: Stopwatch = time.monotonic,
     ) -> None:
+        """`siblings`: the processes that count together. The `stopwatch` must be the same for all."""
+
+        def table(name: str) -> Table:
+            return OwnTable() if siblings is None else siblings.table(name)
+
         super().__init__(app)
         self._authenticator = authenticator
         self._metrics = metrics
         self._job_runner = job_runner
         rate = rate_of(requests_per_second)
         # Separate from the addresses: however many of them there are, no key's bucket is dropped.
-        self._keys = None if rate is None else Buckets(rate, stopwatch)
-        self._addresses = None if rate is None else Buckets(rate, stopwatch)
-        self._failures = Buckets(FAILURES, stopwatch)
-        self._good: OrderedDict[bytes, None] = OrderedDict()
+        self._keys = None if rate is None else Buckets(rate, stopwatch, table("keys"))
+        self._addresses = None if rate is None else Buckets(rate, stopwatch, table("addresses"))
+        self._failures = Buckets(FAILURES, stopwatch, table("failures"))
+        self._good = table("good")
+        self._stopwatch = stopwatch
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"].startswith(UNCOUNTED):
@@ -112,8 +156,8 @@ class RateLimit(HttpMiddleware):
         bearer = _bearer(connection)
         token = bearer or connection.cookies.get(COOKIE)
         logs_in = scope["method"] == "POST" and scope["path"] == LOGIN
-        is_known = token is not None and _digest(token) in self._good
-        if (logs_in or (token is not None and not is_known)) and self._failures.is_empty(address):
+        is_doubtful = logs_in or (token is not None and self._good.get(_digest(token)) is None)
+        if is_doubtful and self._failures.is_empty(address):
             await self._refuse(scope, receive, send, "failed", self._failures.take(address).wait, FAILURES)
             return
         principal = await self._principal(connection, bearer, token, address)
@@ -152,10 +196,8 @@ class RateLimit(HttpMiddleware):
         connection.scope[AUTHENTICATION] = principal
         self._job_runner.work_for(principal.memory)
         if token is not None:
-            self._good[_digest(token)] = None
-            self._good.move_to_end(_digest(token))
-            if len(self._good) > MAX_BUCKETS:
-                self._good.popitem(last=False)
+            with self._good.locked():
+                self._good.put(_digest(token), (1.0, self._stopwatch()))
         return principal
 
     async def _refuse(
@@ -175,8 +217,8 @@ def _bearer(connection: HTTPConnection) -> str | None:
     return token if scheme.lower() == "bearer" and token else None
 
 
-def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogatepass")).digest()
+def _digest(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _quota_headers(bucket: Bucket, rate: TokenRate) -> dict[str, str]:

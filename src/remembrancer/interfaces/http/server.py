@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 import uvicorn
 from fastapi import FastAPI
@@ -33,34 +33,65 @@ _SWEEP_TICKS: Final = 5
 """The number of uvicorn's ticks, of 0.1 s each, between two checks of the connections' time limits."""
 
 
+class Orders(Protocol):
+    """Who stops the server."""
+
+    def obeyed(self, stop: Callable[[], None], cancel: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within the context, call `stop` when the server is to finish what is under way and end, and `cancel` when it
+        is to end at once.
+        """
+        ...
+
+
+class StopSignals:
+    """SIGINT or SIGTERM stops, the second one cancels."""
+
+    @contextmanager
+    def obeyed(self, stop: Callable[[], None], cancel: Callable[[], None]) -> Generator[None]:
+        asked = False
+
+        def ask() -> None:
+            nonlocal asked
+            (cancel if asked else stop)()
+            asked = True
+
+        with on_stop_signal(ask):
+            yield
+
+
 async def serve(
     app: FastAPI,
     listener: socket.socket,
     stop: Stop,
-    on_ready: Callable[[], None],
+    on_ready: Callable[[], Awaitable[None] | None],
     *,
     limits: ConnectionLimits | None = None,
     trusted_proxies: str = "",
+    orders: Orders | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. Then `stop` is set, which ends streams; no more connections are accepted; requests
-    and jobs under way are finished. A second signal cancels them.
+    """Serve until `orders`, which are by default SIGINT or SIGTERM, say to stop. Then `stop` is set, which ends
+    streams; no more connections are accepted; requests and jobs under way are finished, or cancelled if ordered so.
 
-    `on_ready` is called when the server accepts requests and handles the signals. `limits` are lowered if the process
-    may not open so many files. `trusted_proxies`: the peers, by commas, whose word on a client's address is taken.
+    `on_ready` is called when the server could accept requests and handles the signals. If it returns something to wait
+    for, that comes first. `limits` are lowered if the process may not open so many files. `trusted_proxies`: the peers,
+    by commas, whose word on a client's address is taken.
     """
     allowed = within_descriptors(limits or ConnectionLimits())
-    connections = Connections(allowed, app.state.metrics, trusted_proxies)
+    connections = Connections(allowed, app.state.metrics, trusted_proxies, app.state.connections)
     server = BoundedServer(app, on_ready, connections, trusted_proxies)
     task = asyncio.current_task()
 
-    def asked_to_stop() -> None:
-        if server.should_exit and task is not None:
-            server.force_exit = True
-            task.cancel()
+    def end() -> None:
         server.should_exit = True
         stop.set()
 
-    with on_stop_signal(asked_to_stop):
+    def cancel() -> None:
+        end()
+        server.force_exit = True
+        if task is not None:
+            task.cancel()
+
+    with (orders or StopSignals()).obeyed(end, cancel):
         try:
             async with app.router.lifespan_context(app):
                 try:
@@ -77,7 +108,11 @@ class BoundedServer(uvicorn.Server):
     """uvicorn's server with an accept loop of our own, and limits on connections."""
 
     def __init__(
-        self, app: ASGIApp, on_ready: Callable[[], None], connections: Connections, trusted_proxies: str = ""
+        self,
+        app: ASGIApp,
+        on_ready: Callable[[], Awaitable[None] | None],
+        connections: Connections,
+        trusted_proxies: str = "",
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -100,10 +135,12 @@ class BoundedServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup([])
+        others = self._on_ready()
+        if others is not None:
+            await others
         for listener in sockets or ():
             acceptor = Acceptor(listener, self._connections, self._begin)
             self._accepting.append(asyncio.create_task(acceptor.run(), name="remembrancer-accept"))
-        self._on_ready()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _SWEEP_TICKS == 0:

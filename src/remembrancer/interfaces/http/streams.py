@@ -40,13 +40,15 @@ class Streams:
     """The open streams: at most `at_most` of them, and `of_one` of one principal.
 
     `heartbeat`: seconds of silence after which a comment is sent and the key is checked again. `patience`: seconds in
-    which a client must receive a message; then the stream is ended.
+    which a client must receive a message; then the stream is ended. `on_change`: called with the number of open
+    streams.
     """
 
     at_most: int = 256
     of_one: int = 64
     heartbeat: float = 15.0
     patience: float = 60.0
+    on_change: Callable[[int], None] = lambda _: None
     _open: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -64,11 +66,13 @@ class Streams:
         if self._open[name] >= self.of_one:
             raise _full(f"{self.of_one} streams are open with this key, which is the maximum")
         self._open[name] += 1
+        self.on_change(self.open)
         try:
             yield
         finally:
             self._open[name] -= 1
             self._open += Counter[str]()  # drops names without open streams
+            self.on_change(self.open)
 
 
 def message(*, data: str, position: int, event: str | None = None) -> str:

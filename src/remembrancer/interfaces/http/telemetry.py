@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from functools import partial
 from typing import Final
@@ -10,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from opentelemetry import propagate, trace
 from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import multiprocess as prometheus_processes
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -26,12 +28,19 @@ _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 _HITS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 
 
+FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable with the folder in which several processes keep their metrics. prometheus_client reads it
+when it is imported.
+"""
+
+
 class AppMetrics:
-    """The metrics of one app, in a registry of its own."""
+    """The metrics of one app, in a registry of its own. With several worker processes, `text` has their sums."""
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
-        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        counter = partial(Counter, registry=registry)
+        gauge = partial(Gauge, registry=registry, multiprocess_mode="livesum")
         duration = partial(Histogram, registry=registry, buckets=_SECONDS)
         self.requests = counter(
             "remembrancer_http_requests", "Requests that were answered.", ("method", "route", "status")
@@ -54,6 +63,14 @@ class AppMetrics:
         told = "Number of hits per recall."
         self.hits = Histogram("remembrancer_recall_hits", told, buckets=_HITS, registry=registry)
         self.degraded = counter("remembrancer_recalls_degraded", "Recalls with a degraded part, by part.", ("without",))
+
+    def text(self) -> bytes:
+        """The metrics in Prometheus' text format."""
+        if FOLDER not in os.environ:
+            return generate_latest(self.registry)
+        registry = CollectorRegistry()
+        prometheus_processes.MultiProcessCollector(registry)
+        return generate_latest(registry)
 
     def recalled(self, recall: Recall) -> None:
         """Count a recall and the duration of its stages."""
@@ -98,7 +115,7 @@ router = APIRouter(tags=["operation"])
 async def metrics(request: Request, _: Authenticated) -> Response:
     """Counters and histograms of this server in Prometheus' text format, for any key."""
     measured: AppMetrics = request.app.state.metrics
-    return Response(generate_latest(measured.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+    return Response(measured.text(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 class Traced(HttpMiddleware):

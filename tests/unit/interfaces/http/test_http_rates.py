@@ -11,7 +11,7 @@ from served import HOST, Served, asked
 
 from remembrancer.interfaces.http.access import COOKIE
 from remembrancer.interfaces.http.app import Serving
-from remembrancer.interfaces.http.rates import FAILURES, Buckets, rate_of
+from remembrancer.interfaces.http.rates import FAILURES, Buckets, OwnTable, rate_of
 from remembrancer.policies.token_bucket import TokenRate
 
 SLOW = Serving(rate_limit=0.001)  # the least burst, and nothing comes back while a test runs
@@ -174,16 +174,17 @@ def test_the_burst_is_two_seconds_worth_and_at_least_ten() -> None:
 
 
 def test_only_so_many_buckets_are_kept_the_last_used() -> None:
-    buckets = Buckets(TokenRate(1, 1), Hand(), most=2)
+    table = OwnTable(most=2)
+    buckets = Buckets(TokenRate(1, 1), Hand(), table)
     assert [buckets.take(name).is_given for name in ("first", "second", "third", "third")] == [True, True, True, False]
-    assert len(buckets) == 2
+    assert len(table) == 2
     assert buckets.take("second").is_given is False
     assert buckets.take("first").is_given is True  # forgotten meanwhile
 
 
 def test_a_bucket_is_empty_until_its_next_token() -> None:
     hand = Hand()
-    buckets = Buckets(TokenRate(0.5, 1), hand)
+    buckets = Buckets(TokenRate(0.5, 1), hand, OwnTable())
     assert not buckets.is_empty("anybody")
     buckets.take("anybody")
     assert buckets.is_empty("anybody")
