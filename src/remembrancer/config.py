@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import field, fields, replace
 from math import inf, isfinite
 from pathlib import Path
@@ -454,6 +455,27 @@ def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
     if not isinstance(settings, Mapping):
         raise InvalidInput("settings", settings, "Settings, or a mapping of some of them")
     return load({**cast("Mapping[str, Any]", settings), **given})
+
+
+_METRICS: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable with the folder in which processes add up their metrics. prometheus_client reads it when imported."""
+
+
+@contextmanager
+def shared_metrics(folder: Path) -> Generator[None]:
+    """Let processes that are started meanwhile add up their metrics in the folder."""
+    before = os.environ.get(_METRICS)
+    os.environ[_METRICS] = str(folder)
+    try:
+        yield
+    finally:
+        del os.environ[_METRICS]
+        os.environ.update({} if before is None else {_METRICS: before})
+
+
+def has_shared_metrics() -> bool:
+    """Whether this process was started with a folder of shared metrics."""
+    return _METRICS in os.environ
 
 
 MAX_FILE_BYTES: Final = 1 << 20

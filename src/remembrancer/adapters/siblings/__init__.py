@@ -1,1 +1,1 @@
-"""What the processes of one server share: locks, the turn to do background work, and small tables of numbers."""
+"""State shared by the processes of one server: locks, the turn to do background work, and small tables of numbers."""

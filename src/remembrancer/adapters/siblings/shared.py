@@ -1,4 +1,4 @@
-"""All that the worker processes of one server share, in a folder of their own."""
+"""The folder that the worker processes of one server share."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def rate_of(requests_per_second: float) -> TokenRate | None:
     return TokenRate(requests_per_second, max(MIN_BURST, requests_per_second * BURST.total_seconds()))
 
 
-class Table(Protocol):
+class NumberTable(Protocol):
     """Pairs of numbers by name, the second of which is the time of the last use. Names used least recently are
     forgotten.
     """
@@ -65,7 +65,7 @@ class Table(Protocol):
 
 
 class OwnTable:
-    """The Table of a single process."""
+    """The NumberTable of a single process."""
 
     def __init__(self, most: int = MAX_BUCKETS) -> None:
         self._most = most
@@ -90,7 +90,7 @@ class OwnTable:
 class Buckets:
     """A bucket for each name: its tokens, and the time in seconds."""
 
-    def __init__(self, rate: TokenRate, stopwatch: Stopwatch, table: Table) -> None:
+    def __init__(self, rate: TokenRate, stopwatch: Stopwatch, table: NumberTable) -> None:
         self.rate = rate
         self._stopwatch = stopwatch
         self._table = table
@@ -132,7 +132,7 @@ class RateLimit(HttpMiddleware):
     ) -> None:
         """`siblings`: the processes that count together. The `stopwatch` must be the same for all."""
 
-        def table(name: str) -> Table:
+        def table(name: str) -> NumberTable:
             return OwnTable() if siblings is None else siblings.table(name)
 
         super().__init__(app)

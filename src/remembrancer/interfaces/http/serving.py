@@ -1,4 +1,4 @@
-"""What one server process does with an open memory: build the app, and answer requests at a listening socket."""
+"""One server process with an open memory: it builds the app, and answers requests at a listening socket."""
 
 from __future__ import annotations
 

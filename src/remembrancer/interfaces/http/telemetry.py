@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from functools import partial
 from typing import Final
@@ -17,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import remembrancer
+from remembrancer.config import has_shared_metrics
 from remembrancer.domain.recall import Recall
 from remembrancer.interfaces.http.access import Authenticated
 from remembrancer.interfaces.http.middleware import NO_ROUTE, HttpMiddleware, NotedStatus, route_of
@@ -26,12 +26,6 @@ _NANOSECONDS: Final = 1_000_000_000
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _HITS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
-
-
-FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable with the folder in which several processes keep their metrics. prometheus_client reads it
-when it is imported.
-"""
 
 
 class AppMetrics:
@@ -66,7 +60,7 @@ class AppMetrics:
 
     def text(self) -> bytes:
         """The metrics in Prometheus' text format."""
-        if FOLDER not in os.environ:
+        if not has_shared_metrics():
             return generate_latest(self.registry)
         registry = CollectorRegistry()
         prometheus_processes.MultiProcessCollector(registry)

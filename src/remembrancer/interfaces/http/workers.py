@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, cast
 import uvicorn
 from uvicorn.supervisors import multiprocess
 
-from remembrancer.config import DISTRIBUTED, Settings
+from remembrancer.config import DISTRIBUTED, Settings, shared_metrics
 from remembrancer.errors import RemembrancerError, StoreUnavailable
 from remembrancer.values import dataclass
 
@@ -49,7 +49,7 @@ _log = logging.getLogger("remembrancer.server")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerTask:
-    """What a worker does. `work`: run the jobs that it has the turn of. `readable`: log for a person."""
+    """The task of a worker. `work`: run the jobs that it has the turn of. `readable`: log for a person."""
 
     settings: Settings
     work: bool
@@ -77,14 +77,14 @@ def supervise(
         # uvicorn's supervisor has no parameter for the class of its processes.
         multiprocess.Process = WorkerProcess
         supervisor = Supervisor(task, listener, on_ready)
-        with _variable("PROMETHEUS_MULTIPROC_DIR", str(metrics)):
+        with shared_metrics(metrics):
             supervisor.run()
     if supervisor.failed:
         raise StoreUnavailable("a worker process did not start; it has said why")
 
 
 class WorkersConfig(uvicorn.Config):
-    """What the supervisor passes to each of its processes."""
+    """The configuration that the supervisor passes to each of its processes."""
 
     def __init__(self, task: WorkerTask) -> None:
         super().__init__("", workers=task.settings.workers, log_config=None, timeout_worker_healthcheck=HANGING_SECONDS)
@@ -267,16 +267,3 @@ def _without_warnings() -> Generator[None]:
         yield
     finally:
         log.setLevel(level)
-
-
-@contextmanager
-def _variable(name: str, value: str) -> Generator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
