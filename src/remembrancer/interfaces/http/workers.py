@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
 from uvicorn.supervisors import multiprocess
@@ -147,12 +147,12 @@ class Supervisor(multiprocess.Multiprocess):
     def keep_subprocess_alive(self) -> None:
         from prometheus_client import multiprocess as prometheus_processes
 
-        mark_process_dead: Callable[[int, str], None] = prometheus_processes.mark_process_dead
+        library: Any = prometheus_processes  # without types
         before = self._pids()
         super().keep_subprocess_alive()
         for pid in {*before} - {*self._pids()}:
             _log.warning("the worker process %d ended; another one takes its place", pid)
-            mark_process_dead(pid, str(self._metrics))
+            library.mark_process_dead(pid, str(self._metrics))
 
     def join_all(self) -> None:
         cancelled = False
