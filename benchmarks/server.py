@@ -62,9 +62,10 @@ class Row:
     """Requests of one kind within a load.
 
     Times in milliseconds; `by_server`, `by_clients`: mean number of busy CPUs; `before`, `after`: the server's resident
-    memory in MiB, when warm and at the end of the load.
+    memory in MiB, when warm and at the end of the load, without what it shares with other processes twice.
     """
 
+    workers: int
     memories: int
     load: str
     kind: str
@@ -160,8 +161,8 @@ async def in_process(prepared: Prepared, embedder: Embedder) -> float:
     return statistics.median(times[WARM:])
 
 
-async def measure(prepared: Prepared, load: str, clients: int, seconds: float) -> list[Row]:
-    with copied(prepared.path) as file, warm(file) as server:
+async def measure(prepared: Prepared, load: str, clients: int, seconds: float, workers: int = 1) -> list[Row]:
+    with copied(prepared.path) as file, warm(file, workers) as server:
         await _warm_up(server)
         before = server.process.resident()
         loaded = await server.load(load, clients, seconds)
@@ -171,6 +172,7 @@ async def measure(prepared: Prepared, load: str, clients: int, seconds: float) -
         p50, p95, p99 = answers.quantiles()
         rows.append(
             Row(
+                workers=workers,
                 memories=prepared.memories,
                 load=load,
                 kind=kind,
@@ -231,15 +233,17 @@ async def _sample(process: ServerProcess, every: float) -> list[tuple[float, flo
 
 
 async def _warm_up(server: WarmServer) -> None:
-    loaded = await drive(server.process, server.requests(RECALL), clients=1, each=WARM)
+    workers = len(server.process.pids)
+    several = 1 if workers == 1 else 4 * workers  # so that each worker gets some
+    loaded = await drive(server.process, server.requests(RECALL), clients=several, each=WARM)
     assert not loaded.errors, f"the server did not answer: {dict(loaded.errors)}"
 
 
 @contextmanager
-def warm(file: Path) -> Generator[WarmServer]:
+def warm(file: Path, workers: int = 1) -> Generator[WarmServer]:
     with Remembrancer.open(str(file), embedder="local", settings={"background_index": False}) as memory:
         key = memory.keys.create("load", Right.WRITE).token
-    with serving(file, file.with_suffix(".log")) as process:
+    with serving(file, file.with_suffix(".log"), workers) as process:
         yield WarmServer(process, key, file)
 
 
@@ -254,12 +258,14 @@ def copied(file: Path) -> Generator[Path]:
 
 def rows_table(rows: Sequence[Row], seconds: float) -> Table:
     drawn = Table(title=f"The server under load, {seconds:g} s each", title_justify="left")
+    drawn.add_column("workers", justify="right")
     drawn.add_column("memories", justify="right")
     drawn.add_column("load")
     for heading in ("clients", "requests/s", "p50 ms", "p95 ms", "p99 ms", "errors", "CPUs: server", "clients", "MiB"):
         drawn.add_column(heading, justify="right")
     for row in rows:
         drawn.add_row(
+            str(row.workers),
             f"{row.memories:,}",
             row.load if row.load == row.kind else f"{row.load}: {row.kind}",
             str(row.clients),
@@ -318,7 +324,8 @@ async def run(options: argparse.Namespace, folder: Path) -> LoadReport:
     finally:
         await embedder.close()  # frees its threads, which would compete with the server for CPUs
     measured = [
-        await measure(prepared, load, many, options.seconds) for prepared, load, many in product(files, loads, clients)
+        await measure(prepared, load, many, options.seconds, workers)
+        for prepared, load, many, workers in product(files, loads, clients, options.workers)
     ]
     watched = [load for load in WATCHED if load in loads and options.minutes]
     lasting = [await watch(files[-1], load, options.minutes) for load in watched]
@@ -338,6 +345,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.server", description=__doc__)
     parser.add_argument("--sizes", type=_at_least_one, nargs="+", default=SIZES, help="memories")
     parser.add_argument("--clients", type=_at_least_one, nargs="+", default=CLIENTS)
+    parser.add_argument("--workers", type=_at_least_one, nargs="+", default=(1,), help="processes of the server")
     parser.add_argument("--loads", choices=LOADS, nargs="+", default=LOADS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of each load")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="of load while memory is watched; 0: not at all")

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,28 +22,35 @@ MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ServerProcess:
-    """A server at `host`:`port`."""
+    """A server at `host`:`port`. `pids`: of the processes that answer requests."""
 
     host: str
     port: int
-    pid: int
+    pids: Sequence[int]
 
     def resident(self) -> float:
-        """Resident memory in MiB."""
-        fields = Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()
-        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
+        """Resident memory of the processes in MiB. What they share counts once: each has its share of it."""
+        return sum(_proportional_kib(pid) for pid in self.pids) * 1024 / MIB
 
     def cpu_seconds(self) -> float:
-        """CPU time of all threads, in seconds."""
-        status = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8")
-        # The second field is the program's name in parentheses, which may contain blanks.
-        fields = status.rpartition(")")[2].split()
-        user, system = int(fields[11]), int(fields[12])
-        return (user + system) / os.sysconf("SC_CLK_TCK")
+        """CPU time of all threads of the processes, in seconds."""
+        return sum(map(_cpu_ticks, self.pids)) / os.sysconf("SC_CLK_TCK")
+
+
+def _proportional_kib(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+
+
+def _cpu_ticks(pid: int) -> int:
+    status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    # The second field is the program's name in parentheses, which may contain blanks.
+    fields = status.rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 @contextmanager
-def serving(database: Path, log: Path) -> Generator[ServerProcess]:
+def serving(database: Path, log: Path, workers: int = 1) -> Generator[ServerProcess]:
     """Run `remembrancer serve` on a free port, with the local embedder and without rate limits; `log` receives its log.
 
     Scheduled jobs are off: thousands of synthetic sessions that were never segmented would keep them busy during the
@@ -54,7 +61,7 @@ def serving(database: Path, log: Path) -> Generator[ServerProcess]:
     environment[f"{PREFIX}EMBEDDER"] = "local"
     with log.open("w", encoding="utf-8") as written:
         process = subprocess.Popen(
-            [*command, "--port", "0", "--rate-limit", "0", "--no-work"],
+            [*command, "--port", "0", "--rate-limit", "0", "--no-work", "--workers", str(workers)],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=written,
@@ -69,7 +76,7 @@ def serving(database: Path, log: Path) -> Generator[ServerProcess]:
         address = urlsplit(url)
         assert address.hostname is not None
         assert address.port is not None
-        yield ServerProcess(address.hostname, address.port, status["pid"])
+        yield ServerProcess(address.hostname, address.port, status["workers"])
         process.terminate()
         code = process.wait(END_TIMEOUT)
         assert code == 0, f"it ended with {code}: {log.read_text(encoding='utf-8')[-2000:]}"
