@@ -316,6 +316,7 @@ async def run(options: argparse.Namespace, folder: Path) -> LoadReport:
     sizes: list[int] = options.sizes
     clients: list[int] = options.clients
     loads: list[str] = options.loads
+    workers: list[int] = options.workers
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:
@@ -324,8 +325,9 @@ async def run(options: argparse.Namespace, folder: Path) -> LoadReport:
     finally:
         await embedder.close()  # frees its threads, which would compete with the server for CPUs
     measured = [
-        await measure(prepared, load, many, options.seconds, workers)
-        for prepared, load, many, workers in product(files, loads, clients, options.workers)
+        await measure(prepared, load, many, options.seconds, processes)
+        for prepared in files
+        for load, many, processes in product(loads, clients, workers)
     ]
     watched = [load for load in WATCHED if load in loads and options.minutes]
     lasting = [await watch(files[-1], load, options.minutes) for load in watched]
