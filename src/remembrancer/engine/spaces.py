@@ -269,8 +269,8 @@ async def _answer_with(ctx: Context, scope: Scope, model: str, *, allow_missing:
 
 
 async def _prepare(ctx: Context) -> None:
-    """Make the index ready for the vectors of this context's model, if their dimension is known: at the latest, it is
-    when some have been made.
+    """Prepare the index for the vectors of this context's model, if their dimension is known. Some embedders know it
+    only after their first answer.
     """
     dim = None if ctx.embedder is None else ctx.embedder.dim
     if ctx.model is not None and dim is not None:

@@ -166,7 +166,7 @@ class CandidateSearch:
         self._passages: dict[int, CueWords] = {}
         """By ref, the cues read for their words and turns."""
         self._surrounded: set[UUID] = set()
-        """The memories around whose turns has been read."""
+        """The memories whose neighbouring turns have been read."""
         self._degraded: dict[str, str] = {}
 
     def look_up(self) -> None:
@@ -256,7 +256,7 @@ class CandidateSearch:
             self._read.update((one.id, one) for one in self._feed.changed(self._scope, new, model=self._request.model))
 
     def _bring_around(self, ids: Iterable[UUID]) -> None:
-        """Read the turns around those of these memories, if the search looks at them."""
+        """Read the turns around those of these memories, if the search uses context."""
         new = [one for one in dict.fromkeys(ids) if one not in self._surrounded]
         if new and self._needs_context:
             self._surrounded.update(new)

@@ -23,7 +23,7 @@ _WORD: Final = 64
 _BLOCK: Final = 32_768
 """The rows whose signs are compared at a time, so that intermediate results stay in the processor's cache."""
 _SAMPLED: Final = 65_536
-"""Among more rows than about these, the distance of the likely ones is estimated from every second, third … one."""
+"""With more rows than about this, the limit of the distance is estimated from every second, third … row."""
 
 
 class VectorTable:
@@ -154,7 +154,7 @@ def _sign_words(vectors: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.u
 
 
 def _share_of(distances: NDArray[np.uint16], share: float) -> np.uint16:
-    """The distance that a `share`, below 1, of these do not exceed."""
+    """The quantile `share`, below 1, of these distances."""
     place = int(share * len(distances))
     return np.partition(distances, place)[place]
 

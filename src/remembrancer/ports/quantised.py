@@ -37,7 +37,8 @@ def vector_bytes(vector: NDArray[np.float32]) -> bytes:
 
 
 def vector_of(data: bytes, dim: int) -> NDArray[np.float32]:
-    """The vector, float32 (dim,), of `vector_bytes`, or of little-endian float32 components, as older versions kept it.
+    """Read a stored vector, float32 (dim,). `data`: from `vector_bytes`, or, written by older versions, little-endian
+    float32 components.
 
     Raises ValueError for another length.
     """

@@ -236,7 +236,7 @@ def indexed(memory: Memory, *turns: str, event_ids: Sequence[UUID] = ()) -> Memo
 
 
 def a_vector(*components: float) -> NDArray[np.float32]:
-    """A vector with these components, scaled to length 1 and rounded as a store does."""
+    """A unit vector in this direction, rounded to the 8 bits that a store keeps."""
     vector = np.array(components, dtype=np.float64)
     return rounded((vector / math.sqrt(float(np.dot(vector, vector)))).astype(np.float32))
 

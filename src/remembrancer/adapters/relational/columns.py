@@ -148,9 +148,8 @@ def put_row(
     )
 
 
-_ENCODE: Final = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":")
-).encode  # `dumps` makes an encoder each time
+# `json.dumps` would make an encoder for each value.
+_ENCODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def encoded(value: Mapping[str, JsonValue]) -> str:

@@ -21,7 +21,7 @@ class ProcessLocks:
         self._taken: set[str] = set()
 
     def take(self, name: str) -> bool:
-        """Whether this process has the lock now: it had it already, or it was free."""
+        """Take the lock if it is free. Returns whether this process has it, perhaps since an earlier call."""
         if name not in self._taken:
             try:
                 self._lock(name, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,7 +45,7 @@ class ProcessLocks:
 
     @contextmanager
     def held(self, name: str) -> Generator[None]:
-        """Wait for a lock, and release it at the end. For moments only, and not for a name that is taken."""
+        """Wait for a lock and release it at the end of the block. For short work; not for a name passed to `take`."""
         self._lock(name, fcntl.LOCK_EX)
         try:
             yield

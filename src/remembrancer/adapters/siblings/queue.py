@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BOX: Final = ".box"
 _MOST_BYTES: Final = 4096
-"""The longest message, which is the name of a workspace."""
+"""The most bytes of a message. A message is the name of a workspace."""
 
 
 class SiblingQueue:

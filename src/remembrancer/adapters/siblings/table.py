@@ -31,7 +31,7 @@ class SharedTable:
         self._map = _mapped(file, places * _WAYS * _ENTRY.size)
 
     def locked(self) -> AbstractContextManager[None]:
-        """Keep the other processes from their own `locked` meanwhile. Waits for them."""
+        """A context in which one process at a time can be. Waits for the others."""
         return self._locks.held(self._name)
 
     def get(self, name: str) -> tuple[float, float] | None:
@@ -85,7 +85,7 @@ class SharedCounts:
         return min(others, default=None)
 
     def close(self) -> None:
-        """Be none of the processes any more."""
+        """Remove this process's count."""
         _COUNT.pack_into(self._counts, self._own, 0)
 
 

@@ -22,11 +22,11 @@ from rich.text import Text
 from remembrancer.interfaces.text import one_line
 
 Shows = Literal["bytes", "rows", "rate", "count"]
-"""The number beside a bar: of bytes; of rows; of rows, with those done in a second; of anything else."""
+"""The number beside a bar: bytes done; rows done; rows done, their total and rate; or any count and its total."""
 
 
 class _Rate(ProgressColumn):
-    """The rows done, of all, and those done in a second."""
+    """The number of rows done, the total, and the rows per second."""
 
     def render(self, task: Task) -> Text:
         speed = "" if task.speed is None else f", {task.speed:,.0f} rows/s"

@@ -56,7 +56,7 @@ class NumberTable(Protocol):
     """
 
     def locked(self) -> AbstractContextManager[None]:
-        """Keep other processes, if they share the table, from their own `locked` meanwhile."""
+        """A context in which one process at a time can be, if processes share the table. Waits for the others."""
         ...
 
     def get(self, name: str) -> tuple[float, float] | None: ...

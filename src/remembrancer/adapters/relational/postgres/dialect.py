@@ -45,8 +45,6 @@ WORKSPACE: Final = "current_setting('remembrancer.workspace', true)"
 MOST_BYTES_OF_A_WORD: Final = 2_000
 """A tsvector holds words of up to 2,046 bytes: a longer one is kept by its digest."""
 MOST_POSITIONS: Final = 16_383
-
-
 STREAMED_ROWS: Final = 2_000
 """Rows of a streamed answer that are received at a time."""
 

@@ -48,7 +48,7 @@ _WAITING: Final = insert_into("waiting_words", ("indexed", "row", "words"))
 MOST_WAITING: Final = 128
 """The rows whose words wait for the full-text index. A search reads them all, which takes about a microsecond a row."""
 MANY_ROWS: Final = 32
-"""So many rows of one write get their full-text rows at once: there, a row of many takes some microseconds."""
+"""A write of at least this many rows adds them to the full-text index at once: together, each takes microseconds."""
 
 
 class SqliteDialect:
