@@ -174,6 +174,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     observe = blocking(AsyncRemembrancer.observe)
     observe_many = blocking(AsyncRemembrancer.observe_many)
     remember = blocking(AsyncRemembrancer.remember)
+    remember_many = blocking(AsyncRemembrancer.remember_many)
     learn = blocking(AsyncRemembrancer.learn)
     update = blocking(AsyncRemembrancer.update)
     pin = blocking(AsyncRemembrancer.pin)

@@ -107,8 +107,29 @@ def test_a_known_key_with_another_text_is_one_problem_and_its_neighbours_are_ing
     assert cli("observe", "changed", "--key", "k").code == 2
 
 
-@pytest.mark.parametrize("arguments", [("observe",), ("observe", "text", "--stdin")])
-def test_observe_wants_a_text_or_lines(cli: Cli, folder: Path, arguments: tuple[str, ...]) -> None:
+def test_remember_stdin_reports_the_lines_that_it_cannot_store_and_stores_the_others(cli: Cli) -> None:
+    lines = (
+        b'{"text": "one", "tags": ["a"], "valid_until": "2027-01-01T00:00:00Z"}',
+        b"no json",
+        b'{"text": "two", "importance": 3}',
+        b'{"text": "three", "topic_key": "t"}',
+        b'{"text": "four"}',
+    )
+    ran = cli("remember", "--stdin", "--no-index", "--json", stdin=b"\n".join(lines))
+    assert ran.code == 1
+    assert [memory["text"] for memory in ran.json["memories"]] == ["one", "four"]
+    assert sorted((problem["line"], problem["message"].split(":")[0]) for problem in ran.json["problems"]) == [
+        (2, "line"),
+        (3, "importance"),
+        (4, "topic_key"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("observe",), ("observe", "text", "--stdin"), ("remember",), ("remember", "text", "--stdin")],
+)
+def test_observe_and_remember_want_a_text_or_lines(cli: Cli, folder: Path, arguments: tuple[str, ...]) -> None:
     ran = cli(*arguments)
     assert ran.code == 2
     assert "a text or --stdin, but not both" in ran.err

@@ -22,6 +22,7 @@ GROUPS: Final = {
         "observe",
         "observe_many",
         "remember",
+        "remember_many",
         "learn",
         "update",
         "feedback",

@@ -30,7 +30,7 @@ from remembrancer.policies.admission.formation import (
 )
 from remembrancer.policies.admission.updating import Changes, updated, write_of
 from remembrancer.ports.journal import Appended, Entry, EventFilter
-from remembrancer.values import copied
+from remembrancer.values import copied, dataclass
 
 MAX_BATCH: Final = 10_000
 BRIEF_CHARS: Final = 4_000
@@ -95,6 +95,52 @@ async def remember(
     if repeats is not None and draft.key is None and not events:
         return await _once(ctx, scope, draft, repeats, left_out)
     return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events))
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """The arguments of `remember` for one memory."""
+
+    draft: MemoryDraft
+    turns: Sequence[UUID] = ()
+    left_out: Collection[str] = ()
+
+
+async def remember_many(ctx: Context, scope: Scope, notes: Sequence[NewMemory]) -> tuple[Memory, ...]:
+    """Store memories without topic keys in order, in one transaction. A memory whose key or, if the preset counts
+    repeats, whose text is stored is treated as in `remember`.
+
+    Raises InvalidInput for more than 10,000 memories or one with a topic key, NotFound for an unknown turn, and
+    Conflict if the memory of a key has another text; nothing is written then.
+    """
+    if len(notes) > MAX_BATCH:
+        raise InvalidInput("memories", f"{len(notes):,} memories", f"at most {MAX_BATCH:,} at once")
+    for place, note in enumerate(notes):
+        if note.draft.topic_key is not None:
+            allowed = "None: `remember` takes topics, because each replaces the text of the memory before"
+            raise InvalidInput(f"memories[{place}].topic_key", note.draft.topic_key, allowed)
+    if not notes:
+        return ()
+    events = [await _turns(ctx, scope, note.draft, note.turns) for note in notes]
+    now = ctx.clock()
+
+    def formed() -> list[MemoryWrite]:
+        # Like events of one batch: a listing by time keeps their order.
+        times = [now - timedelta(microseconds=later) for later in reversed(range(len(notes)))]
+        return [
+            _with_turns(_new(ctx, scope, note.draft, now, at=at), turns)
+            for note, turns, at in zip(notes, events, times, strict=True)
+        ]
+
+    writes = formed() if len(notes) == 1 else await asyncio.to_thread(formed)
+    repeats, repeated = ctx.preset.formation.repeats, frozenset[UUID]()
+    if repeats is not None:
+        repeated = frozenset(write.memory.id for write in writes if write.memory.key is None and not write.event_ids)
+    stored = list(await ctx.store.insert_many(scope, writes, once=repeated))
+    for place, (_, created) in enumerate(stored):
+        if repeats is not None and not created and writes[place].memory.id in repeated:
+            stored[place] = await _once(ctx, scope, notes[place].draft, repeats, notes[place].left_out)
+    return tuple(memory for memory, _ in stored)
 
 
 async def _on_topic(
@@ -196,9 +242,11 @@ def _with_turns(write: MemoryWrite, events: Sequence[Event]) -> MemoryWrite:
     return episode(write.memory, events) if events else write
 
 
-def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
-    now = ctx.clock()
-    return memory_of_draft(draft, scope=scope, identifier=ctx.new_id(now), now=now)
+def _new(
+    ctx: Context, scope: Scope, draft: MemoryDraft, now: datetime | None = None, *, at: datetime | None = None
+) -> MemoryWrite:
+    recorded = now or ctx.clock()
+    return memory_of_draft(draft, scope=scope, identifier=ctx.new_id(recorded), now=recorded, at=at)
 
 
 def event_of(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, cast
 from uuid import UUID
 
 from remembrancer import compose, engine, jobs
@@ -83,9 +84,12 @@ _MODELS: Final = {
 """For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
 _NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
+MEMORY_ARGUMENTS: Final = (*MemoryDraft.__dataclass_fields__, "events")
+"""The names of the arguments of `remember`."""
 FEW_EVENTS: Final = 10
 """More events than this are validated in another thread, because a payload of 64 KiB takes up to 10 ms."""
 _log = logging.getLogger("remembrancer")
+T = TypeVar("T")
 
 
 class AsyncRemembrancer(View):
@@ -263,13 +267,15 @@ class AsyncRemembrancer(View):
         )
         return (await self.observe_many([draft]))[0]
 
-    async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
-        """Record events in order, all or none. A mapping has the arguments of an EventDraft. At most 10,000.
+    async def observe_many(self, events: Iterable[str | EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
+        """Record events in order, all or none. A mapping has the arguments of an EventDraft; a string is the text of
+        one. At most 10,000.
 
         Events without a time get consecutive times, a microsecond apart; the last one happened now.
         """
         given = list(validation.several("events", events))
-        drafts = _drafts(given) if len(given) <= FEW_EVENTS else await asyncio.to_thread(_drafts, given)
+        drafted = partial(_each, "events", given, _draft)
+        drafts = drafted() if len(given) <= FEW_EVENTS else await asyncio.to_thread(drafted)
         for draft in drafts:
             if draft.session is not None:
                 self._caller.as_other(session=draft.session)
@@ -311,15 +317,43 @@ class AsyncRemembrancer(View):
         the stored memory, or raises Conflict if its text differs. Without any key, a text that is stored counts as an
         exposure of its memory, if the preset says so (`formation.repeats`).
         """
-        given, formation = locals(), self._ctx.preset.formation
-        left_out = {name for name in STAYS if given[name] is None}
-        told = {name: value for name, value in given.items() if name not in left_out}
-        draft = from_arguments(
-            MemoryDraft, told, kind=formation.kind(kind), tier=formation.note_tier if tier is None else tier
-        )
+        draft, left_out = self._noted(locals())
         turns = await self._all_identified("events", events, "event")
         memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out)
         return self._indexed(memory)
+
+    async def remember_many(self, memories: Iterable[str | Mapping[str, Any]]) -> tuple[Memory, ...]:
+        """Store memories in order, all or none. A mapping has the arguments of `remember` except `topic_key`; a string
+        is the text of one. At most 10,000.
+
+        Memories without a time get consecutive times, a microsecond apart; the last one happened now. Raises as
+        `remember` does; nothing is stored then.
+        """
+        given = list(validation.several("memories", memories))
+        noted = partial(_each, "memories", given, self._note)
+        notes = noted() if len(given) <= FEW_EVENTS else await asyncio.to_thread(noted)
+        for place, (note, events) in enumerate(notes):
+            if events:
+                turns = await self._all_identified(f"memories[{place}].events", events, "event")
+                notes[place] = (replace(note, turns=turns), ())
+        stored = await engine.record.remember_many(self._ctx, self.scope, [note for note, _ in notes])
+        self._wake_indexer()
+        return stored
+
+    def _note(self, where: str, memory: object) -> tuple[engine.record.NewMemory, Iterable[Identifier]]:
+        """One of several memories to store, and the events of an episode."""
+        given: dict[str, Any] = _arguments(where, memory, MEMORY_ARGUMENTS)
+        draft, left_out = self._noted(given)
+        return engine.record.NewMemory(draft, left_out=left_out), given.get("events") or ()
+
+    def _noted(self, given: Mapping[str, Any]) -> tuple[MemoryDraft, set[str]]:
+        """The draft of a memory from the arguments of `remember`, and the names of those that were left out."""
+        formation = self._ctx.preset.formation
+        left_out = {name for name in STAYS if given.get(name) is None}
+        told = {name: value for name, value in given.items() if name not in left_out}
+        tier = given.get("tier")
+        kind, tier = formation.kind(given.get("kind")), formation.note_tier if tier is None else tier
+        return from_arguments(MemoryDraft, told, kind=kind, tier=tier), left_out
 
     async def learn(
         self, learnings: Iterable[Learning], *, source: str, tags: Sequence[str] = ()
@@ -719,20 +753,33 @@ def _learning(place: int, one: object) -> Learning:
     return one
 
 
-def _drafts(events: Sequence[object]) -> list[EventDraft]:
-    return [_draft(place, event) for place, event in enumerate(events)]
+def _each(argument: str, given: Sequence[object], made: Callable[[str, object], T]) -> list[T]:
+    """Call `made` with the name and the value of each, and return the results. Raises InvalidInput with the place."""
+    found: list[T] = []
+    for place, one in enumerate(given):
+        where = f"{argument}[{place}]"
+        try:
+            found.append(made(where, one))
+        except InvalidInput as error:
+            if error.argument.startswith(where):
+                raise
+            raise InvalidInput(f"{where}.{error.argument}", error.value, error.allowed) from error
+    return found
 
 
-def _draft(place: int, event: object) -> EventDraft:
+def _arguments(where: str, given: object, known: Collection[str]) -> dict[str, Any]:
+    """The arguments in a mapping, or `text` for a string. Raises InvalidInput for a name that is not known."""
+    if isinstance(given, str):
+        return {"text": given}
+    if not isinstance(given, Mapping):
+        raise InvalidInput(where, given, "a string, or a mapping of arguments")
+    arguments = dict(cast("Mapping[str, Any]", given))
+    if "text" not in arguments or not arguments.keys() <= set(known):
+        raise InvalidInput(where, arguments, f"text, and any of {', '.join(sorted(set(known) - {'text'}))}")
+    return arguments
+
+
+def _draft(where: str, event: object) -> EventDraft:
     if isinstance(event, EventDraft):
         return event
-    where = f"events[{place}]"
-    if not isinstance(event, Mapping):
-        raise InvalidInput(where, event, "an EventDraft, or a mapping of its arguments")
-    arguments = cast("Mapping[str, Any]", event)
-    try:
-        return EventDraft(**arguments)
-    except TypeError as error:
-        raise InvalidInput(where, arguments, f"the arguments of an EventDraft ({error})") from error
-    except InvalidInput as error:
-        raise InvalidInput(f"{where}.{error.argument}", error.value, error.allowed) from error
+    return EventDraft(**_arguments(where, event, EventDraft.__dataclass_fields__))

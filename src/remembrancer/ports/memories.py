@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -48,6 +48,19 @@ class Memories(Protocol):
         `topics`: the level that a topic belongs to (`by_topic`). Raises Conflict if the stored memory has another text
         (a revised memory is compared by key alone), or if `by_topic` finds a memory with its topic key. Whatever the
         level, no two active memories of exactly one scope (session ignored) have the same topic key.
+        """
+        ...
+
+    async def insert_many(
+        self,
+        scope: Scope,
+        writes: Sequence[MemoryWrite],
+        *,
+        topics: Level = Level.AGENT,
+        once: Collection[UUID] = frozenset(),
+    ) -> tuple[tuple[Memory, bool], ...]:
+        """Add memories, all or none: what `insert` returns for each, as if called in order. `once`: the ids of those
+        that are inserted with `once`.
         """
         ...
 

@@ -275,8 +275,13 @@ def test_an_invalid_event_is_refused_with_argument_value_and_allowed_values(
 
 
 def test_an_argument_no_event_has_is_refused(rem: Remembrancer) -> None:
-    with pytest.raises(InvalidInput, match=r"^events\[0\]: .*the arguments of an EventDraft .*colour"):
+    with pytest.raises(InvalidInput, match=r"^events\[0\]: .*colour.*text, and any of actor, key"):
         rem.observe_many([{"text": "a", "colour": "red"}])
+
+
+def test_the_events_of_a_batch_may_be_plain_texts(rem: Remembrancer) -> None:
+    events = rem.observe_many(["Deploy failed", {"text": "Rolled back", "role": "tool"}])
+    assert [(event.text, event.role) for event in events] == [("Deploy failed", Role.USER), ("Rolled back", Role.TOOL)]
 
 
 # ── remember ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -515,3 +520,84 @@ def test_a_topic_that_few_see_is_not_opened_by_being_updated(rem: Remembrancer) 
 def test_an_updated_topic_has_the_origin_of_its_last_writer(rem: Remembrancer) -> None:
     rem.remember("Deploys are on Fridays", topic_key="day")
     assert rem.remember("Deploys are on Mondays", topic_key="day", origin="tool").origin is Origin.TOOL
+
+
+# ── remember_many ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_memories_of_a_batch_are_those_that_remember_would_store(rem: Remembrancer) -> None:
+    [turn] = rem.observe_many(["We chose Kafka"])
+    given: dict[str, Any] = {
+        "kind": "decision",
+        "tags": ["queue"],
+        "importance": 0.9,
+        "metadata": {"a": 1},
+        "key": "k-1",
+    }
+    first, second, episode = rem.remember_many(
+        ["Checkout needs 2 GiB", {"text": "Kafka it is", **given}, {"text": "The choice", "events": [turn.id]}]
+    )
+    alone = rem.scoped(agent="else").remember("Kafka it is", **given)
+    assert (first.text, first.kind, first.tier) == ("Checkout needs 2 GiB", "note", Tier.SEMANTIC)
+    assert (second.kind, second.tags, second.metadata, second.strength) == (
+        alone.kind,
+        alone.tags,
+        alone.metadata,
+        alone.strength,
+    )
+    assert [event.id for event in rem.show(episode.id).events] == [turn.id]
+    assert rem.recall("how much does checkout need?")[0].memory == first
+
+
+def test_memories_of_a_batch_are_listed_in_their_order(rem: Remembrancer) -> None:
+    texts = [f"note {n}" for n in range(12)]
+    rem.remember_many(texts)
+    assert [memory.text for memory in rem.timeline()] == texts
+
+
+def test_a_known_key_in_a_batch_returns_the_stored_memory(rem: Remembrancer) -> None:
+    known = rem.remember("one", key="k-1")
+    again, new, twice = rem.remember_many(
+        [{"text": "one", "key": "k-1"}, {"text": "two", "key": "k-2"}, {"text": "two", "key": "k-2"}]
+    )
+    assert (again, twice, new.text) == (known, new, "two")
+    assert kept(rem) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"text": "a", "importance": 2}, r"^memories\[1\]\.importance: "),
+        ({"text": "a", "colour": "red"}, r"^memories\[1\]: .*text, and any of confidence, events, importance"),
+        ({"text": "a", "topic_key": "t"}, r"^memories\[1\]\.topic_key: .*`remember` takes topics"),
+        ({"kind": "note"}, r"^memories\[1\]: "),
+        (7, r"^memories\[1\]: .*a string, or a mapping"),
+    ],
+)
+def test_a_fault_in_a_batch_of_memories_leaves_nothing_of_it(rem: Remembrancer, wrong: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        rem.remember_many(["new", wrong])
+    assert kept(rem) == (0, 0)
+
+
+def test_a_conflict_in_a_batch_of_memories_leaves_nothing_of_it(rem: Remembrancer) -> None:
+    rem.remember("one", key="k-1")
+    with pytest.raises(Conflict):
+        rem.remember_many(["new", {"text": "other", "key": "k-1"}])
+    assert kept(rem) == (0, 1)
+
+
+def test_more_than_ten_thousand_memories_are_refused(rem: Remembrancer) -> None:
+    with pytest.raises(InvalidInput, match="at most 10,000"):
+        rem.remember_many(["a"] * 10_001)
+
+
+def test_a_text_that_a_batch_repeats_counts_as_remembering_it_again(clock: FixedClock) -> None:
+    def opened() -> Remembrancer:
+        return Remembrancer.open(":memory:", preset="engram", embedder="none", clock=clock)
+
+    with opened() as several, opened() as single:
+        batch = several.remember_many(["Checkout needs 2 GiB", "another", "Checkout needs 2 GiB"])
+        alone = [single.remember(memory.text) for memory in batch]
+        assert batch[0].id == batch[2].id
+        assert [memory.strength for memory in batch] == [memory.strength for memory in alone]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -42,6 +42,17 @@ def insert(
     if known.text != memory.text and known.revision == 1:
         raise Conflict(f"key {memory.key!r} holds another text, in memory {known.id}")
     return known, False
+
+
+def insert_many(
+    rows: Rows,
+    scope: Scope,
+    writes: Sequence[MemoryWrite],
+    *,
+    topics: Level = Level.AGENT,
+    once: Collection[UUID] = frozenset(),
+) -> tuple[tuple[Memory, bool], ...]:
+    return tuple(insert(rows, scope, write, topics=topics, once=write.memory.id in once) for write in writes)
 
 
 def require_free_topic(rows: Rows, memory: Memory, topics: Level) -> None:

@@ -111,6 +111,7 @@ class ReferenceStore:
     archive = _writes(journal.archive)
 
     insert = _writes(memories.insert)
+    insert_many = _writes(memories.insert_many)
     revise = _writes(memories.revise)
     commit = _writes(memories.commit)
     get = _views(ReferenceView.get)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
+from remembrancer.adapters.relational.clauses import owner
 from remembrancer.adapters.relational.columns import Columns, add_row, assigned, insert_into
 from remembrancer.adapters.relational.lookup import by_content, by_topic, get, of_memory, with_value
 from remembrancer.adapters.relational.past import STAMPED, keep_state
@@ -16,7 +17,7 @@ from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, MemoryWrite, Status, holds, topic_level
 from remembrancer.domain.past import revision_of, same_state
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Level
+from remembrancer.domain.scope import Level, Visibility
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.changes import packed_terms
@@ -161,24 +162,65 @@ def _insert_cues(
 
 
 def insert(
-    connection: Connection, scope: Scope, write: MemoryWrite, *, topics: Level = Level.AGENT, once: bool = False
+    connection: Connection,
+    scope: Scope,
+    write: MemoryWrite,
+    *,
+    topics: Level = Level.AGENT,
+    once: bool = False,
 ) -> tuple[Memory, bool]:
-    memory = write.memory
-    check_workspace(scope, memory)
-    if memory.key is not None:
-        known = with_value(connection, memory.scope, "key", memory.key)
-        if known is not None:
-            if known.text != memory.text and known.revision == 1:
-                raise Conflict(f"key {memory.key!r}: already remembered with another text ({known.id})")
-            return known, False
-    if once:
-        known = by_content(connection, memory)
-        if known is not None:
-            return known, False
-    for known in _of_topic(connection, memory, topics):
-        raise Conflict(f"topic key {memory.topic_key!r}: memory {known.id} is at revision {known.revision}")
-    add_memories(connection, scope.workspace, [write], {})
-    return memory, True
+    known = frozenset((write.memory.id,) if once else ())
+    [inserted] = insert_many(connection, scope, [write], topics=topics, once=known)
+    return inserted
+
+
+def insert_many(
+    connection: Connection,
+    scope: Scope,
+    writes: Sequence[MemoryWrite],
+    *,
+    topics: Level = Level.AGENT,
+    once: Collection[UUID] = frozenset(),
+) -> tuple[tuple[Memory, bool], ...]:
+    results: list[tuple[Memory, bool]] = []
+    fresh: list[MemoryWrite] = []
+    batch: dict[object, Memory] = {}  # the new memories by key and by content
+    for write in writes:
+        memory = write.memory
+        check_workspace(scope, memory)
+        known = _with_key(connection, memory, batch)
+        if known is None and memory.id in once:
+            known = batch.get(_content(memory)) or by_content(connection, memory)
+        if known is None:
+            if memory.topic_key is not None:
+                add_memories(connection, scope.workspace, fresh, {})  # one of them may have the topic
+                fresh = []
+            for holder in _of_topic(connection, memory, topics):
+                raise Conflict(f"topic key {memory.topic_key!r}: memory {holder.id} is at revision {holder.revision}")
+            fresh.append(write)
+            if memory.key is not None:
+                batch[owner(memory.scope), memory.key] = memory
+            if holds(memory, memory.recorded_at):
+                batch.setdefault(_content(memory), memory)
+        results.append((memory, True) if known is None else (known, False))
+    add_memories(connection, scope.workspace, fresh, {})
+    return tuple(results)
+
+
+def _with_key(connection: Connection, memory: Memory, batch: Mapping[object, Memory]) -> Memory | None:
+    """The memory that has the key of this one, in the batch or stored. Raises Conflict if its text differs."""
+    if memory.key is None:
+        return None
+    known = batch.get((owner(memory.scope), memory.key)) or with_value(connection, memory.scope, "key", memory.key)
+    if known is not None and known.text != memory.text and known.revision == 1:
+        raise Conflict(f"key {memory.key!r}: already remembered with another text ({known.id})")
+    return known
+
+
+def _content(memory: Memory) -> object:
+    """The key that memories with the same content share. See `Memories.insert`."""
+    session = memory.scope.session if memory.visibility is Visibility.SESSION else None
+    return owner(memory.scope), session, memory.visibility, memory.title or "", memory.text
 
 
 def _of_topic(connection: Connection, memory: Memory, topics: Level) -> tuple[Memory, ...]:

@@ -79,6 +79,7 @@ class RelationalStore:
         """
 
     insert = _writes(lambda: relational.memories.insert)
+    insert_many = _writes(lambda: relational.memories.insert_many)
     revise = _writes(lambda: relational.memories.revise)
     adjust = _writes(lambda: relational.memories.adjust)
     supersede = _writes(lambda: relational.memories.supersede)

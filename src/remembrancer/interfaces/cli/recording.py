@@ -1,4 +1,4 @@
-"""Recording many events in batches, and collecting those that cannot be recorded."""
+"""Recording many events or memories in batches, and collecting those that cannot be recorded."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from remembrancer.domain.event import Event, EventDraft
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.validation import parse_moment
-from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ingest import learnings, tags_of
 from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.interfaces.cli.invocation import Invocation
@@ -19,7 +19,7 @@ from remembrancer.sync import Remembrancer
 from remembrancer.values import dataclass
 
 BATCH: Final = 500
-"""Events recorded in one transaction."""
+"""Events or memories written in one transaction."""
 
 OnProblem = Callable[[Problem], None]
 
@@ -92,18 +92,61 @@ def _record(memory: Remembrancer, batch: list[EventDraft], path: Path, on_proble
                 on_problem(RecordLocation(path, record=f"key {draft.key}").problem(error))
 
 
-def _draft(line: bytes) -> EventDraft:
+def remember_lines(
+    memory: Remembrancer, lines: Iterable[bytes], path: Path, *, on_problem: OnProblem
+) -> Iterator[Memory]:
+    """Store memories of JSON lines in order, and yield them as stored: each object has arguments of `remember`.
+    `on_problem` is called for each line that was left out. Blank lines are skipped.
+    """
+    batch: list[tuple[RecordLocation, dict[str, Any]]] = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            location = RecordLocation(path, number)
+            try:
+                batch.append((location, _with_times(_object(line), "occurred_at", "valid_from", "valid_until")))
+            except InvalidInput as error:
+                on_problem(location.problem(error))
+        if len(batch) == BATCH:
+            yield from _remember(memory, batch, on_problem)
+            batch = []
+    yield from _remember(memory, batch, on_problem)
+
+
+def _remember(
+    memory: Remembrancer, batch: list[tuple[RecordLocation, dict[str, Any]]], on_problem: OnProblem
+) -> Iterator[Memory]:
+    try:
+        yield from memory.remember_many(fields for _, fields in batch)
+    except (Conflict, InvalidInput, NotFound):
+        for location, fields in batch:
+            try:
+                yield from memory.remember_many([fields])
+            except InvalidInput as error:
+                argument = error.argument.removeprefix("memories[0]").removeprefix(".") or "line"
+                on_problem(location.problem(InvalidInput(argument, error.value, error.allowed)))
+            except (Conflict, NotFound) as error:
+                on_problem(location.problem(error))
+
+
+def _object(line: bytes) -> dict[str, Any]:
     try:
         fields: object = json.loads(line)
     except (ValueError, RecursionError):  # a UnicodeDecodeError is a ValueError
         fields = None
     if not isinstance(fields, dict):
         raise InvalidInput("line", line.decode("utf-8", "replace").strip(), "one JSON object in UTF-8")
-    given = cast("dict[str, object]", fields)
-    occurred_at = given.get("occurred_at")
-    if isinstance(occurred_at, str):
-        given["occurred_at"] = parse_moment("occurred_at", occurred_at)
+    return cast("dict[str, Any]", fields)
+
+
+def _with_times(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The fields with those of these names parsed. Raises InvalidInput."""
+    given = {name: fields[name] for name in names if isinstance(fields.get(name), str)}
+    return {**fields, **{name: parse_moment(name, text) for name, text in given.items()}}
+
+
+def _draft(line: bytes) -> EventDraft:
+    given = _with_times(_object(line), "occurred_at")
     unknown = given.keys() - EventDraft.__dataclass_fields__.keys()
     if unknown or "text" not in given:
         raise InvalidInput("line", sorted(given), "text, and any of " + ", ".join(EventDraft.__dataclass_fields__))
-    return EventDraft(**given)  # pyright: ignore[reportArgumentType]  each field checks its own type
+    return EventDraft(**given)

@@ -28,9 +28,9 @@ from remembrancer.interfaces.cli.drawing import (
 )
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, NoIndex, arguments
-from remembrancer.interfaces.cli.recording import SkippedRecords, drafts_of_lines, record
+from remembrancer.interfaces.cli.recording import SkippedRecords, drafts_of_lines, record, remember_lines
 from remembrancer.interfaces.text import counted
-from remembrancer.interfaces.wire.files import ObservedOut
+from remembrancer.interfaces.wire.files import ImportProblemOut, ObservedOut, RememberedOut
 from remembrancer.interfaces.wire.memories import FeedbackOut, MemoriesOut, MemoryOut, RelationOut
 from remembrancer.values import dataclass
 
@@ -111,19 +111,33 @@ class Edits:
 def remember(
     call: Invocation,
     *,
-    text: Annotated[str, "TEXT", "What to remember."],
+    text: Annotated[str | None, "[TEXT]", "What to remember."] = None,
+    stdin: Annotated[bool, "Read memories from stdin, one JSON object per line."] = False,
     options: MemoryOptions,
     no_index: NoIndex = False,
 ) -> None:
     """Store a memory.
 
     With --topic-key, it replaces the text of this scope's memory on that topic; the previous text is kept as a
-    revision. Prints the memory and its id.
+    revision. Prints the memory and its id. With --stdin, each line has the key text, and any of the keys title, kind,
+    tier, tags and so on, with times as ISO 8601 with a UTC offset; a line that cannot be stored is reported on stderr,
+    the others are stored, and the exit code is 1.
 
     Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
     """
-    kept = arguments(options)
-    call.run(lambda memory: MemoryOut.of(memory.remember(text, **kept)), _changed, create=True, index=not no_index)
+    _one_or_stdin(text, stdin, given=options != MemoryOptions(), one="memory")
+    if text is not None:
+        kept = arguments(options)
+        call.run(lambda memory: MemoryOut.of(memory.remember(text, **kept)), _changed, create=True, index=not no_index)
+        return
+    left_out = SkippedRecords(call)
+    with call.opened(create=True) as memory:
+        memories = list(remember_lines(memory, sys.stdin.buffer, STDIN, on_problem=left_out))
+        if not no_index:
+            call.index(memory)
+    call.answer(RememberedOut.of(memories, left_out.problems), _remembered)
+    if left_out.problems:
+        raise typer.Exit(1)
 
 
 def observe(
@@ -142,10 +156,7 @@ def observe(
 
     Example: remembrancer observe "Deploy of checkout failed" --as tool --severity error
     """
-    if stdin == (text is not None):
-        raise InvalidInput("TEXT", text, "a text or --stdin, but not both")
-    if stdin and options != EventOptions():
-        raise InvalidInput("--stdin", "with options of one event", "no such options: each line gives its own")
+    _one_or_stdin(text, stdin, given=options != EventOptions(), one="event")
     left_out = SkippedRecords(call)
     with call.opened(create=True) as memory:
         if text is None:
@@ -296,6 +307,24 @@ def invalidate(call: Invocation, *, memory_id: Id) -> None:
     call.run(lambda memory: MemoryOut.of(memory.invalidate(memory_id)), _ended)
 
 
+def _one_or_stdin(text: str | None, stdin: bool, *, given: bool, one: str) -> None:
+    """Refuse a text beside --stdin, neither of them, and --stdin with options of a single record."""
+    if stdin == (text is not None):
+        raise InvalidInput("TEXT", text, "a text or --stdin, but not both")
+    if stdin and given:
+        raise InvalidInput("--stdin", f"with options of one {one}", "no such options: each line gives its own")
+
+
+def _remembered(answer: RememberedOut) -> Renderables:
+    yield Text(f"Stored {counted(len(answer.memories), 'memory')}.")
+    yield from _left_out(answer.problems)
+
+
+def _left_out(problems: list[ImportProblemOut]) -> Renderables:
+    if problems:
+        yield Text(f"Left out {counted(len(problems), 'line')}.", style="yellow")
+
+
 def _observed(answer: ObservedOut) -> Renderables:
     if len(answer.events) == 1:
         event = answer.events[0]
@@ -303,8 +332,7 @@ def _observed(answer: ObservedOut) -> Renderables:
         yield indented(RowReference(event.id, "event"), 2)
     else:
         yield Text(f"Recorded {counted(len(answer.events), 'event')}.")
-    if answer.problems:
-        yield Text(f"Left out {counted(len(answer.problems), 'line')}.", style="yellow")
+    yield from _left_out(answer.problems)
 
 
 def _strengthened(answer: FeedbackOut) -> Renderables:

@@ -152,6 +152,12 @@ class MemoryIn(Body):
     events: Annotated[list[UUID], Field(max_length=MAX_BATCH, description="The turns that the episode covers.")] = []
 
 
+class MemoriesIn(Body):
+    """Memories in their order: all are stored, or none. None of them has a `topic_key`."""
+
+    memories: Annotated[list[MemoryIn], Field(min_length=1, max_length=MAX_BATCH)]
+
+
 class MemoryChangesIn(Body):
     """The changes. Null removes a field, a missing field stays. At least one field besides `expected_revision`."""
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Self
 from pydantic import Field, JsonValue
 
 from remembrancer.interfaces.wire.journal import EventOut
+from remembrancer.interfaces.wire.memories import MemoryOut
 from remembrancer.interfaces.wire.shape import Derived, Of, Wire
 from remembrancer.interfaces.wire.state import IndexReportOut
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
+    from remembrancer.domain.memory import Memory
     from remembrancer.engine.exchange import Imported
     from remembrancer.engine.same_answers import ComparedAnswers
     from remembrancer.engine.vault import SyncReport
@@ -136,6 +138,15 @@ class ObservedOut(Wire):
     @classmethod
     def of(cls, events: Iterable[Event], problems: Iterable[Problem]) -> Self:
         return cls.model_validate({"events": tuple(events), "problems": tuple(problems)})
+
+
+class RememberedOut(Wire):
+    memories: list[MemoryOut]
+    problems: list[ImportProblemOut]
+
+    @classmethod
+    def of(cls, memories: Iterable[Memory], problems: Iterable[Problem]) -> Self:
+        return cls.model_validate({"memories": tuple(memories), "problems": tuple(problems)})
 
 
 class IngestedFileOut(Wire):

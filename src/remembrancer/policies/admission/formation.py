@@ -146,9 +146,11 @@ def passages_of(memory_id: UUID, event: Event, *, first: int = 0) -> Iterator[Cu
         yield Cue(memory_id=memory_id, ordinal=ordinal, text=text, heading=heading, event_id=event.id, start=start)
 
 
-def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
-    """The memory of a draft. It happened at `draft.occurred_at`; if that is None, `now`."""
-    occurred = draft.occurred_at or now
+def memory_of_draft(
+    draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime, at: datetime | None = None
+) -> MemoryWrite:
+    """The memory of a draft. It happened at `draft.occurred_at`; if that is None, at `at`, or `now`."""
+    occurred = draft.occurred_at or at or now
     memory = copied(
         draft,
         Memory,

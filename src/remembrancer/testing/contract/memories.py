@@ -360,6 +360,35 @@ class MemoryContract(StoreSuite):
             again = indexed(a_memory("one", memory_id=UUID(int=9), scope=replace(SCOPE, session="tuesday")))
             assert await store.insert(SCOPE, again, once=True) == (first, False)
 
+    async def test_memories_of_a_batch_are_inserted_as_if_one_after_the_other(self, store: Store) -> None:
+        known = await stored(store, replace(a_memory("known"), key="k-1"))
+        new = replace(a_memory("new"), key="k-2", topic_key="t")
+        texts = [a_memory("same", memory_id=UUID(int=n)) for n in (7, 8, 9)]
+        writes = [replace(known, id=UUID(int=1)), new, replace(new, id=UUID(int=2)), *texts]
+        inserted = await store.insert_many(SCOPE, [indexed(one) for one in writes], once={UUID(int=8)})
+        assert inserted == (
+            (known, False),
+            (new, True),
+            (new, False),
+            (texts[0], True),
+            (texts[0], False),
+            (texts[2], True),
+        )
+        assert await store.get(READER, [one.id for one in writes]) == {one.id: one for one in (new, texts[0], texts[2])}
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            replace(a_memory("other", memory_id=UUID(int=9)), key="k-1"),
+            replace(a_memory("other", memory_id=UUID(int=9)), topic_key="t"),
+        ],
+    )
+    async def test_a_conflict_within_a_batch_leaves_nothing_of_it(self, store: Store, wrong: Memory) -> None:
+        first = replace(a_memory("one", memory_id=UUID(int=7)), key="k-1", topic_key="t")
+        async with unchanged(store):
+            with pytest.raises(Conflict):
+                await store.insert_many(SCOPE, [indexed(first), indexed(wrong)])
+
     @pytest.mark.parametrize(
         "other",
         [

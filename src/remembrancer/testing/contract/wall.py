@@ -311,6 +311,7 @@ EVERY_EVENT: Final = Aged(types=frozenset({"*"}), keep=frozenset(), before=LATER
 WRITES: Final[dict[str, Observe]] = {
     "append": lambda store: store.append(SCOPE, [Entry(an_event("another", key="turn-2"))]),
     "insert": lambda store: store.insert(SCOPE, indexed(replace(a_memory("new"), key="m-2", topic_key="another"))),
+    "insert_many": lambda store: store.insert_many(SCOPE, [indexed(a_memory("new")), indexed(a_memory("newer"))]),
     "revise": lambda store: store.revise(
         SCOPE, indexed(a_memory("anew", memory_id=DEPLOY)), expected_revision=1, at=LATER
     ),
@@ -399,6 +400,7 @@ ACROSS: Final[dict[str, Observe]] = {
     "relate": WRITES["relate"],
     "revise": WRITES["revise"],
     "insert": lambda store: store.insert(SCOPE, indexed(a_memory("stolen"), event_ids=[TURNS[0]])),
+    "insert_many": lambda store: store.insert_many(SCOPE, [indexed(a_memory("stolen"), event_ids=[TURNS[0]])]),
     "revoke_key": lambda store: store.revoke_key(SCOPE, DOOR, at=LATER),
     "lying_in by memory": lambda store: store.lying_in(SCOPE, ErasureSelection(ids=frozenset({DEPLOY}))),
     "lying_in by event": lambda store: store.lying_in(SCOPE, ErasureSelection(events=frozenset(TURNS))),

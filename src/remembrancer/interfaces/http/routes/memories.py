@@ -12,6 +12,7 @@ from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import (
     FeedbackIn,
     InvalidateIn,
+    MemoriesIn,
     MemoryChangesIn,
     MemoryIn,
     RelationIn,
@@ -41,6 +42,17 @@ async def remember(memory: WritableMemory, body: MemoryIn, written: DerivedKey, 
     kept = await memory.remember(**offered)
     response.headers["Location"] = f"/v1/memories/{kept.id}"
     return wire.MemoryOut.of(kept)
+
+
+@router.post("/v1/memories/batch", status_code=HTTPStatus.CREATED, summary="Store several memories", responses=MISSING)
+async def remember_many(memory: WritableMemory, body: MemoriesIn, written: DerivedKey) -> wire.MemoriesOut:
+    """Store memories in the given order, all or none. The response has them in the order of the request.
+
+    A memory with a `topic_key` is refused, because it replaces a text: store it alone. Keys are as for one memory.
+    """
+    keys = [None if written is None else f"{written}:{place}" for place in range(len(body.memories))]
+    given = [{"key": key, **one.given()} for key, one in zip(keys, body.memories, strict=True)]
+    return wire.MemoriesOut.of(await memory.remember_many(given))
 
 
 @router.get("/v1/memories", summary="List memories")
