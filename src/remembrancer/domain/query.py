@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import TypedDict
 
 from remembrancer.domain import validation
@@ -86,6 +87,19 @@ def filter_of(filters: Filters, now: datetime) -> Filter:
         since=start,
         until=end,
     )
+
+
+class QuestionKind(StrEnum):
+    """The kind of a question: one fact; a list of several things, or their number; the order of several things;
+    a time or a duration. A request asks for something to be done, or for advice; a statement asks for nothing.
+    """
+
+    FACT = "fact"
+    LIST = "list"
+    ORDER = "order"
+    TIME = "time"
+    REQUEST = "request"
+    STATEMENT = "statement"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.query import QuestionKind
 from remembrancer.values import dataclass
 
 PRODUCT: Final = "product"
@@ -119,7 +120,8 @@ class CandidateOutcome:
 class Trace:
     """The computation of an answer: the search, and the outcome and score parts of each candidate.
 
-    `embedded`: the part of the question that was embedded; names of speakers are left out.
+    `embedded`: the part of the question that was embedded; names of speakers are left out. `kind`: what the question
+    asks for; None if the preset reads only the terms of questions, and in a replay.
     """
 
     searched: str
@@ -128,6 +130,7 @@ class Trace:
     legs: Mapping[str, int]
     outcomes: Mapping[UUID, CandidateOutcome]
     scores: Mapping[UUID, Part] = field(default_factory=dict[UUID, Part])
+    kind: QuestionKind | None = None
 
 
 class Detail(StrEnum):

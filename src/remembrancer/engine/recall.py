@@ -351,6 +351,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             legs={leg: int(np.count_nonzero(ranks)) for leg, ranks in legs.items()},
             outcomes=CandidateOutcomes(ranked, choice),
             scores=Scores(ranked),
+            kind=planned.kind,
         ),
         renderer=recalling.ctx.preset.renderer,
         pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at, found),

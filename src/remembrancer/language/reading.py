@@ -12,10 +12,11 @@ from typing import Final
 
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import CueFlag
-from remembrancer.domain.query import LexicalQuery
+from remembrancer.domain.query import LexicalQuery, QuestionKind
 from remembrancer.errors import InvalidInput
 from remembrancer.language.english.answer_types import asked_for
 from remembrancer.language.english.people import people
+from remembrancer.language.english.question_kinds import kind_of
 from remembrancer.language.english.speakers import role_of, roles_left_out
 from remembrancer.language.lexical import analyse, lexical_query
 from remembrancer.language.times.anchors import Anchored, anchored, resolve
@@ -49,7 +50,8 @@ class Reading:
     to be embedded. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty if not
     known. `spans`: the times it names. `anchored`: a time counted from an event without a date ("two weeks before the
     trip"). `answer_type`: the type of answer expected (a time, a number, a name). `only_when`: it names a time, perhaps
-    a person, and no other topic ("What happened yesterday?").
+    a person, and no other topic ("What happened yesterday?"). `kind`: what it asks for; None if only its terms were
+    read.
     """
 
     searched: str
@@ -61,6 +63,7 @@ class Reading:
     anchored: Anchored | None = None
     answer_type: CueFlag = CueFlag.NOTHING
     only_when: bool = False
+    kind: QuestionKind | None = None
 
     def anchored_at(self, moment: datetime) -> Reading:
         """The reading with the span of `anchored`, whose event happened at `moment` (aware).
@@ -76,7 +79,7 @@ class Reading:
 
 
 def read_terms(text: str, participants: Collection[str] = ()) -> Reading:
-    """The search terms of a text only: no speakers, times or answer type.
+    """The search terms of a text only: no speakers, times, answer type or kind.
 
     `participants`: names of the speakers in the searched memories; they are left out of `embedded`.
     """
@@ -84,7 +87,7 @@ def read_terms(text: str, participants: Collection[str] = ()) -> Reading:
 
 
 def read_question(text: str, participants: Collection[str], at: datetime) -> Reading:
-    """Read a question: search terms, speakers, times and the expected type of answer.
+    """Read a question: search terms, speakers, times, the expected type of answer, and its kind.
 
     `participants`: names of the speakers in the searched memories. `at`: the time of asking, aware; relative times
     ("last week") are resolved against it. Rules are English; a question in another language has search terms only.
@@ -99,6 +102,7 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     times = spans(searched, at)
     roles = frozenset[Role]() if named else role_of(searched, several=len(everyone) > 2)
     embedded = known.left_out(searched)
+    answer_type = asked_for(searched)
     return Reading(
         searched=searched,
         embedded=roles_left_out(embedded) if roles else embedded,
@@ -108,8 +112,9 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
         roles=roles,
         spans=times,
         anchored=anchored(searched),
-        answer_type=asked_for(searched),
+        answer_type=answer_type,
         only_when=bool(times) and not _topic(searched, times, named),
+        kind=kind_of(searched, answer_type),
     )
 
 

@@ -413,6 +413,10 @@ def test_a_trace_contains_the_search_terms_and_the_candidates_of_each_search(ans
     assert trace.legs == {"dense": 5, "lexical": 4, "context": 4}
 
 
+def test_a_trace_contains_the_kind_of_the_question(answer: Recall) -> None:
+    assert answer.trace.kind == "fact"
+
+
 def test_an_answer_times_every_stage(answer: Recall) -> None:
     assert list(answer.timings) == ["plan", "embed", "search", "score", "gather", "explain"]
     assert all(taken >= timedelta() for taken in answer.timings.values())

@@ -232,3 +232,16 @@ def test_if_a_name_gives_the_speaker_the_user_is_an_ordinary_word() -> None:
 )
 def test_we_is_the_user_where_no_more_than_two_take_part_by_name(names: tuple[str, ...], roles: set[Role]) -> None:
     assert read_question("Where do we park?", names, NOW).roles == roles
+
+
+@pytest.mark.parametrize("text", ["Which books did Ana read?", "Which books did Ana read?\nThanks in advance."])
+def test_a_reading_has_the_kind_of_its_question(text: str) -> None:
+    assert read_question(text, {"Ana", "Bob"}, NOW).kind == "list"
+
+
+def test_the_kind_is_that_of_the_question_at_the_end_of_a_long_prompt() -> None:
+    assert read_question(f"{PROMPT}Write what you know.\n{PROMPT}{QUESTION}", (), NOW).kind == "fact"
+
+
+def test_if_only_terms_are_read_there_is_no_kind() -> None:
+    assert read_terms("Which books?").kind is None

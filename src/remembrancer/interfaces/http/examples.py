@@ -16,6 +16,7 @@ from remembrancer.domain.job import Job, Run
 from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange
 from remembrancer.domain.listing import MemoryPage, MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision, Tier
+from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Shortfall, Stage
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, Visibility
@@ -306,6 +307,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         pinned=[],
         degraded={},
         timings_ms={"lexical": 1.8, "dense": 2.4, "rank": 0.9},
+        kind=QuestionKind.FACT,
         searched=_QUESTION,
         embedded=_QUESTION,
         terms=["checkout", "run", "memori"],

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime
 
+from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Stage
 from remembrancer.interfaces.wire.memories import CueOut, CurveOut, MemoryOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
@@ -85,7 +86,8 @@ class HitOut(Wire, Of["Hit"]):
 class RecallOut(Wire):
     """The result of a recall.
 
-    `pinned`: memories pinned to every answer. `degraded`: what could not be used, and why. `legs`: the number of
+    `kind`: what the question asks for; null if the preset reads only its terms, and in a replay. `pinned`: memories
+    pinned to every answer. `degraded`: what could not be used, and why. `legs`: the number of
     candidates from each search. `rendered`, `rendered_pinned`: the prompt blocks of the hits and of the pinned
     memories, null if not requested, empty if there are none. `recall_id`: null if the answer was not kept.
     """
@@ -96,6 +98,7 @@ class RecallOut(Wire):
     pinned: list[MemoryOut]
     degraded: dict[str, str]
     timings_ms: dict[str, float]
+    kind: QuestionKind | None = None
     searched: str
     embedded: str
     terms: list[str]
@@ -118,6 +121,7 @@ class RecallOut(Wire):
             recall,
             hits=recall.hits if explained else [HitOut.copied(hit, explanation=None) for hit in recall.hits],
             timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
+            kind=recall.trace.kind,
             searched=recall.trace.searched,
             embedded=recall.trace.embedded,
             terms=recall.trace.terms,

@@ -71,7 +71,7 @@ async def replay(
     blocks, whatever was written since. The memories are as they were then.
 
     What was erased since, or what this caller may not see, is left out; `degraded.replay` says how much.
-    `timings_ms`, `terms`, `legs` and `embedded` are empty.
+    `timings_ms`, `terms`, `legs` and `embedded` are empty, `kind` is null.
     """
     answer = await memory.recalls.replay(recall_id)
     return _answered(answer, explain=explain, render=render, max_chars=max_chars, detail=detail)
