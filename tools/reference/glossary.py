@@ -194,6 +194,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "path": "The path of the file.",
     "payload": "Details, as a JSON object of at most 64 KiB, 32 levels deep.",
     "pinned": "The memories that the preset adds to every answer.",
+    "below_threshold": "The memories that the answer would also have without its relevance threshold.",
     "places": "Its rank and score under each preset, in the order asked.",
     "position": "The place in the order of recording, from 1.",
     "preamble": "The note at the beginning of the block.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, Protocol, overload
+from typing import Final, Literal, Protocol, overload
 from uuid import UUID
 
 from remembrancer.domain import validation
@@ -17,6 +17,10 @@ from remembrancer.values import dataclass
 
 PRODUCT: Final = "product"
 """The label of a node that multiplies its parts; other nodes add theirs."""
+OFF: Final = "off"
+"""The `floor` of a recall without a relevance threshold."""
+Floor = float | Literal["off"]
+"""The least score of a hit, in [0, 1], in place of the preset's relevance threshold; "off": none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,14 @@ class Shortfall:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldBack:
+    """A memory that is not among the hits because its score is too low. `score`: in [0, 1]."""
+
+    memory_id: UUID
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateOutcome:
     """The outcome of one candidate: the stage, and why it was dropped. `rank`: among scored candidates, from 1.
     `shortfall`: at the stages THRESHOLD, MIN_SCORE and LIMIT, what it lacked.
@@ -168,7 +180,9 @@ class Recall(Sequence[Hit]):
 
     `degraded`: parts of the pipeline that were unavailable, and why ("dense": "no embedder"). `timings`: the duration
     of each stage; `search` excludes the time that passed while `embed` ran concurrently. `pinned`: memories that the
-    preset adds to every answer, newest first; they are not among the hits. `recall_id`: if the answer was kept.
+    preset adds to every answer, newest first; they are not among the hits. `below_threshold`: the memories that the
+    answer would also have without its relevance threshold (`floor="off"`), best first. `recall_id`: if the answer was
+    kept.
     """
 
     query: str
@@ -179,6 +193,7 @@ class Recall(Sequence[Hit]):
     trace: Trace
     renderer: Renderer = field(repr=False, compare=False)
     pinned: tuple[Memory, ...] = ()
+    below_threshold: tuple[HeldBack, ...] = ()
     recall_id: UUID | None = None
 
     def render(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> str:

@@ -137,6 +137,16 @@ def fraction(argument: str, value: object) -> float:
     return number(argument, value, 0.0, 1.0)
 
 
+def fraction_or(argument: str, value: object, word: str) -> float | None:
+    """A number in [0, 1], or None for `word`, which may stand in its place."""
+    if value == word:
+        return None
+    try:
+        return fraction(argument, value)
+    except InvalidInput as error:
+        raise InvalidInput(argument, error.value, f"{error.allowed}, or {word}") from None
+
+
 def number(argument: str, value: object, low: float, high: float) -> float:
     """A finite number in [low, high]."""
     allowed = f"a number from {low:g} to {high:g}"

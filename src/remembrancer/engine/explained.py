@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.domain.memory import searchable_text
-from remembrancer.domain.recall import CandidateOutcome, Explanation, Part, Shortfall, Stage
+from remembrancer.domain.recall import CandidateOutcome, Explanation, HeldBack, Part, Shortfall, Stage
 from remembrancer.language.lexical import written
 from remembrancer.policies.ranking.scoring import ranks_at
 
@@ -118,6 +118,13 @@ def _in_words(explanation: Explanation, memory: Memory, cue: Cue, reading: Readi
     terms = reading.lexical.terms or reading.lexical.phrase
     matching = replace(explanation, matched=written(searchable_text(cue), terms))
     return replace(matching, reason=reason(matching, memory, cue, reading))
+
+
+def held_back(ranked: Ranked, limit: int) -> tuple[HeldBack, ...]:
+    """The memories among the best `limit` that are below the relevance threshold or the least score, best first."""
+    best = ranked.order[:limit]
+    below: list[int] = best[~ranked.passed[best]].tolist()
+    return tuple(HeldBack(ranked.found.ids[index], float(ranked.scores[index])) for index in below)
 
 
 class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):

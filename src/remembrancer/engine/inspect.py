@@ -227,8 +227,10 @@ _ADVICE: Final = {
     Stage.LIMIT: "Ask for {rank} answers or more.",
     Stage.DUPLICATE: "Its text is among the candidates already, in the other memory.",
     Stage.ALIKE: "Ask for more answers, or by a ranking without diversity.",
-    Stage.THRESHOLD: "Ask with words that it has, or name who said it, or when.",
-    Stage.MIN_SCORE: "Ask with a lower minimum score.",
+    Stage.THRESHOLD: (
+        "Ask without the relevance threshold (floor=off), with words that it has, or name who said it, or when."
+    ),
+    Stage.MIN_SCORE: "Ask with a lower floor or min_score.",
 }
 _TO_INCLUDE: Final = {
     "recorded later": "Ask about a later time.",

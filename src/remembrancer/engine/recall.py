@@ -19,10 +19,10 @@ from remembrancer.domain import validation
 from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Memory, turns_of
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Hit, Recall, Trace
+from remembrancer.domain.recall import OFF, Floor, Hit, Recall, Trace
 from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
 from remembrancer.engine.choose import Ranked, choose, ranked_by
-from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations
+from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations, held_back
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
@@ -73,8 +73,9 @@ def pinned(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A question. `limit`: from 1 to the preset's maximum; None: its default. `min_score`, in [0, 1], applies on top of
-    the preset's relevance threshold. `ranking`: one of the preset's by name; None: its default. `walk_depth` 1: also
-    follow the `similar` relations of the hits, 0: do not; None: as set for the agent that asks.
+    the preset's relevance threshold; `floor`, if given, applies in its place. `ranking`: one of the preset's by name;
+    None: its default. `walk_depth` 1: also follow the `similar` relations of the hits, 0: do not; None: as set for the
+    agent that asks.
 
     `explain`: also give the matched words and the reason of each hit, which analyses its text again.
     """
@@ -83,6 +84,7 @@ class Question:
     where: Filter
     limit: int | None = None
     min_score: float = 0.0
+    floor: Floor | None = None
     ranking: str | None = None
     walk_depth: int | None = None
     explain: bool = False
@@ -90,8 +92,15 @@ class Question:
     def __post_init__(self) -> None:
         validation.text("query", self.text)
         validation.fraction("min_score", self.min_score)
+        if self.floor is not None:
+            validation.fraction_or("floor", self.floor, OFF)
         if self.walk_depth is not None:
             validation.whole("walk_depth", self.walk_depth, 0, 1)
+
+    @property
+    def least_score(self) -> float:
+        """The least score of a hit, besides the preset's relevance threshold."""
+        return self.min_score if self.floor is None or self.floor == OFF else max(self.min_score, self.floor)
 
 
 @dataclass(slots=True)
@@ -295,13 +304,13 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         recalling.timer.lap("late_interaction")
     compared = close is not None
     accepts = Acceptance(
-        threshold=ranking.threshold,
+        threshold=ranking.threshold if recalling.question.floor is None else None,
         least_evidence=ranking.least_evidence(with_vector=with_vector, compared=compared),
         then=happened_in(gathered.any_at, found.states.occurred_from, found.states.occurred_at)
         if gathered.any_at
         else None,
         no_evidence=gathered.asked.no_evidence,
-        min_score=recalling.question.min_score,
+        min_score=recalling.question.least_score,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared)
     ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
@@ -313,7 +322,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     """The best candidates as hits with explanations, and the pinned memories."""
     question, planned, found, timer = recalling.question, gathered.planned, gathered.found, recalling.timer
     diversity, limit = recalling.ranking.diversity, recalling.limit
-    choice = choose(view, recalling.reader, ranked, diversity, limit, question.min_score, gathered.entries)
+    choice = choose(view, recalling.reader, ranked, diversity, limit, question.least_score, gathered.entries)
     timer.lap("gather")
     explained = explanations(ranked, diversity, choice.chosen, planned if question.explain else None)
     hits = tuple(
@@ -332,7 +341,7 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     timer.lap("explain")
     walks = recalling.reader.scope.agent in recalling.ctx.walk_agents
     if walks if question.walk_depth is None else question.walk_depth:
-        hits = engine.walk.walk(view, recalling.reader, hits, recalling.where, limit, question.min_score)
+        hits = engine.walk.walk(view, recalling.reader, hits, recalling.where, limit, question.least_score)
         timer.lap("walk")
     took = recalling.keyed.took
     legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}
@@ -355,4 +364,5 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         ),
         renderer=recalling.ctx.preset.renderer,
         pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at, found),
+        below_threshold=held_back(ranked, limit),
     )

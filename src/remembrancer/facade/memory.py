@@ -24,7 +24,7 @@ from remembrancer.domain.learning import Learning
 from remembrancer.domain.listing import MemoryOrder, MemoryPage, MemoryState
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filters
-from remembrancer.domain.recall import Hit, Recall
+from remembrancer.domain.recall import Floor, Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
@@ -484,6 +484,7 @@ class AsyncRemembrancer(View):
         ranking: str | None = None,
         walk_depth: int | None = None,
         min_score: float = 0.0,
+        floor: Floor | None = None,
         explain: bool = False,
         mark: bool | None = None,
         keep: bool = False,
@@ -494,7 +495,9 @@ class AsyncRemembrancer(View):
         `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far the
         caller sees; None: as its role may. `ranking`: one of the preset's rankings; None: its default. `walk_depth`: 1
         also follows the `similar` relations of the hits, 0 does not; None: 1 for agents in the setting `walk_agents`.
-        `min_score` in [0, 1]: the least score of a hit. `explain`: give the matched words and the reason of each hit.
+        `floor`: the least score of a hit, in [0, 1], in place of the preset's relevance threshold; "off": no threshold;
+        None: the preset's. `min_score`, in [0, 1]: the least score of a hit, on top of either. `explain`: give the
+        matched words and the reason of each hit.
 
         Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them), `metadata` (each key with
         exactly this value), `source`, `session`, `since` and `until` (happened in [since, until)), `as_of` (as believed
@@ -527,6 +530,7 @@ class AsyncRemembrancer(View):
         ranking: str | None = None,
         walk_depth: int | None = None,
         min_score: float = 0.0,
+        floor: Floor | None = None,
         **filters: Unpack[Filters],
     ) -> WhyNot:
         """Why `recall` with these arguments does not return a memory: the stage at which it is dropped. If it is

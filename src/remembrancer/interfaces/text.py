@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from remembrancer.domain.memory import Memory
+    from remembrancer.domain.recall import Recall
     from remembrancer.interfaces.wire.memories import MemoryOut
 
 # CSI, a terminated OSC, and two-byte sequences. Of any other sequence only the control character is removed.
@@ -72,6 +73,12 @@ def speaker(memory: Memory | MemoryOut) -> str:
 def titled(memory: Memory | MemoryOut) -> str:
     """The text of a memory after its title, if it has one."""
     return memory.text if memory.title is None else f"{memory.title}: {memory.text}"
+
+
+def below_threshold(recall: Recall) -> str:
+    """The number of memories that the relevance threshold keeps out of an answer, and their best score."""
+    several = counted(len(recall.below_threshold), "memory")
+    return f"{several} below the relevance threshold, at best {recall.below_threshold[0].score:.3f}"
 
 
 def told(memory: Memory | MemoryOut) -> str:

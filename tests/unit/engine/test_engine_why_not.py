@@ -125,7 +125,9 @@ def test_a_memory_below_the_relevance_threshold_is_reported_as_such(rem: Remembr
     assert told.reason == "ranked 1, below the relevance threshold"
     assert told.shortfall is not None
     assert (told.shortfall.measure, told.shortfall.value < told.shortfall.needed) == ("relevance", True)
-    assert told.advice == "Ask with words that it has, or name who said it, or when."
+    assert told.advice == (
+        "Ask without the relevance threshold (floor=off), with words that it has, or name who said it, or when."
+    )
 
 
 def test_a_memory_below_the_requested_score_is_reported(rem: Remembrancer) -> None:

@@ -94,7 +94,7 @@ def test_every_parameter_is_described_and_bounded(name: str) -> None:
         assert parameter["description"]
         for one in parameter.get("anyOf", [parameter]):
             bound = {"string": "maxLength", "integer": "maximum", "number": "maximum", "array": "maxItems"}
-            assert one["type"] in ("null", "boolean") or "enum" in one or bound[one["type"]] in one
+            assert one["type"] in ("null", "boolean") or {"enum", "const"} & set(one) or bound[one["type"]] in one
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -22,6 +22,7 @@ from typing import Annotated, Any, Final, Self, cast, get_args, get_type_hints
 
 import typer
 
+from remembrancer.domain.recall import OFF, Floor
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import EVERY_COMMAND, Invocation
 from remembrancer.interfaces.cli.times import parse_length, parse_time
@@ -64,7 +65,11 @@ class QuestionOptions:
         "--walk",
         "1: also return memories with a `similar` relation to a hit. Default: as set for the agent, or 0.",
     ] = None
-    min_score: Annotated[float, "Return no hit below this score, 0 to 1."] = 0.0
+    floor: Annotated[
+        Floor | None,
+        "Return no hit below this score, 0 to 1, in place of the preset's relevance threshold; off: no threshold.",
+    ] = None
+    min_score: Annotated[float, "Return no hit below this score, 0 to 1, besides the threshold."] = 0.0
 
 
 def arguments(options: object) -> dict[str, Any]:
@@ -91,10 +96,19 @@ def _json(flag: str, text: str) -> Any:
         raise InvalidInput(flag, text, "a JSON object") from None
 
 
+def _floor(flag: str, text: str) -> Floor:
+    """A score, or "off". The memory checks its range."""
+    try:
+        return OFF if text == OFF else float(text)
+    except ValueError:
+        raise InvalidInput(flag, text, "a number from 0 to 1, or off") from None
+
+
 _PARSED: Final[Mapping[Any, tuple[Any, str, Parse]]] = {
     datetime: (str | None, "TIME", lambda flag, text, call: parse_time(flag, text, now=call.now)),
     timedelta: (str | None, "LENGTH", lambda flag, text, _: parse_length(flag, text)),
     dict[str, Any]: (list[str] | None, "KEY=VALUE", lambda flag, texts, _: key_values(flag, texts)),
+    Floor | None: (str | None, "NUMBER|off", lambda flag, text, _: _floor(flag, text)),
     Any: (str | None, "JSON", lambda flag, text, _: _json(flag, text)),
 }
 """For each type of an option: its type for typer, its metavar, and how it is parsed."""

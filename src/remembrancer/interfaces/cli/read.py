@@ -36,7 +36,7 @@ from remembrancer.interfaces.cli.drawing import (
 )
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
-from remembrancer.interfaces.text import counted, day, minute, one_line, shown, told
+from remembrancer.interfaces.text import below_threshold, counted, day, minute, one_line, shown, told
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Explanation, Hit, Recall, Rendered
@@ -266,6 +266,8 @@ def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -
         if hit.via is not None:
             yield indented(RowReference(hit.via, "similar to"))
         yield ""
+    if recall.below_threshold:
+        yield Text(f"{below_threshold(recall)}: --floor off shows them.", style="dim")
     if recall.pinned:
         yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
         for memory in recall.pinned:

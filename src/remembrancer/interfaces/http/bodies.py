@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Literal, cast
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -240,7 +240,11 @@ class RecallIn(Body):
     walk_depth: Annotated[int, Field(strict=True, ge=0, le=1)] | None = Field(
         default=None, description="1: also memories with a `similar` edge from a hit; null: as set for the agent."
     )
-    min_score: Fraction = Field(default=0.0, description="No hit below this score.")
+    floor: Fraction | Literal["off"] | None = Field(
+        default=None,
+        description="No hit below this score, in place of the preset's relevance threshold; off: no threshold.",
+    )
+    min_score: Fraction = Field(default=0.0, description="No hit below this score, besides the threshold.")
     explain: Flag = Field(
         default=False, description="Also give the parts of each hit's score, the matched words and the reason."
     )

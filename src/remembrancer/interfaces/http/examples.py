@@ -305,6 +305,7 @@ _SHAPES: Final[tuple[Wire, ...]] = (
         asked_at=_LATER,
         hits=[_HIT],
         pinned=[],
+        below_threshold=[],
         degraded={},
         timings_ms={"lexical": 1.8, "dense": 2.4, "rank": 0.9},
         kind=QuestionKind.FACT,

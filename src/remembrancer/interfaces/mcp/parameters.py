@@ -36,6 +36,13 @@ RecallLimit = Annotated[
     Annotated[int, Field(ge=1, le=MAX_LISTED)] | None,
     Field(description="The maximum number of memories; default: the preset's."),
 ]
+LeastScore = Annotated[
+    Annotated[float, Field(ge=0, le=1)] | Literal["off"] | None,
+    Field(
+        description="The least score of a memory, in place of the memory's own relevance threshold; off: return the "
+        "best ones however low they score."
+    ),
+]
 ListLimit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of memories.")]
 OnlyKinds = Annotated[
     Annotated[list[Annotated[str, _SLUG]], Field(max_length=20)] | None,

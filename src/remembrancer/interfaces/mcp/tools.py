@@ -20,6 +20,7 @@ from remembrancer.interfaces.cli.times import parse_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.blocks import FRAME, Listing, listing, memory_line, minute
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer
+from remembrancer.interfaces.text import below_threshold
 from remembrancer.interfaces.wire.mcp import ChangedOut, EntryOut, ListedOut, MemoryStateOut, RecalledOut
 from remembrancer.interfaces.wire.memories import FeedbackOut
 from remembrancer.policies.rendering.safe import one_line
@@ -48,6 +49,7 @@ class Tools:
         since: given.SinceTime = None,
         until: given.UntilTime = None,
         session: given.OnlySession = None,
+        floor: given.LeastScore = None,
         explain: given.Explain = False,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, RecalledOut]:
@@ -63,6 +65,7 @@ class Tools:
             kinds=kinds,
             tags=tags or (),
             session=session,
+            floor=floor,
             explain=explain,
             mark=self.counts_use,
             **self._times(since=since, until=until),
@@ -241,6 +244,8 @@ def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
         parts.append(f"{left} of {len(recall.hits)} do not fit in {max_chars:,} characters.")
     if not recall.hits:
         parts.append(NOTHING)
+    if recall.below_threshold:
+        parts.append(f'{below_threshold(recall)}; recall them with floor="off".')
     parts += [f"Degraded: {one_line(part)}: {one_line(reason)}." for part, reason in recall.degraded.items()]
     return "\n\n".join(part for part in parts if part)
 

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field
 from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.memory import Status, Tier
 from remembrancer.engine.search_state import SearchMode
+from remembrancer.interfaces.wire.recall import HeldBackOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
 from remembrancer.interfaces.wire.state import MemoryHealthOut, StatsOut
 from remembrancer.policies.rendering.frame import UNTRUSTED
@@ -71,13 +72,16 @@ class RecalledHitOut(Wire):
 
 
 class RecalledOut(Wire):
-    """Hits, best first. `pinned`: memories pinned to every answer. `degraded`: what could not be used, and why."""
+    """Hits, best first. `pinned`: memories pinned to every answer. `below_threshold`: memories that recall would also
+    return with floor="off", best first. `degraded`: what could not be used, and why.
+    """
 
     caution: str = Field(description="How to treat the texts below.")
     query: str
     asked_at: AwareDatetime
     hits: list[RecalledHitOut]
     pinned: list[BriefOut]
+    below_threshold: list[HeldBackOut]
     degraded: dict[str, str]
 
     @classmethod

@@ -14,7 +14,7 @@ from remembrancer.interfaces.wire.memories import CueOut, CurveOut, MemoryOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
 
 if TYPE_CHECKING:
-    from remembrancer.domain.recall import Explanation, Hit, Part, Recall, Shortfall
+    from remembrancer.domain.recall import Explanation, HeldBack, Hit, Part, Recall, Shortfall
     from remembrancer.engine.inspect import WhyNot
 
 
@@ -83,19 +83,28 @@ class HitOut(Wire, Of["Hit"]):
     explanation: ExplanationOut | None
 
 
+class HeldBackOut(Wire, Of["HeldBack"]):
+    """A memory that is not among the hits because its score is below the threshold."""
+
+    memory_id: UUID
+    score: float
+
+
 class RecallOut(Wire):
     """The result of a recall.
 
     `kind`: what the question asks for; null if the preset reads only its terms, and in a replay. `pinned`: memories
-    pinned to every answer. `degraded`: what could not be used, and why. `legs`: the number of
-    candidates from each search. `rendered`, `rendered_pinned`: the prompt blocks of the hits and of the pinned
-    memories, null if not requested, empty if there are none. `recall_id`: null if the answer was not kept.
+    pinned to every answer. `below_threshold`: the memories that the answer would also have without its relevance
+    threshold (`floor`: off), best first. `degraded`: what could not be used, and why. `legs`: the number of candidates
+    from each search. `rendered`, `rendered_pinned`: the prompt blocks of the hits and of the pinned memories, null if
+    not requested, empty if there are none. `recall_id`: null if the answer was not kept.
     """
 
     query: str
     asked_at: AwareDatetime
     hits: list[HitOut]
     pinned: list[MemoryOut]
+    below_threshold: list[HeldBackOut]
     degraded: dict[str, str]
     timings_ms: dict[str, float]
     kind: QuestionKind | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import Query, Response
+from pydantic import Field
 
 from remembrancer.domain.listing import MemoryOrder, MemoryState
 from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
@@ -198,7 +199,11 @@ async def why_not(
     walk_depth: Annotated[
         int | None, Query(ge=0, le=1, description="1: also along the `similar` edges of hits. Default: the agent's.")
     ] = None,
-    min_score: Annotated[float, Query(ge=0, le=1, description="No hit below this score.")] = 0.0,
+    floor: Annotated[
+        Annotated[float, Field(ge=0, le=1)] | Literal["off"] | None,
+        Query(description="No hit below this score, in place of the preset's relevance threshold; off: no threshold."),
+    ] = None,
+    min_score: Annotated[float, Query(ge=0, le=1, description="No hit below this score, besides the threshold.")] = 0.0,
 ) -> WhyNotOut:
     """Run the recall, and report the stage at which this memory dropped out, or its rank if it did not."""
     found = await memory.why_not(
@@ -208,6 +213,7 @@ async def why_not(
         reach=reach,
         ranking=ranking,
         walk_depth=walk_depth,
+        floor=floor,
         min_score=min_score,
         **filters,
     )
