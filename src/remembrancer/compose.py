@@ -68,6 +68,8 @@ LLM_PACKAGES: Final = {
     "gemini": ("jsonschema", "pydantic_ai", "google.genai"),
     "ollama": ("jsonschema", "pydantic_ai", "openai"),
 }
+FOLDER: Final = "folder:"
+INSTALLED: Final = "package:"
 OLLAMA: Final = "ollama:"
 OLLAMA_URL: Final = "http://localhost:11434"
 """The default address of Ollama."""
@@ -263,12 +265,14 @@ def choose_presets(in_use: Preset, given: Iterable[object] | None) -> tuple[Pres
     return tuple(chosen)
 
 
-def choose_embedder(settings: Settings) -> EmbedderChoice:
+def choose_embedder(settings: Settings) -> EmbedderChoice:  # noqa: PLR0911  a case for each kind of embedder
     """The embedder of the setting `embedder`. It is not loaded or called yet.
 
     - `none`: no embedder; recall is lexical.
     - `local`, `local:PRECISION`: MiniLM, with the setting `precision`, or this one. Raises ModelUnavailable if its
       packages are not installed.
+    - `folder:PATH`, `package:NAME`: the sentence transformer in that folder, or in that installed package. Raises
+      ModelUnavailable naming the file or package that is missing.
     - `ollama:MODEL`: that model at `ollama_url`. Raises ModelUnavailable if httpx is not installed.
     - `openai:MODEL`, `gemini:MODEL`: that model at `embedder_url`, else at its provider's address, with `embedder_keys`
       in turn. Raises InvalidInput if the provider has no key, ModelUnavailable if httpx is not installed.
@@ -287,12 +291,17 @@ def choose_embedder(settings: Settings) -> EmbedderChoice:
                 )
             except ModelUnavailable as error:
                 return EmbedderChoice(None, f"no embedder: lexical recall only ({error})")
+        case named if named.startswith((FOLDER, INSTALLED)):
+            return EmbedderChoice(_folder(settings))
         case named if named.startswith(OLLAMA):
             return EmbedderChoice(_ollama(settings, named.removeprefix(OLLAMA)))
         case named if named.partition(":")[0] in EMBEDDER_KEYS:
             return EmbedderChoice(_remote(settings))
         case other:
-            allowed = "auto, none, local, local:PRECISION, ollama:MODEL, openai:MODEL or gemini:MODEL"
+            allowed = (
+                "auto, none, local, local:PRECISION, folder:PATH, package:NAME, ollama:MODEL, openai:MODEL or "
+                "gemini:MODEL"
+            )
             raise InvalidInput("embedder", other, allowed)
 
 
@@ -357,9 +366,7 @@ def choose_llm(settings: Settings) -> LanguageModel | None:
 
 def _local(settings: Settings) -> Embedder:
     packages = LOCAL_PACKAGES if settings.weights else (*LOCAL_PACKAGES, LOCAL_MODEL)
-    missing = [package for package in packages if find_spec(package) is None]
-    if missing:
-        raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
+    _require("the local embedder", packages)
     from remembrancer.adapters.deferred import DeferredTokenEmbedder
     from remembrancer.adapters.embedders.local import DIM, LocalEmbedder, local_model_id, reads_latin, weights
 
@@ -367,6 +374,29 @@ def _local(settings: Settings) -> Embedder:
     precision = cast("Precision", named) if named else settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=weights.located(settings.weights, precision), precision=precision)
     return DeferredTokenEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
+
+
+def _folder(settings: Settings) -> Embedder:
+    _require("an embedder in this process", LOCAL_PACKAGES)
+    from remembrancer.adapters.deferred import DeferredTokenEmbedder
+    from remembrancer.adapters.embedders.local import LocalEmbedder, folder_of_package, reads_script, sentence_model
+
+    kind, _, named = settings.embedder.partition(":")
+    folder = folder_of_package(named) if f"{kind}:" == INSTALLED else Path(named).expanduser()
+    model = sentence_model(folder, settings.precision)
+    return DeferredTokenEmbedder(
+        model_id=model.model_id,
+        dim=model.dim,
+        reads=reads_script(model),
+        load=partial(LocalEmbedder.open_folder, model),
+    )
+
+
+def _require(what: str, packages: Iterable[str]) -> None:
+    """Raises ModelUnavailable if packages of the extra `local` are not installed."""
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise ModelUnavailable(f"{what} needs {', '.join(missing)}: pip install 'remembrancer[local]'")
 
 
 def _ollama(settings: Settings, name: str) -> Embedder:
@@ -419,9 +449,7 @@ def _call_remote(settings: Settings, protocol: str, model: EmbeddingService) -> 
 
 
 def _cross_encoder(settings: Settings, folder: Path) -> Reranker:
-    missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
-    if missing:
-        raise ModelUnavailable(f"a cross-encoder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
+    _require("a cross-encoder", LOCAL_PACKAGES)
     from remembrancer.adapters.deferred import DeferredReranker
     from remembrancer.adapters.rerankers.classifier import model_files
     from remembrancer.adapters.rerankers.cross_encoder import CrossEncoder, cross_encoder_id

@@ -164,8 +164,10 @@ def _peers(value: Any) -> str:
 
 def _embedder_before(value: Any) -> str:
     named = _text(value)
-    if not re.fullmatch(r"local(:(fp32|int8))?|(ollama|openai|gemini):.+", named):
-        raise _Refused("local, local:fp32, local:int8, ollama:MODEL, openai:MODEL or gemini:MODEL")
+    if not re.fullmatch(r"local(:(fp32|int8))?|(folder|package|ollama|openai|gemini):.+", named):
+        raise _Refused(
+            "local, local:fp32, local:int8, folder:PATH, package:NAME, ollama:MODEL, openai:MODEL or gemini:MODEL"
+        )
     return named
 
 
@@ -238,7 +240,9 @@ class Settings:
         "agents whose recalls also follow the `similar` relations of hits: names, separated by commas",
     )
     embedder: str = _setting(
-        "auto", _text, "auto, none, local, local:PRECISION, ollama:MODEL, openai:MODEL or gemini:MODEL"
+        "auto",
+        _text,
+        "auto, none, local, local:PRECISION, folder:PATH, package:NAME, ollama:MODEL, openai:MODEL or gemini:MODEL",
     )
     embedder_before: str | None = _setting(
         None,
@@ -321,7 +325,7 @@ class Settings:
     )
     weights: str | None = _setting(None, _optional(_text), "a folder with the files of the local model")
     precision: Literal["fp32", "int8"] | None = _setting(
-        None, _optional(_one_of("fp32", "int8")), "arithmetic of the local embedder"
+        None, _optional(_one_of("fp32", "int8")), "arithmetic of an embedder in this process"
     )
     full_sync: bool = _setting(False, _switch, "sync the file to disk at every commit")
     index: str = _setting(

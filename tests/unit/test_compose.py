@@ -149,7 +149,8 @@ def test_a_preset_of_ones_own_under_a_shipped_name_is_refused(tmp_path: Path) ->
 
 def test_an_unknown_embedder_is_refused_with_those_there_are() -> None:
     with pytest.raises(
-        InvalidInput, match=r"^embedder: 'gpt' .*auto, none, local, local:PRECISION, ollama:MODEL, openai:MODEL or gem"
+        InvalidInput,
+        match=r"^embedder: 'gpt' .*auto, none, local, local:PRECISION, folder:PATH, package:NAME, ollama:MODEL, openai",
     ):
         choose_embedder(Settings(embedder="gpt"))
 

@@ -19,7 +19,8 @@ import pytest
 from numpy.typing import NDArray
 from overlap_model import write_model
 
-from remembrancer.adapters.rerankers.classifier import Classifier, GraphValue
+from remembrancer.adapters.embedders.local.exported import GraphValue
+from remembrancer.adapters.rerankers.classifier import Classifier
 from remembrancer.adapters.rerankers.cross_encoder import CrossEncoder, cross_encoder_id
 from remembrancer.errors import InvalidInput, ModelUnavailable
 

@@ -21,7 +21,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local import LocalEmbedder, bindings
+from remembrancer.adapters.embedders.local import LocalEmbedder, bindings, reads_latin
+from remembrancer.adapters.embedders.local.graphs import ReleasedGraph
+from remembrancer.adapters.embedders.local.model import minilm
 from remembrancer.adapters.embedders.local.weights import TOKENIZER, located, read_verified
 from remembrancer.errors import ModelUnavailable
 
@@ -98,7 +100,8 @@ def plain_tokenizer(definition: str) -> bindings.Tokenizer:
 
 
 def recorded(definition: str, session: RecordingSession) -> LocalEmbedder:
-    return LocalEmbedder(session, plain_tokenizer(definition), "fp32")
+    graph = ReleasedGraph(session, bindings.session_errors())
+    return LocalEmbedder(graph, plain_tokenizer(definition), minilm("fp32"), reads_latin)
 
 
 def whole_then_cut(definition: str, text: str) -> list[int]:

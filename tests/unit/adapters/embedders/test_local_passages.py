@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import LocalEmbedder, bindings
+from remembrancer.adapters.embedders.local.graphs import ReleasedGraph
 from remembrancer.adapters.embedders.local.weights import TOKENIZER, located, read_verified
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import EmbeddedPassages, EmbeddedQuestion, Passage
@@ -109,7 +110,7 @@ def test_a_vector_after_something_is_the_mean_of_the_texts_own_pieces(
     own = len(tokenizer.encode(LAKE.text).ids) - 2
     pooled = np.zeros((1, len(ids)), np.int32)
     pooled[0, -1 - own : -1] = 1
-    session = fp32._session  # pyright: ignore[reportPrivateUsage]
+    session = cast("ReleasedGraph", fp32._graph).session  # pyright: ignore[reportPrivateUsage]
     assert session is not None
     (expected,) = session.run(
         ["vectors"], {"ids": np.array([ids]), "mask": np.ones((1, len(ids)), np.int32), "pooled": pooled}

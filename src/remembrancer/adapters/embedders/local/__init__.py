@@ -1,6 +1,17 @@
-"""all-MiniLM-L6-v2 in this process, on the CPU, without PyTorch or network access."""
+"""Sentence transformers on the CPU, without PyTorch or network access: all-MiniLM-L6-v2, and folders of others."""
 
-from remembrancer.adapters.embedders.local.model import DIM, LocalEmbedder, local_model_id, reads_latin
+from remembrancer.adapters.embedders.local.model import DIM, LocalEmbedder, local_model_id, reads_latin, reads_script
+from remembrancer.adapters.embedders.local.sentence_model import SentenceModel, folder_of_package, sentence_model
 from remembrancer.adapters.embedders.local.weights import Precision
 
-__all__ = ["DIM", "LocalEmbedder", "Precision", "local_model_id", "reads_latin"]
+__all__ = [
+    "DIM",
+    "LocalEmbedder",
+    "Precision",
+    "SentenceModel",
+    "folder_of_package",
+    "local_model_id",
+    "reads_latin",
+    "reads_script",
+    "sentence_model",
+]

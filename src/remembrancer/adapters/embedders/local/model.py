@@ -1,18 +1,21 @@
-"""The embedder: all-MiniLM-L6-v2 on the CPU."""
+"""The local embedder: all-MiniLM-L6-v2, or another sentence transformer from a folder, on the CPU."""
 
 from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar, get_args
 
 import numpy as np
 
 from remembrancer.adapters.batching import padded_batches
-from remembrancer.adapters.embedders.local import bindings, bit_sums, weights
+from remembrancer.adapters.embedders.local import bindings, bit_sums, exported, weights
+from remembrancer.adapters.embedders.local.graphs import ExportedGraph, Pieces, ReleasedGraph, TokenGraph
+from remembrancer.adapters.embedders.local.sentence_model import EXPECTED, SentenceModel
 from remembrancer.adapters.embedders.local.weights import Precision
 from remembrancer.domain.arithmetic import SumOfBits
 from remembrancer.errors import InvalidInput, ModelUnavailable
@@ -31,6 +34,11 @@ MAX_PIECES: Final = 256
 # Basic Latin to Latin Extended-B, and Latin Extended Additional (Vietnamese).
 _AFTER_LATIN = "\u0250"
 _LATIN_ADDITIONAL = ("\u1e00", "\u1eff")
+
+IN_LATIN: Final = frozenset(
+    "af ca cs cy da de en es et eu fi fr ga gl hr hu id is it lt lv ms mt nl no pl pt ro sk sl sq sv sw tr vi".split()
+)
+"""Codes of languages that are written in Latin script."""
 
 # Padded pieces per run. The intermediate values of this many fit a core's own cache; four times as many take an eighth
 # to a quarter more time per piece.
@@ -63,23 +71,30 @@ def reads_latin(text: str) -> bool:
     return 2 * latin >= len(counted) > 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Pieces:
-    """A tokenized text: at most 256 ids, including the first and last special token.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRules:
+    """The rules by which a model's input is made from texts.
 
-    `own`: slice of the text's own pieces, without special tokens and context. `pooled`: slice of the pieces whose mean
-    is the text's vector. `spelled`: for each own piece, the word that it is part of.
+    `max_pieces`: the longest text, with its two special tokens. `query_prefix`, `document_prefix`: prompts, which are
+    written before texts; `pooled_prompt`: whether their pieces count in the mean. `in_context`: whether a passage may
+    be embedded after its context, which needs a vector that is the mean of the text's own pieces. `together`: whether
+    texts may share a run; the vectors of a graph with one scale for the whole run would depend on the others.
     """
 
-    ids: NDArray[np.int64]
-    truncated: bool
-    own: slice
-    pooled: slice
-    spelled: tuple[str, ...]
+    model_id: str
+    dim: int
+    max_pieces: int
+    query_prefix: str = ""
+    document_prefix: str = ""
+    pooled_prompt: bool = True
+    lowers: bool = False
+    in_context: bool = True
+    together: bool = True
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 in this process: 384 dimensions; reads the first 256 word pieces of a text (about 200 words).
+    """A sentence transformer in this process. all-MiniLM-L6-v2 (`open`) has 384 dimensions and reads the first 256 word
+    pieces of a text (about 200 words); `open_folder` reads another model's folder.
 
     The object has two threads, one for queries and one for documents, so that neither the event loop nor a query waits
     for a long list of documents. fp32 gives the vectors of the reference implementation; int8 takes less than half the
@@ -88,19 +103,20 @@ class LocalEmbedder:
 
     def __init__(
         self,
-        session: bindings.ModelSession,
+        graph: TokenGraph,
         tokenizer: bindings.Tokenizer,
-        precision: Precision,
+        rules: InputRules,
+        reads: Callable[[str], bool],
         sum_of_bits: SumOfBits | None = None,
         arithmetic: str = "",
     ) -> None:
-        """Use `open`, which verifies the weights."""
+        """Use `open` or `open_folder`, which check the files."""
         self._arithmetic = arithmetic
-        self._session: bindings.ModelSession | None = session
+        self._graph: TokenGraph | None = graph
         self._sum_of_bits = sum_of_bits
         self._tokenizer = tokenizer
-        self._model_id = local_model_id(precision)
-        self._failures = bindings.session_errors()
+        self._rules = rules
+        self._reads = reads
         self._queries = ThreadPoolExecutor(1, thread_name_prefix="embed-query")
         self._documents = ThreadPoolExecutor(1, thread_name_prefix="embed-documents")
 
@@ -129,18 +145,49 @@ class LocalEmbedder:
         # Every processor must compute the same integers: vectors made on different machines share one model id.
         precise = precision == "int8" and not sum_of_bits.products_are_exact()
         arithmetic = "" if precision == "fp32" else PRECISE if precise else EXACT
-        graph = weights.read_verified(folder / weights.GRAPHS[precision])
-        session = bindings.open_session(graph, threads=threads, precise=precise)
-        return cls(session, tokenizer, precision, sum_of_bits, arithmetic)
+        content = weights.read_verified(folder / weights.GRAPHS[precision])
+        session = bindings.open_session(content, threads=threads, precise=precise)
+        graph = ReleasedGraph(session, bindings.session_errors())
+        return cls(graph, tokenizer, minilm(precision), reads_latin, sum_of_bits, arithmetic)
+
+    @classmethod
+    def open_folder(cls, model: SentenceModel, *, threads: int = 1) -> Self:
+        """Load a model of `sentence_model`, and embed one text with it. Blocks for 0.2 seconds to several seconds.
+
+        Raises InvalidInput for `threads`, ModelUnavailable when a package is missing or the model is of another kind.
+        """
+        if threads < 1:
+            raise InvalidInput("threads", threads, "1 or more")
+        tokenizer = exported.tokenizer(model.tokenizer)
+        if [word is None for word in tokenizer.encode("a").word_ids] != [True, False, True]:
+            raise ModelUnavailable(
+                f"{model.tokenizer} does not put one special token before a text and one after it: BERT, MPNet and "
+                "XLM-RoBERTa do"
+            )
+        sums = _sums_of_bits()
+        precise = model.precision == "int8" and not (sums is not None and sums.products_are_exact())
+        graph = ExportedGraph.open(
+            model.graph,
+            pooling=model.pooling,
+            padding=model.padding,
+            dim=model.dim,
+            threads=threads,
+            precise=precise,
+            expected=EXPECTED,
+        )
+        arithmetic = "" if model.precision == "fp32" else PRECISE if precise else EXACT
+        opened = cls(graph, tokenizer, rules_of(model), reads_script(model), sums, arithmetic)
+        opened.query_now("Does the model answer?")
+        return opened
 
     @property
     def model_id(self) -> str:
-        """Either "all-MiniLM-L6-v2" (fp32) or "all-MiniLM-L6-v2/int8"."""
-        return self._model_id
+        """For MiniLM "all-MiniLM-L6-v2" (fp32) or "all-MiniLM-L6-v2/int8"; for a folder as `SentenceModel.model_id`."""
+        return self._rules.model_id
 
     @property
     def dim(self) -> int:
-        return DIM
+        return self._rules.dim
 
     @property
     def computes(self) -> bool:
@@ -152,47 +199,49 @@ class LocalEmbedder:
         return self._arithmetic
 
     def reads(self, text: str) -> bool:
-        return reads_latin(text)
+        return self._reads(text)
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        """Vectors float32 (n, 384) and truncated bool (n,), in the order of `texts`; "" has a vector too.
+        """Vectors float32 (n, dim) and truncated bool (n,), in the order of `texts`; "" has a vector too.
 
         Raises ModelUnavailable when closed or when onnxruntime fails. Cancellation takes effect between batches.
         """
-        pieces = await self._on(self._documents, lambda: [self._pieces(text) for text in texts])
-        vectors = np.empty((len(pieces), DIM), np.float32)
-        for batch in padded_batches([len(text.ids) for text in pieces], _BATCH_PIECES):
+        prefix = self._rules.document_prefix
+        pieces = await self._on(self._documents, lambda: [self._pieces(text, prefix) for text in texts])
+        vectors = np.empty((len(pieces), self.dim), np.float32)
+        for batch in self._batches(pieces):
             rows = [pieces[index] for index in batch]
-            vectors[batch] = (await self._on(self._documents, lambda rows=rows: self._run(rows, ["vectors"])))[0]
+            vectors[batch] = await self._on(self._documents, lambda rows=rows: self._opened().vectors(rows))
         return Embedded(vectors, _truncated(pieces))
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
         """Like `embed_documents`, but each text is embedded with the context before it, and token embeddings are
         returned too.
 
-        Text and context share the model's 256 pieces: a long text leaves less room for the context, whose end is kept.
-        With context, the vector is the mean of the text's own pieces.
+        Text and context share the model's pieces: a long text leaves less room for the context, whose end is kept. With
+        context, the vector is the mean of the text's own pieces. A model whose vector is the embedding of its first
+        token gets no context, because that token would embed the context too.
         """
         pieces = await self._on(self._documents, lambda: [self._in_context(passage) for passage in passages])
-        vectors = np.empty((len(pieces), DIM), np.float32)
-        words = [np.empty((0, DIM), np.float32)] * len(pieces)
-        for batch in padded_batches([len(text.ids) for text in pieces], _BATCH_PIECES):
+        vectors = np.empty((len(pieces), self.dim), np.float32)
+        words = [np.empty((0, self.dim), np.float32)] * len(pieces)
+        for batch in self._batches(pieces):
             rows = [pieces[index] for index in batch]
             vectors[batch], hidden = await self._on(
-                self._documents, lambda rows=rows: self._run(rows, ["vectors", "words"])
+                self._documents, lambda rows=rows: self._opened().vectors_and_tokens(rows)
             )
             for index, row in zip(batch, hidden, strict=True):
                 words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch in memory
         return EmbeddedPassages(vectors, _truncated(pieces), tuple(words))
 
     def query_now(self, text: str) -> NDArray[np.float32]:
-        """A unit vector, float32 (384,). Raises ModelUnavailable when closed or when onnxruntime fails."""
-        return self._run([self._pieces(text)], ["vectors"])[0][0]
+        """A unit vector, float32 (dim,). Raises ModelUnavailable when closed or when onnxruntime fails."""
+        return self._opened().vectors([self._pieces(text, self._rules.query_prefix)])[0]
 
     def question_now(self, text: str) -> EmbeddedQuestion:
         """The question's vector and token embeddings. Raises ModelUnavailable when closed or when onnxruntime fails."""
-        pieces = self._pieces(text)
-        vectors, words = self._run([pieces], ["vectors", "words"])
+        pieces = self._pieces(text, self._rules.query_prefix)
+        vectors, words = self._opened().vectors_and_tokens([pieces])
         return EmbeddedQuestion(vectors[0], words[0][pieces.own], pieces.spelled, self._sum_of_bits)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -205,78 +254,114 @@ class LocalEmbedder:
 
     async def close(self) -> None:
         """Wait for running batches, then release the model. Closing again does nothing."""
-        self._session = None
+        self._graph = None
         for threads in (self._queries, self._documents):
             await asyncio.to_thread(threads.shutdown)
 
     async def _on(self, threads: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
-        if self._session is None:
-            raise ModelUnavailable("this embedder is closed")
+        self._opened()
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
-    def _pieces(self, text: str) -> _Pieces:
-        """The first 256 pieces of `text`, the same as if all of it had been tokenized."""
-        start, encoding = self._tokenised(text)
+    def _opened(self) -> TokenGraph:
+        if self._graph is None:
+            raise ModelUnavailable("this embedder is closed")
+        return self._graph
+
+    def _batches(self, pieces: Sequence[Pieces]) -> Iterator[list[int]]:
+        return padded_batches([len(text.ids) for text in pieces], _BATCH_PIECES if self._rules.together else 1)
+
+    def _pieces(self, text: str, prefix: str) -> Pieces:
+        """The first pieces of prefix and text, the same as if all of it had been tokenized."""
+        most = self._rules.max_pieces
+        start, encoding = self._tokenised(prefix + text if prefix else text)
         ids = encoding.ids
-        truncated = len(ids) > MAX_PIECES or len(text) > _CHARACTERS_READ[-1]
-        kept = ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
+        truncated = len(ids) > most or len(text) > self._characters_read()[-1]
+        kept = ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
         spans: dict[int, tuple[int, int]] = {}
         places = list(zip(encoding.word_ids, encoding.offsets, strict=True))[1 : len(kept) - 1]
+        prompt = sum(end <= len(prefix) for _, (_, end) in places) if prefix else 0
         for word, (begin, end) in places:
             if word is not None:
                 spans[word] = (spans.get(word, (begin, end))[0], end)
-        return _Pieces(
+        return Pieces(
             ids=np.array(kept, np.int64),
             truncated=truncated,
-            own=slice(1, len(kept) - 1),
-            pooled=slice(0, len(kept)),
-            spelled=tuple("" if word is None else _with_marks(start, *spans[word]) for word, _ in places),
+            own=slice(1 + prompt, len(kept) - 1),
+            pooled=slice(0 if self._rules.pooled_prompt or not prompt else 1 + prompt, len(kept)),
+            spelled=tuple("" if word is None else _with_marks(start, *spans[word]) for word, _ in places[prompt:]),
         )
 
+    def _characters_read(self) -> Sequence[int]:
+        return [size * max(1, self._rules.max_pieces // MAX_PIECES) for size in _CHARACTERS_READ]
+
     def _tokenised(self, text: str) -> tuple[str, bindings.TokenizedText]:
-        """The beginning of the text that determines its first 256 pieces, and its encoding."""
+        """The beginning of the text that determines its first pieces, and its encoding."""
+        most, sizes = self._rules.max_pieces, self._characters_read()
         characters = 0
         while True:
-            characters = next(size for size in _CHARACTERS_READ if size > characters)
+            characters = next(size for size in sizes if size > characters)
             # Replaces lone surrogates, which JSON can carry: they have no UTF-8 form, and the tokenizer rejects them.
             start = text[:characters].encode("utf-8", "replace").decode()
+            start = start.lower() if self._rules.lowers else start
             encoding = self._tokenizer.encode(start)
             ids, words = encoding.ids, encoding.word_ids
             # Cutting the text may change the pieces of its last word, but of no earlier word.
-            certain = len(ids) > MAX_PIECES and words[MAX_PIECES - 2] != words[-2]
-            if len(text) <= characters or certain or characters == _CHARACTERS_READ[-1]:
+            certain = len(ids) > most and words[most - 2] != words[-2]
+            if len(text) <= characters or certain or characters == sizes[-1]:
                 return start, encoding
 
-    def _in_context(self, passage: Passage) -> _Pieces:
+    def _in_context(self, passage: Passage) -> Pieces:
         """The text's pieces, preceded by as many pieces of its context as fit."""
-        text = self._pieces(passage.text)
-        room = MAX_PIECES - len(text.ids)
-        own = len(text.ids) - 2
-        if not passage.before or not room or not own:
+        text = self._pieces(passage.text, self._rules.document_prefix)
+        room = self._rules.max_pieces - len(text.ids)
+        own = text.own.stop - text.own.start
+        if not passage.before or not room or not own or not self._rules.in_context:
             return text
-        before = self._tokenizer.encode(passage.before[-_CHARACTERS_READ[0] :].encode("utf-8", "replace").decode())
-        kept = before.ids[1:-1][-room:]
+        end = passage.before[-self._characters_read()[0] :].encode("utf-8", "replace").decode()
+        kept = self._tokenizer.encode(end.lower() if self._rules.lowers else end).ids[1:-1][-room:]
         if not kept:  # the context is blank
             return text
-        place = slice(1 + len(kept), 1 + len(kept) + own)
-        ids = np.concatenate([text.ids[:1], np.array(kept, np.int64), text.ids[1:]])
-        return _Pieces(ids, text.truncated, own=place, pooled=place, spelled=text.spelled)
+        first = text.own.start
+        place = slice(first + len(kept), first + len(kept) + own)
+        ids = np.concatenate([text.ids[:first], np.array(kept, np.int64), text.ids[first:]])
+        return Pieces(ids, text.truncated, own=place, pooled=place, spelled=text.spelled)
 
-    def _run(self, rows: Sequence[_Pieces], outputs: Sequence[str]) -> Sequence[NDArray[np.float32]]:
-        session = self._session
-        if session is None:
-            raise ModelUnavailable("this embedder is closed")
-        ids = np.zeros((len(rows), max(len(row.ids) for row in rows)), np.int64)
-        mask = np.zeros(ids.shape, np.int32)
-        pooled = np.zeros(ids.shape, np.int32)
-        for index, row in enumerate(rows):
-            ids[index, : len(row.ids)] = row.ids
-            mask[index, : len(row.ids)] = 1
-            pooled[index, row.pooled] = 1
-        try:
-            return session.run(outputs, {"ids": ids, "mask": mask, "pooled": pooled})
-        except self._failures as error:
-            raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
+
+def minilm(precision: Precision) -> InputRules:
+    """The rules of all-MiniLM-L6-v2."""
+    return InputRules(model_id=local_model_id(precision), dim=DIM, max_pieces=MAX_PIECES)
+
+
+def rules_of(model: SentenceModel) -> InputRules:
+    """The rules of a folder's model."""
+    return InputRules(
+        model_id=model.model_id,
+        dim=model.dim,
+        max_pieces=model.max_pieces,
+        query_prefix=model.query_prefix,
+        document_prefix=model.document_prefix,
+        pooled_prompt=model.pooled_prompt,
+        lowers=model.lowers,
+        in_context=model.pooling == "mean",
+        together=model.precision == "fp32",
+    )
+
+
+def reads_script(model: SentenceModel) -> Callable[[str], bool]:
+    """The model's `reads`: Latin script, if all of its languages are written in it; any script, if they are unknown."""
+    return reads_latin if model.languages and model.languages <= IN_LATIN else _reads_all
+
+
+def _reads_all(_: str) -> bool:
+    return True
+
+
+def _sums_of_bits() -> bit_sums.BitSums | None:
+    """The graph that sums bits, of remembrancer-minilm; None if that is not installed."""
+    if find_spec(weights.PACKAGE) is None:
+        return None
+    content = weights.read_verified(weights.located(None, "int8") / weights.BIT_SUMS)
+    return bit_sums.BitSums(bindings.open_session(content, threads=1))
 
 
 def _with_marks(text: str, begin: int, end: int) -> str:
@@ -286,5 +371,5 @@ def _with_marks(text: str, begin: int, end: int) -> str:
     return text[begin:end]
 
 
-def _truncated(pieces: Sequence[_Pieces]) -> NDArray[np.bool_]:
+def _truncated(pieces: Sequence[Pieces]) -> NDArray[np.bool_]:
     return np.array([text.truncated for text in pieces], np.bool_)

@@ -1,0 +1,142 @@
+"""The two kinds of graphs that `LocalEmbedder` runs: the released one of MiniLM, and those that Optimum exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, cast
+
+import numpy as np
+
+from remembrancer.adapters.embedders.local import bindings, exported
+from remembrancer.errors import ModelUnavailable
+from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Pooling = Literal["mean", "cls"]
+"""The way from token embeddings to a text's vector: their mean, or the embedding of the first token."""
+
+_TOKENS: Final = ("last_hidden_state", "token_embeddings")
+"""The outputs of token embeddings, as Optimum names them for a transformer and for a sentence transformer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A tokenized text: the ids with the first and last special token.
+
+    `own`: slice of the text's own pieces, without special tokens, prompt and context. `pooled`: slice of the pieces
+    whose mean is the text's vector. `spelled`: for each own piece, the word that it is part of.
+    """
+
+    ids: NDArray[np.int64]
+    truncated: bool
+    own: slice
+    pooled: slice
+    spelled: tuple[str, ...]
+
+
+class TokenGraph(Protocol):
+    """A loaded graph that embeds tokenized texts."""
+
+    def vectors(self, rows: Sequence[Pieces]) -> NDArray[np.float32]:
+        """The texts' vectors, shape (texts, dim), unit rows. Raises ModelUnavailable."""
+        ...
+
+    def vectors_and_tokens(self, rows: Sequence[Pieces]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The same, and the token embeddings: shape (texts, pieces, dim), unit rows. Raises ModelUnavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedGraph:
+    """A graph of remembrancer-minilm: it pools and scales by itself."""
+
+    session: bindings.ModelSession
+    failures: tuple[type[Exception], ...]
+
+    def vectors(self, rows: Sequence[Pieces]) -> NDArray[np.float32]:
+        return self._run(rows, ["vectors"])[0]
+
+    def vectors_and_tokens(self, rows: Sequence[Pieces]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        vectors, words = self._run(rows, ["vectors", "words"])
+        return vectors, words
+
+    def _run(self, rows: Sequence[Pieces], outputs: Sequence[str]) -> Sequence[NDArray[np.float32]]:
+        ids = np.zeros((len(rows), max(len(row.ids) for row in rows)), np.int64)
+        mask = np.zeros(ids.shape, np.int32)
+        pooled = np.zeros(ids.shape, np.int32)
+        for index, row in enumerate(rows):
+            ids[index, : len(row.ids)] = row.ids
+            mask[index, : len(row.ids)] = 1
+            pooled[index, row.pooled] = 1
+        try:
+            return self.session.run(outputs, {"ids": ids, "mask": mask, "pooled": pooled})
+        except self.failures as error:
+            raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedGraph:
+    """An exported graph, which gives token embeddings. They are pooled and scaled here.
+
+    `padding`: the id of the padding token. `inputs`: the graph's input names, with their integer types.
+    """
+
+    session: exported.DescribedSession
+    failures: tuple[type[Exception], ...]
+    inputs: Mapping[str, exported.Integers]
+    output: str
+    pooling: Pooling
+    padding: int
+    dim: int
+
+    @classmethod
+    def open(
+        cls, path: Path, *, pooling: Pooling, padding: int, dim: int, threads: int, precise: bool, expected: str
+    ) -> Self:
+        """Load the graph. Raises ModelUnavailable if it is of another kind."""
+        # Open by path, because a graph beyond 2 GB stores its weights in a second file beside it.
+        session = cast("exported.DescribedSession", bindings.open_session(str(path), threads=threads, precise=precise))
+        inputs = exported.inputs(session, path, expected)
+        outputs = session.get_outputs()
+        named = [one.name for one in outputs if one.name in _TOKENS]
+        found = named or [one.name for one in outputs if len(one.shape) == 3]
+        if not found:
+            raise ModelUnavailable(
+                f"{path} gives {exported.described(outputs)}; expected {_TOKENS[0]} of shape (texts, pieces, {dim}): "
+                f"{expected}"
+            )
+        return cls(session, bindings.session_errors(), inputs, found[0], pooling, padding, dim)
+
+    def vectors(self, rows: Sequence[Pieces]) -> NDArray[np.float32]:
+        return self._pooled(rows, self._hidden(rows))
+
+    def vectors_and_tokens(self, rows: Sequence[Pieces]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        hidden = self._hidden(rows)
+        return self._pooled(rows, hidden), _unit(hidden)
+
+    def _pooled(self, rows: Sequence[Pieces], hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self.pooling == "cls":
+            return _unit(hidden[:, 0])
+        return _unit(np.array([found[row.pooled].mean(axis=0) for found, row in zip(hidden, rows, strict=True)]))
+
+    def _hidden(self, rows: Sequence[Pieces]) -> NDArray[np.float32]:
+        feed = exported.feed(self.inputs, [row.ids for row in rows], padding=self.padding)
+        try:
+            hidden = self.session.run([self.output], feed)[0]
+        except self.failures as error:
+            raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
+        shape = (*feed[exported.IDS].shape, self.dim)
+        if hidden.shape != shape:
+            raise ModelUnavailable(f"the model gave {self.output} of shape {hidden.shape}; expected {shape}")
+        if not np.isfinite(hidden).all():
+            raise ModelUnavailable(f"the model gave {self.output} that are infinite or not a number")
+        return hidden.astype(np.float32, copy=False)
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The rows scaled to unit length; zeros stay zeros."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return rows / np.maximum(lengths, np.finfo(np.float32).tiny)
