@@ -168,6 +168,17 @@ def test_recall_says_why_a_memory_was_found_if_asked() -> None:
     with_memory(talk)
 
 
+def test_recall_gives_the_fields_of_hits_that_were_asked_for() -> None:
+    async def talk(call: Caller, _: AsyncRemembrancer) -> None:
+        await call.done("remember", text="Checkout needs 2 GiB")
+        question = "how much does checkout need?"
+        [hit] = (await call.done("recall", query=question, fields=["score"])).shape["hits"]
+        assert hit.keys() == {"rank", "score"}
+        assert (await call.done("recall", query=question, fields=[])).shape["hits"] == [{"rank": 1}]
+
+    with_memory(talk)
+
+
 def test_recall_that_finds_nothing_reports_it() -> None:
     async def talk(call: Caller, _: AsyncRemembrancer) -> None:
         found = await call.done("recall", query="anything?")

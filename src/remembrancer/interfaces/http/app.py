@@ -147,7 +147,8 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     failures.install(app)
     # Without a prefix, because requests are counted by the paths of the routes.
     app.include_router(telemetry.router)
-    for noun in (probes, events, memories, recall, times, state, background_work, erasures, keys, files):
+    # A request's path is compared with the routes in their order.
+    for noun in (recall, events, memories, probes, times, state, background_work, erasures, keys, files):
         app.include_router(noun.router)
     app.include_router(files.exchange)
     for system in (crewship_journal, crewship_memory, plastmem):

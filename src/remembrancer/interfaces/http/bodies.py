@@ -20,6 +20,7 @@ from remembrancer.engine.journal import MAX_REASON_BYTES
 from remembrancer.engine.record import MAX_BATCH
 from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.http.given import (
+    OF_FIELDS,
     EventText,
     Flag,
     Fraction,
@@ -29,6 +30,7 @@ from remembrancer.interfaces.http.given import (
     Listed,
     Moment,
     Name,
+    RecallField,
     RevisionNumber,
     Slug,
     Tags,
@@ -36,6 +38,7 @@ from remembrancer.interfaces.http.given import (
     Title,
     WholeImportance,
 )
+from remembrancer.interfaces.wire.recall_fields import FIELDS
 
 BLOCK_CHARS: Final = 4000
 MAX_BLOCK_CHARS: Final = 1_000_000
@@ -256,13 +259,16 @@ class RecallIn(Body):
         default=False,
         description="Store the answer, so that `/v1/recalls/{recall_id}` gives it again. Needs a write key.",
     )
+    fields: Annotated[list[RecallField], Field(min_length=1, max_length=len(FIELDS))] | None = Field(
+        default=None, description=OF_FIELDS
+    )
     render: Flag = False
     max_chars: Annotated[int, Field(strict=True, ge=1, le=MAX_BLOCK_CHARS)] = BLOCK_CHARS
     detail: Detail = Field(default=Detail.AUTO, description="How much of the transcripts the block includes.")
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of `recall`."""
-        apart = {"query", "mark", "render", "max_chars", "detail"}
+        apart = {"query", "mark", "fields", "render", "max_chars", "detail"}
         return {name: value for name, value in self.given().items() if name not in apart}
 
 

@@ -33,7 +33,8 @@ from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
 from remembrancer.interfaces.wire.files import ImportedOut, VaultFindingOut, VaultOut
 from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, MaintenanceOut, PromotableOut, SpendingOut
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
-from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, RecallOut, WhyNotOut
+from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, WhyNotOut
+from remembrancer.interfaces.wire.recall_fields import HitFieldsOut, RecallFieldsOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
 from remembrancer.interfaces.wire.state import (
     AliveOut,
@@ -300,10 +301,10 @@ _SHAPES: Final[tuple[Wire, ...]] = (
             advice="Ask for 7 answers or more.",
         )
     ),
-    RecallOut(
+    RecallFieldsOut(
         query=_QUESTION,
         asked_at=_LATER,
-        hits=[_HIT],
+        hits=[HitFieldsOut.model_validate(_HIT.model_dump())],
         pinned=[],
         below_threshold=[],
         degraded={},

@@ -21,6 +21,7 @@ from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.key_values import key_values
+from remembrancer.interfaces.wire.recall_fields import FIELDS, field_name
 from remembrancer.presets.spec import MAX_LIMIT
 
 MAX_WHOLE: Final = 2**63 - 1
@@ -61,6 +62,21 @@ Slug = Annotated[str, Field(pattern=SLUG)]
 Tags = Annotated[list[Tag], Field(max_length=validation.MAX_TAGS)]
 Json = dict[str, Any]
 """A JSON object. Whether its values are JSON was decided by parsing; asking again takes a microsecond a value."""
+
+
+def _field(value: object) -> str:
+    try:
+        return field_name(value if isinstance(value, str) else "")
+    except InvalidInput as error:
+        raise PydanticCustomError("field", "{allowed}", {"allowed": error.allowed}) from None
+
+
+RecallField = Annotated[str, BeforeValidator(_field), WithJsonSchema({"type": "string", "enum": list(FIELDS)})]
+OF_FIELDS: Final = (
+    "Only these fields of the answer, such as `hits.memory.text`; a name stands for all that is below it, and `*` for "
+    "everything. Default: all but the strength of memories, their status and when they were stored, replaced and "
+    "retired."
+)
 JsonOfScalars = dict[str, Annotated[str | int | float | bool | None, Field(union_mode="smart")]]
 Flag = Annotated[bool, Field(strict=True)]
 Fraction = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]

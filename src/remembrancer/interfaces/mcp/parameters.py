@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -53,6 +53,11 @@ SinceTime = Annotated[_Time | None, Field(description=f"Only what happened since
 UntilTime = Annotated[_Time | None, Field(description="Only what happened before then; format as for since.")]
 OnlySession = Annotated[_Name | None, Field(description="Only what belongs to this session.")]
 Explain = Annotated[bool, Field(description="Also say why each memory was found.")]
+HitField = Literal["score", "age", "in_block", "reason", "passage", "start", "end", "memory"]
+HitFields = Annotated[
+    Annotated[list[HitField], Field(max_length=len(get_args(HitField)))] | None,
+    Field(description="Only these fields of each hit in the structured answer; [] for the ranks alone. Default: all."),
+]
 MaxChars = Annotated[
     int,
     Field(

@@ -34,7 +34,8 @@ def answer(text: str, shape: Wire) -> CallToolResult:
     """A tool's answer: `text` is read by the model, `shape` by programs. Texts in `shape` are escaped as in a block,
     because a client may show them to the model as well.
     """
-    return CallToolResult(content=[TextContent(text=text)], structured_content=_escaped(shape.model_dump(mode="json")))
+    data = _escaped(shape.model_dump(mode="json", exclude_unset=True))
+    return CallToolResult(content=[TextContent(text=text)], structured_content=data)
 
 
 def _escaped(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
@@ -51,6 +51,7 @@ class Tools:
         session: given.OnlySession = None,
         floor: given.LeastScore = None,
         explain: given.Explain = False,
+        fields: given.HitFields = None,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, RecalledOut]:
         """Find what is remembered about something: decisions, facts, what was said or happened. Call it before you
@@ -73,7 +74,8 @@ class Tools:
         block = found.block(max_chars=max_chars)
         if self.counts_use:
             await memory.mark(block.hits, Exposure.SHOWN, query=found.query)
-        return answer(recalled_text(found, block, max_chars), RecalledOut.of(found, block))
+        wanted = get_args(given.HitField) if fields is None else fields
+        return answer(recalled_text(found, block, max_chars), RecalledOut.of(found, block, wanted))
 
     async def recent(
         self,

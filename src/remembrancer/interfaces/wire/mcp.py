@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
@@ -49,26 +49,35 @@ class BriefOut(Derived):
 
 
 class RecalledHitOut(Wire):
-    """A hit. `passage`: the turn that matched, if it is not the memory's own text. `start`, `end`: which characters of
-    a long turn that is; else null. `in_block`: it is part of the block. `reason`: why it was found; null if not
-    requested.
+    """A hit; a field that was not requested is left out. `passage`: the turn that matched, if it is not the memory's
+    own text. `start`, `end`: which characters of a long turn that is; else null. `in_block`: it is part of the block.
+    `reason`: why it was found; null if not requested.
     """
 
     rank: int
-    score: float
-    age: AgeOut
-    in_block: bool
-    reason: str | None
-    passage: str | None
-    start: int | None
-    end: int | None
-    memory: BriefOut
+    score: float | None = None
+    age: AgeOut | None = None
+    in_block: bool | None = None
+    reason: str | None = None
+    passage: str | None = None
+    start: int | None = None
+    end: int | None = None
+    memory: BriefOut | None = None
 
     @classmethod
-    def of(cls, hit: Hit, *, in_block: bool) -> Self:
-        passage = None if hit.cue.text == hit.memory.text else hit.cue.text[:MAX_BRIEF_CHARS]
-        reason = hit.explanation.reason or None
-        return cls.copied(hit, in_block=in_block, reason=reason, passage=passage, start=hit.cue.start, end=hit.cue.end)
+    def of(cls, hit: Hit, fields: Collection[str], *, in_block: bool) -> Self:
+        found: dict[str, object] = {
+            "score": hit.score,
+            "age": hit.age,
+            "in_block": in_block,
+            "reason": hit.explanation.reason or None,
+            "passage": None if hit.cue.text == hit.memory.text else hit.cue.text[:MAX_BRIEF_CHARS],
+            "start": hit.cue.start,
+            "end": hit.cue.end,
+            "memory": hit.memory,
+        }
+        wanted = {name: value for name, value in found.items() if name in fields}
+        return cls.model_validate({"rank": hit.rank, **wanted})
 
 
 class RecalledOut(Wire):
@@ -85,12 +94,13 @@ class RecalledOut(Wire):
     degraded: dict[str, str]
 
     @classmethod
-    def of(cls, recall: Recall, block: Rendered) -> Self:
+    def of(cls, recall: Recall, block: Rendered, fields: Collection[str]) -> Self:
+        """`fields`: those of RecalledHitOut that each hit has besides its rank."""
         placed = {hit.id for hit in block.hits}
         return cls.copied(
             recall,
             caution=UNTRUSTED,
-            hits=[RecalledHitOut.of(hit, in_block=hit.id in placed) for hit in recall.hits],
+            hits=[RecalledHitOut.of(hit, fields, in_block=hit.id in placed) for hit in recall.hits],
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from pydantic import AwareDatetime
@@ -129,15 +129,22 @@ class RecallOut(Wire):
         return cls.copied(
             recall,
             hits=recall.hits if explained else [HitOut.copied(hit, explanation=None) for hit in recall.hits],
-            timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
-            kind=recall.trace.kind,
-            searched=recall.trace.searched,
-            embedded=recall.trace.embedded,
-            terms=recall.trace.terms,
-            legs=recall.trace.legs,
-            rendered=rendered,
-            rendered_pinned=rendered_pinned,
+            **cls.differing(recall, rendered=rendered, rendered_pinned=rendered_pinned),
         )
+
+    @staticmethod
+    def differing(recall: Recall, *, rendered: str | None, rendered_pinned: str | None) -> dict[str, Any]:
+        """The values of the fields that are no attributes of a Recall."""
+        return {
+            "timings_ms": {stage: milliseconds(taken) for stage, taken in recall.timings.items()},
+            "kind": recall.trace.kind,
+            "searched": recall.trace.searched,
+            "embedded": recall.trace.embedded,
+            "terms": recall.trace.terms,
+            "legs": recall.trace.legs,
+            "rendered": rendered,
+            "rendered_pinned": rendered_pinned,
+        }
 
 
 class ShortfallOut(Wire, Of["Shortfall"]):

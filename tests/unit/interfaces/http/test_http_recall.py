@@ -35,6 +35,76 @@ def test_a_hit_has_the_parts_of_its_score_on_request_only() -> None:
     assert told["rendered"] is None
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (["hits.memory.text"], {"hits": [{"memory": {"text": "Checkout needs 2 GiB"}}]}),
+        (["hits.rank", "pinned", "query"], {"query": "checkout needs?", "hits": [{"rank": 1}], "pinned": []}),
+        (
+            ["hits.via", "hits.explanation", "rendered"],
+            {"hits": [{"via": None, "explanation": None}], "rendered": None},
+        ),
+    ],
+)
+def test_an_answer_has_the_fields_that_were_asked_for(fields: list[str], expected: Any) -> None:
+    async def steps(http: Client) -> Any:
+        await kept(http)
+        return await http.done("POST", "/v1/recall", {"query": "checkout needs?", "fields": fields})
+
+    assert with_client(steps) == expected
+
+
+def test_an_answer_leaves_out_what_is_seldom_used_unless_it_is_asked_for() -> None:
+    async def steps(http: Client) -> Any:
+        await kept(http)
+        body = {"query": "how much does checkout need?"}
+        return [await http.done("POST", "/v1/recall", {**body, **one}) for one in ({}, {"fields": ["*"]})]
+
+    brief, whole = with_client(steps)
+    [short], [long] = brief["hits"], whole["hits"]
+    assert long["memory"].keys() - short["memory"].keys() == {
+        "recorded_at",
+        "superseded_by",
+        "superseded_at",
+        "retired_at",
+        "consolidated_at",
+        "status",
+        "strength",
+    }
+    assert {**long, "memory": {name: long["memory"][name] for name in short["memory"]}} == short
+    assert brief.keys() == whole.keys()
+
+
+def test_a_kept_answer_has_the_fields_that_were_asked_for() -> None:
+    async def steps(http: Client) -> Any:
+        await kept(http)
+        body = {"query": "how much does checkout need?", "keep": True, "fields": ["recall_id"]}
+        path = f"/v1/recalls/{(await http.done('POST', '/v1/recall', body))['recall_id']}"
+        return await http.done("GET", path, params={"fields": ["hits.score", "query"]})
+
+    told = with_client(steps)
+    assert (told.keys(), told["hits"][0].keys()) == ({"query", "hits"}, {"score"})
+
+
+@pytest.mark.parametrize(
+    ("field", "allowed"),
+    [
+        ("hits.colour", "one of hits.rank, hits.score, "),
+        ("hits.memory.colour", "one of hits.memory.id, "),
+        ("hits.score.value", "one of hits.rank, hits.score, "),
+        ("colour", "one of *, query, asked_at, hits, "),
+        (7, "one of *, query, "),
+    ],
+)
+def test_an_unknown_field_of_the_answer_is_refused_with_those_beside_it(field: Any, allowed: str) -> None:
+    async def steps(http: Client) -> Answer:
+        return await http("POST", "/v1/recall", {"query": "x", "fields": ["query", field]})
+
+    answer = with_client(steps)
+    assert (answer.status, answer.body["argument"]) == (400, "fields[1]")
+    assert answer.body["allowed"].startswith(allowed)
+
+
 def test_a_recall_that_marks_counts_its_hits_and_any_other_reads_only() -> None:
     async def steps(http: Client) -> list[int]:
         counts: list[int] = []

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Query, Request, Response
 
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.recall import Detail, Recall
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
 from remembrancer.interfaces.http.access import Authenticated, ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import BLOCK_CHARS, MAX_BLOCK_CHARS, CompareIn, ExposuresIn, RecallIn
-from remembrancer.interfaces.http.given import RecallId
+from remembrancer.interfaces.http.given import OF_FIELDS, RecallField, RecallId
 from remembrancer.interfaces.http.telemetry import observe_recall
 from remembrancer.interfaces.http.v1 import MISSING, router_of
 from remembrancer.interfaces.wire.comparison import ComparisonOut
-from remembrancer.interfaces.wire.recall import RecallOut
+from remembrancer.interfaces.wire.recall_fields import RecallFieldsOut, recall_json
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.spec import Preset
 
@@ -36,8 +36,8 @@ def named_presets(in_use: Preset, names: Iterable[str]) -> list[Preset]:
 router = router_of("recall")
 
 
-@router.post("/v1/recall", summary="Recall memories")
-async def recall(request: Request, memory: ReadableMemory, principal: Authenticated, body: RecallIn) -> RecallOut:
+@router.post("/v1/recall", summary="Recall memories", response_model=RecallFieldsOut)
+async def recall(request: Request, memory: ReadableMemory, principal: Authenticated, body: RecallIn) -> Response:
     """The memories that answer a question, best first; none if nothing passes the relevance threshold. With
     `explain`, every hit has the parts of its score.
 
@@ -52,21 +52,29 @@ async def recall(request: Request, memory: ReadableMemory, principal: Authentica
         raise PermissionDenied(f"keep: only a key that may {Right.WRITE.value} can keep an answer")
     answer = await memory.recall(body.query, mark=body.mark if writes else False, **body.arguments())
     observe_recall(request.app, answer)
-    return _answered(answer, explain=body.explain, render=body.render, max_chars=body.max_chars, detail=body.detail)
+    return _answered(
+        answer, body.fields, explain=body.explain, render=body.render, max_chars=body.max_chars, detail=body.detail
+    )
 
 
-@router.get("/v1/recalls/{recall_id}", summary="Get a stored answer again", responses=MISSING)
+@router.get(
+    "/v1/recalls/{recall_id}",
+    summary="Get a stored answer again",
+    responses=MISSING,
+    response_model=RecallFieldsOut,
+)
 async def replay(
     memory: ReadableMemory,
     recall_id: RecallId,
     *,
+    fields: Annotated[list[RecallField] | None, Query(description=OF_FIELDS)] = None,
     explain: Annotated[bool, Query(description="Also the parts of each hit's score.")] = False,
     render: Annotated[bool, Query(description="Also as prompt blocks.")] = False,
     max_chars: Annotated[
         int, Query(ge=1, le=MAX_BLOCK_CHARS, description="The maximum length of each block.")
     ] = BLOCK_CHARS,
     detail: Annotated[Detail, Query(description="How much of the transcripts the block includes.")] = Detail.AUTO,
-) -> RecallOut:
+) -> Response:
     """An answer that `/v1/recall` stored: the same hits with the same scores and, under the same preset, the same
     blocks, whatever was written since. The memories are as they were then.
 
@@ -74,7 +82,7 @@ async def replay(
     `timings_ms`, `terms`, `legs` and `embedded` are empty, `kind` is null.
     """
     answer = await memory.recalls.replay(recall_id)
-    return _answered(answer, explain=explain, render=render, max_chars=max_chars, detail=detail)
+    return _answered(answer, fields, explain=explain, render=render, max_chars=max_chars, detail=detail)
 
 
 @router.delete(
@@ -89,15 +97,17 @@ async def drop_recall(memory: WritableMemory, recall_id: RecallId) -> None:
         raise NotFound("recall", recall_id)
 
 
-def _answered(answer: Recall, *, explain: bool, render: bool, max_chars: int, detail: Detail) -> RecallOut:
-    if not render:
-        return RecallOut.of(answer, explained=explain)
-    return RecallOut.of(
+def _answered(
+    answer: Recall, fields: list[str] | None, *, explain: bool, render: bool, max_chars: int, detail: Detail
+) -> Response:
+    body = recall_json(
         answer,
+        fields,
         explained=explain,
-        rendered=answer.render(max_chars=max_chars, detail=detail),
-        rendered_pinned=answer.render_pinned(max_chars=max_chars),
+        rendered=answer.render(max_chars=max_chars, detail=detail) if render else None,
+        rendered_pinned=answer.render_pinned(max_chars=max_chars) if render else None,
     )
+    return Response(body, media_type="application/json")
 
 
 @router.post(
