@@ -11,7 +11,7 @@ MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyprojec
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 .PHONY: pictures demo test test-install test-partitions test-pgvector check browser format bench bench-page bench-life \
-  bench-quality bench-same-answers backends fuzz-http docs dist lock clean help
+  bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,6 +66,9 @@ bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure eve
 
 bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
+
+bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
+	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
 
 bench-same-answers: $(VENV)/dev ## compare 1,000 answers of PostgreSQL with those of a file; LOCOMO=path/to/locomo10.json[.gz]
 	PYTHONPATH=tests/fixtures $(BIN)/python -m benchmarks.same_answers '$(LOCOMO)'
