@@ -10,7 +10,7 @@ MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights
 MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: pictures demo test test-install test-partitions test-pgvector check browser format bench bench-page bench-life \
+.PHONY: pictures demo test test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
   bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock clean help
 
 help: ## list the targets
@@ -52,6 +52,9 @@ check: $(VENV)/dev docs ## check style, types, import rules and documentation
 format: $(VENV)/dev ## format the code with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+test-kill-index: $(VENV)/dev ## kill 100 processes while they write the file of an index (half a minute); ROUNDS=100
+	$(BIN)/python -m benchmarks.kill_index $(if $(ROUNDS),--rounds $(ROUNDS))
 
 bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten minutes); SIZES="1000 100000" LOCOMO=path
 	$(BIN)/python -m benchmarks.run $(if $(SIZES),--sizes $(SIZES)) $(if $(LOCOMO),--locomo '$(LOCOMO)')

@@ -71,20 +71,24 @@ def _run(work: Any, *arguments: Any) -> None:
 
 
 def kill_rounds(folder: Path, *, rounds: int, seed: int = 1) -> tuple[int, int]:
-    """The rounds whose answers differed, and those that left a part of a file."""
+    """The rounds whose answers differed, and those that left a part of a file. In every second round, the process is
+    killed as soon as it has begun a file.
+    """
     db, chance, different, parts = folder / "killed.db", random.Random(seed), 0, 0
     filling = _PROCESSES.Process(target=_run, args=(_fill, db))
     filling.start()
     filling.join()
-    for _ in range(rounds):
+    for number in range(rounds):
         began = _PROCESSES.Event()
         writing = _PROCESSES.Process(target=_run, args=(_write, db, began))
         writing.start()
         began.wait(60)
-        time.sleep(chance.uniform(0, LONGEST_S))
+        end = time.monotonic() + chance.uniform(0, LONGEST_S)
+        while time.monotonic() < end and not (number % 2 and _parts(folder)):
+            time.sleep(0.0005)
         os.kill(writing.pid or 0, signal.SIGKILL)
         writing.join()
-        left = [path for path in folder.iterdir() if path.name.endswith(".partial")]
+        left = _parts(folder)
         parts += bool(left)
         for path in left:
             path.unlink()
@@ -93,6 +97,10 @@ def kill_rounds(folder: Path, *, rounds: int, seed: int = 1) -> tuple[int, int]:
         comparing.join()
         different += comparing.exitcode != 0
     return different, parts
+
+
+def _parts(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name.endswith(".partial")]
 
 
 def main() -> None:

@@ -32,6 +32,7 @@ from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.erasure import Erasure
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import RemembrancerError
+from remembrancer.index import workspace
 from remembrancer.language.cues import analysed
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.segmentation.dual_channel import DualChannel
@@ -102,10 +103,16 @@ class InAFile:
         return str(self.path)
 
     def copy(self, folder: Path, name: str) -> InAFile:
+        for index in self.indexes():
+            shutil.copy(index, folder / index.name.replace(self.path.name, f"{name}.db", 1))
         return InAFile(Path(shutil.copy(self.path, folder / f"{name}.db")))
 
     def files(self) -> Iterable[Path]:
-        return self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm")
+        return self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm"), *self.indexes()
+
+    def indexes(self) -> list[Path]:
+        """The files of the resident index, complete or not."""
+        return [path for path in self.path.parent.iterdir() if path.name.startswith(f"{self.path.name}.")]
 
     def vocabulary(self) -> set[str]:
         """Every word of the full-text indexes, which store words in pieces that a search for bytes would not find."""
@@ -194,9 +201,11 @@ Home = InAFile | OnAServer
 
 def vectors_of(home: Home) -> dict[str, bytes]:
     """The vectors and token embeddings of every cue that contains the secret, as they are stored."""
-    rows = home.rows(f"SELECT vector FROM embeddings WHERE cue {THAT_TELL}")
-    rows += home.rows(f"SELECT signs FROM word_vectors WHERE cue {THAT_TELL}")
-    return {f"vector {number}": bytes(data) for number, (data,) in enumerate(rows)}
+    vectors = home.rows(f"SELECT vector FROM embeddings WHERE cue {THAT_TELL}")
+    signs = home.rows(f"SELECT signs FROM word_vectors WHERE cue {THAT_TELL}")
+    # The index has the components of a vector only, without the scale behind them.
+    stored = [*(bytes(data)[:-4] for (data,) in vectors), *(bytes(data) for (data,) in signs)]
+    return {f"vector {number}": data for number, data in enumerate(stored)}
 
 
 @dataclass(frozen=True)
@@ -247,6 +256,13 @@ def lived_in(home: Home) -> Lived:
     return Lived(home, (secret.id, long.id), note.id, vectors)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_workspaces_have_index_files() -> Generator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workspace, "LEAST_WRITTEN", 1)
+        yield
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def life(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Lived:
     if request.param == "sqlite":
@@ -276,6 +292,9 @@ def test_it_was_there_before(lived: Lived) -> None:
     in_any = {name for names in found.values() for name in names}
     assert {"text 0", "quokkas", "zithers", "zither"} <= in_any
     assert {name for name in in_any if name.startswith("vector")}
+    if isinstance(lived.home, InAFile):
+        in_index = {name for file, names in found.items() if file.endswith(".index") for name in names}
+        assert {name for name in in_index if name.startswith("vector")}
 
 
 def test_erased_text_is_in_no_byte_of_the_files(lived: Lived) -> None:

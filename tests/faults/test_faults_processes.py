@@ -129,3 +129,16 @@ def test_no_place_in_a_stream_is_skipped_or_given_twice_by_a_kill(killed: list[F
 
 def test_a_file_whose_writer_was_killed_is_sound(killed: list[Figures]) -> None:
     assert [one["faults"] for one in killed] == [[], [], []]
+
+
+def test_a_process_killed_while_it_writes_the_file_of_an_index_changes_no_answer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.kill_index", "--rounds", "3"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout.startswith("3 processes killed, ")
+    assert done.stdout.endswith("; 0 answers differ\n")

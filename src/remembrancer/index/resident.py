@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -35,6 +36,10 @@ _Key: TypeAlias = tuple[Scope, str | None, datetime | None]
 _log = logging.getLogger("remembrancer")
 BUDGET_BYTES: Final = 1 << 30
 PAST_TIMES: Final = 2
+COMPACTED_FROM: Final = 2.0
+"""An index with more slots per memory than this is derived anew in the background, while questions use the old one."""
+RELOADED_FROM: Final = 4.0
+"""An index with more slots per memory than this is derived anew by the next question: nothing has compacted it."""
 CAPABILITIES: Final = Capabilities(bm25=BM25, phrases=True, context=RULES, token_embeddings=True)
 
 
@@ -54,6 +59,12 @@ class _Entry:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.index: WorkspaceIndex | None = None
+
+    def replace(self, before: WorkspaceIndex, after: WorkspaceIndex) -> None:
+        """Put an index in the place of another one, if that is still there."""
+        with self.lock:
+            if self.index is before:
+                self.index = after
 
 
 class _Loaded:
@@ -141,6 +152,7 @@ class ResidentIndex:
             return index.token_embeddings(feed, reader, refs)
 
     async def save(self, store: Store) -> None:
+        await self._compact(store)
         if self._files is not None:
             await asyncio.shield(self._save(store, self._files))  # a file that was begun is finished
 
@@ -148,14 +160,46 @@ class ResidentIndex:
         """Does nothing: vectors are loaded with the memories."""
 
     async def purge(self, store: Store, scope: Scope) -> str:
-        if self._files is None:
-            return ""
-        try:
-            state = await store.read(lambda view: view.state(scope))
-            await asyncio.to_thread(self._files.delete, scope, before=state.erasures)
-        except OSError as error:
-            return f"the files of the index cannot be deleted: {error}"
-        return ""
+        """Also derives the workspace anew if it is loaded, so that the next question need not."""
+        why = ""
+        if self._files is not None:
+            try:
+                state = await store.read(lambda view: view.state(scope))
+                await asyncio.to_thread(self._files.delete, scope, before=state.erasures)
+            except OSError as error:
+                why = f"the files of the index cannot be deleted: {error}"
+        await store.read(lambda view: self._reload(view, scope.workspace))
+        return why
+
+    def _reload(self, feed: ChangeFeed, workspace: str) -> None:
+        for (scope, model, _), entry in self._now.entries():
+            if scope.workspace == workspace and entry.index is not None:
+                with suppress(UnreadableRow), self.caught_up(feed, scope, model):
+                    """Derived anew, because rows were erased."""
+        for (scope, _, _), entry in self._past.entries():
+            if scope.workspace == workspace:
+                with entry.lock:
+                    entry.index = None
+
+    async def _compact(self, store: Store) -> None:
+        """Replace indexes with many unused slots by new ones."""
+        for (scope, model, _), entry in self._now.entries():
+            before = entry.index
+            if before is None or before.slots_per_memory <= COMPACTED_FROM:
+                continue
+            try:
+                derived = await store.read(partial(self._derived, scope=scope, model=model))
+            except (StoreUnavailable, UnreadableRow) as error:
+                _log.warning("the index of workspace %r was not compacted: %s", scope.workspace, error)
+                continue
+            await asyncio.to_thread(entry.replace, before, derived)
+
+    def _derived(self, feed: ChangeFeed, *, scope: Scope, model: str | None) -> WorkspaceIndex:
+        """A new index with all records. Without a lock: questions go on with the old one."""
+        index = self._empty(feed, scope, model)
+        with readable():
+            index.catch_up(feed, feed.state(scope))
+        return index
 
     async def close(self) -> None:
         self._now.clear()
@@ -219,7 +263,7 @@ class ResidentIndex:
             return written
 
     def _is_outdated(self, index: WorkspaceIndex) -> bool:
-        return index.is_mostly_unused
+        return index.slots_per_memory > RELOADED_FROM
 
     def _empty(self, feed: ChangeFeed, scope: Scope, model: str | None) -> WorkspaceIndex:
         """A new index of a whole workspace."""

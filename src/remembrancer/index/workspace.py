@@ -183,9 +183,9 @@ class WorkspaceIndex:
         return sum(part.nbytes for part in parts) + vectors + 150 * len(self._memory_of_cue)
 
     @property
-    def is_mostly_unused(self) -> bool:
-        """Whether more slots are unused than in use, because of revisions; the index should then be reloaded."""
-        return len(self._columns) > 2 * len(self)
+    def slots_per_memory(self) -> float:
+        """The number of slots for each memory. It is more than one because of revisions, which leave slots unused."""
+        return len(self._columns) / max(len(self), 1)
 
     @property
     def _is_whole(self) -> bool:

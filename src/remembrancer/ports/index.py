@@ -147,7 +147,8 @@ class Index(Protocol):
         ...
 
     async def save(self, store: Store) -> None:
-        """Keep on disk what other processes would have to derive again, if this index has files and much has changed.
+        """Keep on disk what other processes would have to derive again, if this index has files and much has changed;
+        compact what is in memory.
 
         Called from time to time, and before closing. A failure to write is logged; the records are complete without.
         """
@@ -162,7 +163,7 @@ class Index(Protocol):
         ...
 
     async def purge(self, store: Store, scope: Scope) -> str:
-        """Delete what this index keeps on disk of the workspace's erased rows.
+        """Delete what this index keeps of the workspace's erased rows, on disk and in this process.
 
         Returns "" if nothing is left, otherwise the reason why something may be.
         """
