@@ -84,6 +84,15 @@ class Hit:
         return self.memory.id
 
 
+class RecallMode(StrEnum):
+    """The text of a recall is a QUESTION, whose answer is wanted, or a MESSAGE, a turn of a conversation, to which some
+    memories may matter although it does not ask for them.
+    """
+
+    QUESTION = "question"
+    MESSAGE = "message"
+
+
 class Stage(StrEnum):
     """The stage of recall that a candidate reached last."""
 
@@ -93,6 +102,7 @@ class Stage(StrEnum):
     ALIKE = "too similar to better hits"
     THRESHOLD = "below the relevance threshold"
     MIN_SCORE = "below the requested minimum score"
+    MESSAGE = "the message itself"
     ROW_MISSING = "deleted during the recall"
 
 

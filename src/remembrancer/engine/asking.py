@@ -15,7 +15,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import answering
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import lexical_query
-from remembrancer.language.reading import Reading, read_question, read_terms, salient_part
+from remembrancer.language.reading import Reading, read_message, read_question, read_terms, salient_part
 from remembrancer.policies import prompts
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, weighted
 from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
@@ -117,6 +117,11 @@ def planned_for(
         return planned
     happened_at = _happened_at(ctx, view, reader, planned.anchored.anchor, where)
     return planned if happened_at is None else planned.anchored_at(happened_at)
+
+
+def planned_message(ctx: Context, view: ReadView, reader: Reader, text: str, where: Filter) -> Reading:
+    """Read a message: what to search for, by `read_message`."""
+    return read_message(text, ctx.index.participants(view, reader, where, model=ctx.model))
 
 
 async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:

@@ -89,10 +89,13 @@ class Chosen:
 
 @dataclass(slots=True)
 class Choice:
-    """The chosen candidates, best first, and why others were dropped. Candidates are given by their indexes."""
+    """The chosen candidates, best first, and why others were dropped. Candidates are given by their indexes. `message`:
+    those with the text of the message.
+    """
 
     chosen: list[Chosen] = field(default_factory=list[Chosen])
     missing: set[int] = field(default_factory=set[int])
+    message: set[int] = field(default_factory=set[int])
     repeated: dict[int, int] = field(default_factory=dict[int, int])
 
 
@@ -104,9 +107,11 @@ def choose(
     limit: int,
     min_score: float,
     entries: Mapping[UUID, UnformedEntry] = MappingProxyType({}),
+    message: str | None = None,
 ) -> Choice:
     """The best `limit` candidates above the relevance threshold, without repeated texts, reordered for diversity if
-    asked. `entries`: the candidates that are not stored as memories.
+    asked. `entries`: the candidates that are not stored as memories. `message`: the text of a message; memories with
+    the same text are left out, because it may have been recorded already.
     """
     choice = Choice()
     contenders = ranking.order[ranking.passed[ranking.order]]
@@ -117,7 +122,7 @@ def choose(
     said: dict[str, int] = {}
     for start in range(0, len(contenders), page):
         ahead: list[int] = contenders[start : start + page].tolist()
-        for chosen in _read(view, reader, ranking, ahead, choice, said, entries):
+        for chosen in _read(view, reader, ranking, ahead, choice, said, entries, message):
             if len(choice.chosen) < wanted:
                 choice.chosen.append(chosen)
         if len(choice.chosen) == wanted:
@@ -136,9 +141,11 @@ def _read(
     choice: Choice,
     said: dict[str, int],
     entries: Mapping[UUID, UnformedEntry],
+    message: str | None,
 ) -> Iterator[Chosen]:
     """The chosen candidates of a page, in order, without texts that were chosen before."""
     ids = ranking.found.ids
+    own = None if message is None else message.split()
     stored = [ids[index] for index in page if ids[index] not in entries]
     rows = dict(view.get(reader, stored))
     cues = dict(view.cues(reader, stored))
@@ -150,6 +157,9 @@ def _read(
         several = cues.get(ids[index])
         if memory is None or several is None:
             choice.missing.add(index)
+            continue
+        if message is not None and memory.text.split() == own:
+            choice.message.add(index)
             continue
         cue = ranking.best_cue(index, several)
         first = said.setdefault(text_key(cue, memory), index)

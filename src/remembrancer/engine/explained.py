@@ -163,6 +163,8 @@ class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):
                 stage = Stage.RETURNED
             elif index in choice.missing:
                 stage = Stage.ROW_MISSING
+            elif index in choice.message:
+                stage = Stage.MESSAGE
             elif index in choice.repeated:
                 stage, detail = Stage.DUPLICATE, str(ids[choice.repeated[index]])
             elif rank < last and ranking.passed[index]:

@@ -203,9 +203,9 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         return WhyNot(
             memory=memory, returned=True, reason=_found(hit), stage=Stage.RETURNED, score=hit.score, rank=hit.rank
         )
-    outcome = answer.trace.outcomes.get(memory_id)
+    outcome, limit = answer.trace.outcomes.get(memory_id), ctx.preset.limit_of(question.mode, question.limit)
     if outcome is None:
-        depth = ctx.preset.ranking_named(question.ranking).depth.of(ctx.preset.limits.of(question.limit))
+        depth = ctx.preset.ranking_of(question.mode, question.ranking).depth.of(limit)
         reason = _not_brought(answer, depth)
         advice = "Ask with words that it has, or name who said it, or when."
         return WhyNot(memory=memory, returned=False, reason=reason, advice=advice)
@@ -214,7 +214,7 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     return WhyNot(
         memory=memory,
         returned=False,
-        reason=_in_words(outcome, ctx.preset.limits.of(question.limit), ctx.preset.limits.most),
+        reason=_in_words(outcome, limit, ctx.preset.limits.most),
         stage=outcome.stage,
         score=outcome.score,
         rank=outcome.rank,
@@ -277,6 +277,8 @@ def _in_words(outcome: CandidateOutcome, limit: int, most: int) -> str:  # noqa:
             return f"ranked {outcome.rank}, below the relevance threshold"
         case Stage.MIN_SCORE:
             return f"ranked {outcome.rank}, below the requested minimum score"
+        case Stage.MESSAGE:
+            return "it has the text of the message, and says nothing new"
         case Stage.ROW_MISSING:
             return "the memory was deleted during the recall"
 

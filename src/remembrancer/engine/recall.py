@@ -19,8 +19,17 @@ from remembrancer.domain import validation
 from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Memory, turns_of
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import OFF, Floor, Hit, Recall, Trace
-from remembrancer.engine.asking import KEY_TERMS, Keyed, QuestionVectors, embed, embed_now, key_terms, planned_for
+from remembrancer.domain.recall import OFF, Floor, Hit, Recall, RecallMode, Trace
+from remembrancer.engine.asking import (
+    KEY_TERMS,
+    Keyed,
+    QuestionVectors,
+    embed,
+    embed_now,
+    key_terms,
+    planned_for,
+    planned_message,
+)
 from remembrancer.engine.choose import Ranked, choose, ranked_by
 from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations, held_back
 from remembrancer.errors import ModelUnavailable
@@ -72,16 +81,17 @@ def pinned(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question. `limit`: from 1 to the preset's maximum; None: its default. `min_score`, in [0, 1], applies on top of
-    the preset's relevance threshold; `floor`, if given, applies in its place. `ranking`: one of the preset's by name;
-    None: its default. `walk_depth` 1: also follow the `similar` relations of the hits, 0: do not; None: as set for the
-    agent that asks.
+    """A question, or a message in the mode `message`. `limit`: from 1 to the preset's maximum; None: its default.
+    `min_score`, in [0, 1], applies on top of the preset's relevance threshold; `floor`, if given, applies in its place.
+    `ranking`: one of the preset's by name; None: its default. `walk_depth` 1: also follow the `similar` relations of
+    the hits, 0: do not; None: as set for the agent that asks.
 
     `explain`: also give the matched words and the reason of each hit, which analyses its text again.
     """
 
     text: str
     where: Filter
+    mode: RecallMode = RecallMode.QUESTION
     limit: int | None = None
     min_score: float = 0.0
     floor: Floor | None = None
@@ -150,7 +160,7 @@ class _Recalling:
             asked_at=ctx.clock(),
             where=searched(ctx, question.where),
             limit=limit,
-            ranking=ctx.preset.ranking_named(question.ranking),
+            ranking=ctx.preset.ranking_of(question.mode, question.ranking),
             timer=_Timer(ctx.stopwatch, ctx.stopwatch()),
             degraded=dict(keyed.degraded),
         )
@@ -168,9 +178,13 @@ class _Recalling:
     def planned(self, view: ReadView) -> Reading:
         """Parse the question into a plan of the search."""
         self.timer.last = self.ctx.stopwatch()  # without the time spent waiting for a thread
-        planned = planned_for(
-            self.ctx, view, self.reader, self.question.text, self.where, self.ranking, self.keyed.terms
-        )
+        question = self.question
+        if question.mode is RecallMode.MESSAGE:
+            planned = planned_message(self.ctx, view, self.reader, question.text, self.where)
+        else:
+            planned = planned_for(
+                self.ctx, view, self.reader, question.text, self.where, self.ranking, self.keyed.terms
+            )
         self.timer.lap("plan")
         return planned
 
@@ -192,7 +206,7 @@ class Gathered:
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer a question, best first; empty if none does. Raises InvalidInput for a blank question."""
-    limit = ctx.preset.limits.of(question.limit)  # before a model is asked for key terms
+    limit = ctx.preset.limit_of(question.mode, question.limit)  # before a model is asked for key terms
     keyed = await key_terms(ctx, reader.scope, question.text)
     begun = _Recalling.of(ctx, reader, question, keyed, limit)
     ranking, reranker = begun.ranking, ctx.reranker if begun.ranking.rerank else None
@@ -311,6 +325,7 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         else None,
         no_evidence=gathered.asked.no_evidence,
         min_score=recalling.question.least_score,
+        silent=gathered.planned.small_talk and recalling.question.floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared)
     ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
@@ -322,7 +337,8 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     """The best candidates as hits with explanations, and the pinned memories."""
     question, planned, found, timer = recalling.question, gathered.planned, gathered.found, recalling.timer
     diversity, limit = recalling.ranking.diversity, recalling.limit
-    choice = choose(view, recalling.reader, ranked, diversity, limit, question.least_score, gathered.entries)
+    message = question.text if question.mode is RecallMode.MESSAGE else None
+    choice = choose(view, recalling.reader, ranked, diversity, limit, question.least_score, gathered.entries, message)
     timer.lap("gather")
     explained = explanations(ranked, diversity, choice.chosen, planned if question.explain else None)
     hits = tuple(

@@ -24,7 +24,7 @@ from remembrancer.domain.learning import Learning
 from remembrancer.domain.listing import MemoryOrder, MemoryPage, MemoryState
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filters
-from remembrancer.domain.recall import Floor, Hit, Recall
+from remembrancer.domain.recall import Floor, Hit, Recall, RecallMode
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
@@ -479,6 +479,7 @@ class AsyncRemembrancer(View):
         self,
         query: str,
         *,
+        mode: RecallMode | str = RecallMode.QUESTION,
         limit: int | None = None,
         reach: Reach | str | None = None,
         ranking: str | None = None,
@@ -491,6 +492,11 @@ class AsyncRemembrancer(View):
         **filters: Unpack[Filters],
     ) -> Recall:
         """The memories that answer a question, best first; empty if none does.
+
+        `mode`: `question`, or `message`: `query` is a turn of a conversation, and the answer is a few memories that
+        matter to it although it does not ask for them, none for small talk. For hooks that ask at every turn of a user.
+        Memories with the text of the message are left out, as it may be recorded already. A preset without a ranking
+        for messages raises InvalidInput; of those shipped, only `default` has one.
 
         `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far the
         caller sees; None: as its role may. `ranking`: one of the preset's rankings; None: its default. `walk_depth`: 1
@@ -509,7 +515,8 @@ class AsyncRemembrancer(View):
         `marks_recalled` is set. A hit that was erased in between leaves them all uncounted. `keep`: store the answer,
         so that `recalls.replay` gives it again by its `recall_id`.
         """
-        question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
+        asked = validation.choice("mode", mode, RecallMode)
+        question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters), mode=asked)
         marks = self._ctx.preset.marks_recalled if mark is None else validation.truth("mark", mark)
         keeps = validation.truth("keep", keep)
         found = await engine.recall.recall(self._ctx, self._reader(reach, asking=True), question)
@@ -525,6 +532,7 @@ class AsyncRemembrancer(View):
         memory_id: Identifier,
         query: str,
         *,
+        mode: RecallMode | str = RecallMode.QUESTION,
         limit: int | None = None,
         reach: Reach | str | None = None,
         ranking: str | None = None,
@@ -536,7 +544,8 @@ class AsyncRemembrancer(View):
         """Why `recall` with these arguments does not return a memory: the stage at which it is dropped. If it is
         returned: its rank. The arguments are as in `recall`. Raises NotFound.
         """
-        question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters))
+        asked = validation.choice("mode", mode, RecallMode)
+        question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters), mode=asked)
         identifier = await self._identified("memory_id", memory_id)
         return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
 

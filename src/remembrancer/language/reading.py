@@ -17,6 +17,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.language.english.answer_types import asked_for
 from remembrancer.language.english.people import people
 from remembrancer.language.english.question_kinds import kind_of
+from remembrancer.language.english.small_talk import is_small_talk
 from remembrancer.language.english.speakers import role_of, roles_left_out
 from remembrancer.language.lexical import analyse, lexical_query
 from remembrancer.language.times.anchors import Anchored, anchored, resolve
@@ -26,8 +27,13 @@ from remembrancer.values import dataclass
 
 LONG_QUESTION_WORDS: Final = 80
 """A longer text counts as a pasted prompt with the question at its end."""
+MESSAGE_TERMS: Final = 64
+"""The most search terms of a long message, if its first and last sentences have fewer."""
+MESSAGE_CHARS: Final = 20_000
+"""The last characters of a message that are read for search terms."""
 
 _SENTENCE: Final = pattern(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
+_CODE: Final = pattern(r"(?m)^ *(```|~~~)[\s\S]*?(?:^ *\1|\Z)")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
 _HAPPENING: Final = (
@@ -50,8 +56,8 @@ class Reading:
     to be embedded. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty if not
     known. `spans`: the times it names. `anchored`: a time counted from an event without a date ("two weeks before the
     trip"). `answer_type`: the type of answer expected (a time, a number, a name). `only_when`: it names a time, perhaps
-    a person, and no other topic ("What happened yesterday?"). `kind`: what it asks for; None if only its terms were
-    read.
+    a person, and no other topic ("What happened yesterday?"). `small_talk`: it is a message that
+    names no subject ("ok, thanks!"). `kind`: what it asks for; None if only its terms were read.
     """
 
     searched: str
@@ -63,6 +69,7 @@ class Reading:
     anchored: Anchored | None = None
     answer_type: CueFlag = CueFlag.NOTHING
     only_when: bool = False
+    small_talk: bool = False
     kind: QuestionKind | None = None
 
     def anchored_at(self, moment: datetime) -> Reading:
@@ -84,6 +91,32 @@ def read_terms(text: str, participants: Collection[str] = ()) -> Reading:
     `participants`: names of the speakers in the searched memories; they are left out of `embedded`.
     """
     return Reading(text, people(frozenset(participants)).left_out(text), lexical_query(text))
+
+
+def read_message(text: str, participants: Collection[str]) -> Reading:
+    """Read a turn of a conversation, to find memories that matter to it: search terms, and who they may come from.
+
+    What people tell of themselves matters to what they say later, so with at most one named speaker among the
+    `participants`, as in a chat with an assistant, memories are expected from the user. Names stay in the search: a
+    message that mentions a person is about that person.
+
+    Of a long message, the first and last sentences are embedded, without the lines of code between them; its search
+    terms are those of these sentences, and then the longest of the others.
+    """
+    embedded = opening_and_end(text)
+    terms = lexical_query(embedded)
+    if len(embedded) < len(text.strip()):
+        others = sorted(
+            set(analyse(text[-MESSAGE_CHARS:]).terms) - set(terms.terms), key=lambda term: (-len(term), term)
+        )
+        terms = replace(terms, terms=(*terms.terms, *others)[: max(len(terms.terms), MESSAGE_TERMS)])
+    return Reading(
+        searched=embedded,
+        embedded=embedded,
+        lexical=terms,
+        roles=frozenset({Role.USER}) if len(frozenset(participants)) <= 1 else frozenset(),
+        small_talk=is_small_talk(text),
+    )
 
 
 def read_question(text: str, participants: Collection[str], at: datetime) -> Reading:
@@ -148,12 +181,39 @@ def salient_part(question: str) -> str:
     return _end(" ".join(reversed(kept)))
 
 
+def opening_and_end(message: str) -> str:
+    """The message itself; of a long one, its first sentences (up to a third of `LONG_QUESTION_WORDS` words) and its
+    last ones, without fenced code. What is pasted between them would otherwise be most of what is embedded.
+    """
+    if len(message) <= LONG_QUESTION_WORDS or _length(message) <= LONG_QUESTION_WORDS:
+        return message.strip()
+    prose = _CODE.sub("\n", message)
+    told = prose if prose.strip() else message
+    sentences = [sentence.strip() for sentence in _SENTENCE.split(told) if sentence.strip()]
+    opening = _fitting(sentences, LONG_QUESTION_WORDS // 3)
+    left = LONG_QUESTION_WORDS - sum(map(_length, opening))
+    rest = sentences[len(opening) :]
+    ending = _fitting(rest[::-1], left)[::-1]
+    return " ".join((*opening, *(ending if ending or not rest else [_end(rest[-1], left)])))
+
+
+def _fitting(sentences: Sequence[str], words: int) -> list[str]:
+    """The first of the sentences with at most so many words together."""
+    kept: list[str] = []
+    for sentence in sentences:
+        words -= _length(sentence)
+        if words < 0:
+            break
+        kept.append(sentence)
+    return kept
+
+
 def _length(text: str) -> int:
     """The number of words."""
     return len(_WORD.findall(text))
 
 
-def _end(text: str) -> str:
-    """The last `LONG_QUESTION_WORDS` words."""
+def _end(text: str, words: int = LONG_QUESTION_WORDS) -> str:
+    """The last words."""
     starts = [word.start() for word in _WORD.finditer(text)]
-    return text[starts[max(0, len(starts) - LONG_QUESTION_WORDS)] :]
+    return text[starts[max(0, len(starts) - words)] :]

@@ -22,7 +22,7 @@ from remembrancer.policies.ranking.scoring import Clamp, Greatest, Product, Sign
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift
-from remembrancer.presets.spec import Fading, Preset
+from remembrancer.presets.spec import Fading, MessageRecall, Preset
 
 STATE: Final = (
     (Signal("importance"), 0.02),
@@ -101,6 +101,30 @@ DEFAULT: Final = Preset(
         rerank=32,
         rerank_weight=0.5,
         threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5),
+    ),
+    # A message resembles what matters to it in meaning more than in words, and the signals of neighbouring turns were
+    # made for questions (docs/decisions/0052-messages.md).
+    messages=MessageRecall(
+        ranking=Ranking(
+            score=Weighted(
+                (
+                    (Signal("similarity"), 0.54),
+                    (Signal("passage_words"), 0.26),
+                    (Signal("coverage"), 0.05),
+                    (Signal("speaker"), 0.1),
+                    *STATE,
+                )
+            ),
+            first_stage=Weighted(
+                ((Signal("similarity"), 0.7), (Signal("coverage"), 0.15), (Signal("speaker"), 0.1), *STATE)
+            ),
+            lexical_only=Weighted(((Signal("coverage"), 0.85), (Signal("speaker"), 0.1), *STATE)),
+            depth=Depth(least=200),
+            late_interaction=100,
+            threshold=RelevanceThreshold(
+                similarity=0.25, coverage=0.5, evidence=0.25, evidence_first_stage=0.25, then=0.7
+            ),
+        )
     ),
     # Only use restarts forgetting, because being shown does not prove that a memory was useful.
     dynamics=Dynamics(

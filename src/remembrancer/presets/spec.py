@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from remembrancer.domain import validation
-from remembrancer.domain.recall import Renderer
+from remembrancer.domain.recall import RecallMode, Renderer
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission.admission import Admission
@@ -63,6 +63,19 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRecall:
+    """The search for memories that matter to a message, in the mode `message`. `ranking`: its ranking and relevance
+    threshold. `usual`: the number of hits by default.
+    """
+
+    ranking: Ranking
+    usual: int = 4
+
+    def __post_init__(self) -> None:
+        validation.whole("messages.usual", self.usual, 1, MAX_LIMIT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
     """The rows that a caller may see, by role. `by_role`: the reach of each role. `shared_from`: the least importance
     of rows that a crew shares with its members.
@@ -112,7 +125,8 @@ class Fading:
 class Preset:
     """A memory configuration: a choice for each stage. None switches a stage off.
 
-    - `ranking`: the default ranking; `rankings`: others, by name. `encoding`: how cues are embedded.
+    - `ranking`: the default ranking; `rankings`: others, by name. `messages`: the ranking for messages; None: the
+      preset only answers questions. `encoding`: how cues are embedded.
     - `links`: automatic relations. `segmentation`: episodes. `review`: ratings of use. `facts`: facts from episodes.
     - `extraction`, `rules`, `stages`: learnings from sessions, from events, and by project stage.
     - `key_terms`: how a long question is searched; None: by its own text.
@@ -130,6 +144,7 @@ class Preset:
     formation: Formation = field(default_factory=Formation)
     ranking: Ranking
     rankings: Mapping[str, Ranking] = field(default_factory=lambda: MappingProxyType({}))
+    messages: MessageRecall | None = None
     limits: Limits = field(default_factory=Limits)
     access_policy: AccessPolicy = field(default_factory=AccessPolicy)
     dynamics: Dynamics
@@ -173,6 +188,30 @@ class Preset:
             raise InvalidInput("ranking", name, allowed)
         return self.rankings[name]
 
+    def ranking_of(self, mode: RecallMode, name: str | None = None) -> Ranking:
+        """The ranking for questions of that name, None: the default one; or that for messages, which has no name.
+
+        Raises InvalidInput for an unknown name, and for messages if the preset has no ranking for them.
+        """
+        if mode is RecallMode.QUESTION:
+            return self.ranking_named(name)
+        if name is not None:
+            raise InvalidInput("ranking", name, f"None in the mode {mode}, which has a ranking of its own")
+        return self._messages.ranking
+
+    def limit_of(self, mode: RecallMode, asked: int | None) -> int:
+        """The requested number of hits; None: the default for questions or for messages. Raises InvalidInput."""
+        if mode is RecallMode.QUESTION or asked is not None:
+            return self.limits.of(asked)
+        return min(self._messages.usual, self.limits.most)
+
+    @property
+    def _messages(self) -> MessageRecall:
+        if self.messages is None:
+            allowed = f"{RecallMode.QUESTION}: preset {self.name} has no ranking for messages"
+            raise InvalidInput("mode", RecallMode.MESSAGE, allowed)
+        return self.messages
+
     @property
     def hidden_kinds(self) -> frozenset[str]:
         """Kinds of memories that search returns only if the filter names them, such as episodes whose turns are
@@ -183,7 +222,7 @@ class Preset:
 
     def expressions(self) -> tuple[Expression, ...]:
         """All expressions of the preset: its scores, and the strength of `fading`."""
-        rankings = (self.ranking, *self.rankings.values())
+        rankings = (self.ranking, *self.rankings.values(), *(() if self.messages is None else (self.messages.ranking,)))
         scores = [ranking.expression(with_vector=each) for ranking in rankings for each in (True, False)]
         judged = [ranking.reranked(ranking.score) for ranking in rankings if ranking.rerank]
         return (*scores, *judged, self.fading.strength)

@@ -43,6 +43,9 @@ NoIndex = Annotated[bool, "Do not compute embeddings now; `maintain` computes th
 class QuestionOptions:
     """Options of a question: the limit, the filters and the ranking."""
 
+    mode: Annotated[
+        str, "question, or message: QUERY is a turn of a conversation; find the few memories that matter to it."
+    ] = "question"
     limit: Annotated[
         int | None, "-n", "The maximum number of hits, from 1 to what the preset allows. Default: the preset's."
     ] = None

@@ -12,7 +12,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
 from remembrancer.domain.memory import Tier
-from remembrancer.domain.recall import Detail
+from remembrancer.domain.recall import Detail, RecallMode
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Reach, Visibility
 from remembrancer.domain.strength import Exposure, Feedback
@@ -225,6 +225,10 @@ class RecallIn(Body):
     )
 
     query: Text
+    mode: RecallMode = Field(
+        default=RecallMode.QUESTION,
+        description="message: `query` is a turn of a conversation; find the few memories that matter to it.",
+    )
     limit: Hits | None = Field(default=None, description="The maximum number of hits; null: the preset's default.")
     kinds: list[Slug] | None = Field(default=None, description="Only these kinds.")
     tiers: list[Tier] | None = Field(default=None, description="Only these tiers.")

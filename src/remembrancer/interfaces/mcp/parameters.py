@@ -32,6 +32,13 @@ Query = Annotated[
         description="The question, as a sentence or keywords. In it, call the speakers 'the user' and 'the assistant'."
     ),
 ]
+Mode = Annotated[
+    Literal["question", "message"],
+    Field(
+        description="message: `query` is what the user just said, as it is, not a question; returns the few memories "
+        "that matter to it, or none."
+    ),
+]
 RecallLimit = Annotated[
     Annotated[int, Field(ge=1, le=MAX_LISTED)] | None,
     Field(description="The maximum number of memories; default: the preset's."),

@@ -43,6 +43,8 @@ class Tools:
         self,
         context: Context,
         query: given.Query,
+        *,
+        mode: given.Mode = "question",
         limit: given.RecallLimit = None,
         kinds: given.OnlyKinds = None,
         tags: given.OnlyTags = None,
@@ -62,6 +64,7 @@ class Tools:
         memory = await self.memory_of(context, Right.WRITE if self.counts_use else Right.READ)
         found = await memory.recall(
             query,
+            mode=mode,
             limit=limit,
             kinds=kinds,
             tags=tags or (),

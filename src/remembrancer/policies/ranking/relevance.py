@@ -130,7 +130,7 @@ class Acceptance:
     `threshold`: the preset's; None: everything is relevant. `least_evidence`: the share of evidence that the best
     candidate needs at the current stage of ranking. `then`, shape (n,): candidates that are relevant because they
     happened at the time asked about. `no_evidence`: signals that are no evidence for this question. `min_score`: the
-    least score.
+    least score. `silent`: no candidate is relevant, because the message says nothing.
     """
 
     threshold: RelevanceThreshold | None = None
@@ -138,9 +138,12 @@ class Acceptance:
     then: NDArray[np.bool_] | None = None
     no_evidence: frozenset[str] = frozenset()
     min_score: float = 0.0
+    silent: bool = False
 
     def relevant(self, expression: Expression, table: Mapping[str, FloatColumn]) -> NDArray[np.bool_]:
         """The candidates that are relevant, shape (n,)."""
+        if self.silent:
+            return np.zeros(len(table["similarity"]), dtype=np.bool_)
         if self.threshold is None:
             return np.ones(len(table["similarity"]), dtype=np.bool_)
         shares = evidence(expression, table, self.no_evidence)

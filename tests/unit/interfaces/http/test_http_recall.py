@@ -214,7 +214,7 @@ def test_an_unknown_field_is_answered_with_the_one_that_is_meant() -> None:
         return await http("POST", "/v1/recall", {"q": "checkout"})
 
     detail = with_client(steps).body["detail"]
-    assert detail.startswith("q: 'checkout' is not allowed; expected the field query, or another of query, limit, ")
+    assert detail.startswith("q: 'checkout' is not allowed; expected the field query, or another of query, mode, ")
 
 
 def test_shown_memories_are_counted() -> None:

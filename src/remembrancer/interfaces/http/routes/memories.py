@@ -9,6 +9,7 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from remembrancer.domain.listing import MemoryOrder, MemoryState
+from remembrancer.domain.recall import RecallMode
 from remembrancer.interfaces.http.access import ReadableMemory, WritableMemory
 from remembrancer.interfaces.http.bodies import (
     FeedbackIn,
@@ -191,6 +192,9 @@ async def why_not(
     memory_id: MemoryId,
     *,
     query: Annotated[Text, Query(description="The question.")],
+    mode: Annotated[
+        RecallMode, Query(description="message: the query is a turn of a conversation.")
+    ] = RecallMode.QUESTION,
     limit: Annotated[
         int | None, Query(json_schema_extra=OF_HITS, description="The maximum number of hits. Default: the preset's.")
     ] = None,
@@ -213,6 +217,7 @@ async def why_not(
         reach=reach,
         ranking=ranking,
         walk_depth=walk_depth,
+        mode=mode,
         floor=floor,
         min_score=min_score,
         **filters,
