@@ -238,32 +238,41 @@ def without_each(judge: Judge, whole: Mapping[str, Floats]) -> Sheet:
     return Sheet(title="Learned on the other sets without a signal: NDCG@10", columns=columns, rows=tuple(lines))
 
 
-def by_kind(judge: Judge, rows: Mapping[str, Mapping[str, Floats]], *, golds: bool) -> Sheet:
-    """Questions of all sets by their number of gold turns, or by category."""
-    lines: list[tuple[str, tuple[str, ...]]] = []
+def by_kind(judge: Judge, rows: Mapping[str, Mapping[str, Floats]], split: Split, title: str) -> Sheet:
+    """Questions of all sets, split by something else than their set."""
     place = [METRICS.index(name) for name in ("recall@10", "ndcg@10", "all@10", "recall@20")]
-    masks: list[tuple[str, dict[str, NDArray[np.bool_]]]] = []
-    if golds:
-        masks = [
-            (title, {part.data.name: (part.data.golds >= low) & (part.data.golds <= high) for part in judge.parts})
-            for title, low, high in BY_GOLDS
-        ]
-    else:
-        masks = [
-            (f"{part.data.name}: {category}", {part.data.name: part.data.categories == category})
-            for part in judge.parts
-            for category in dict.fromkeys(part.data.categories.tolist())
-        ]
-    for title, kept in masks:
-        chosen = {
-            row: np.concatenate([values[name][mask] for name, mask in kept.items()]) for row, values in rows.items()
-        }
-        if not len(chosen["present"]):
-            continue
-        figures = [text for values in chosen.values() for text in _plain(values[:, place].mean(axis=0))]
-        lines.append((title, (str(len(chosen["present"])), *figures)))
+    lines: list[tuple[str, tuple[str, ...]]] = []
+    for name, kept in split(judge.parts).items():
+        chosen = [np.concatenate([values[of][mask] for of, mask in kept.items()]) for values in rows.values()]
+        if len(chosen[0]):
+            figures = [text for values in chosen for text in _plain(values[:, place].mean(axis=0))]
+            lines.append((name, (str(len(chosen[0])), *figures)))
     columns = [f"{row}: {METRICS[one]}" for row in rows for one in place]
-    return Sheet(title="By gold turns" if golds else "By category", columns=("questions", *columns), rows=tuple(lines))
+    return Sheet(title=title, columns=("questions", *columns), rows=tuple(lines))
+
+
+Split = Callable[[Sequence[Part]], Mapping[str, Mapping[str, NDArray[np.bool_]]]]
+"""By row, which questions of each data set it has."""
+
+
+def by_golds(parts: Sequence[Part]) -> dict[str, dict[str, NDArray[np.bool_]]]:
+    return {
+        title: {part.data.name: (part.data.golds >= low) & (part.data.golds <= high) for part in parts}
+        for title, low, high in BY_GOLDS
+    }
+
+
+def by_read_kind(parts: Sequence[Part]) -> dict[str, dict[str, NDArray[np.bool_]]]:
+    kinds = dict.fromkeys(kind for part in parts for kind in part.data.kinds.tolist())
+    return {kind: {part.data.name: part.data.kinds == kind for part in parts} for kind in kinds}
+
+
+def by_category(parts: Sequence[Part]) -> dict[str, dict[str, NDArray[np.bool_]]]:
+    return {
+        f"{part.data.name}: {category}": {part.data.name: part.data.categories == category}
+        for part in parts
+        for category in dict.fromkeys(part.data.categories.tolist())
+    }
 
 
 def weights_sheet(columns: Mapping[str, Weights]) -> Sheet:
@@ -298,8 +307,9 @@ def sheets(judge: Judge, stage: Stage, other: Weights | None, *, single: bool) -
         rows["other"] = judge.values(other)
     yield by_set(judge, rows)
     shown = {name: values for name, values in rows.items() if name != "at home"}
-    yield by_kind(judge, shown, golds=True)
-    yield by_kind(judge, shown, golds=False)
+    yield by_kind(judge, shown, by_golds, "By gold turns")
+    yield by_kind(judge, shown, by_read_kind, "By kind, as the question is read")
+    yield by_kind(judge, shown, by_category, "By category of the data set")
     columns = {"present": judge.present, "learned on all": everything}
     if other is not None:
         columns["other"] = other

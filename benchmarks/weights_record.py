@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from remembrancer.config import Settings
 from remembrancer.evaluation.dataset import Dataset
 from remembrancer.evaluation.memory_system import MemorySystem
+from remembrancer.language.reading import read_question
 from remembrancer.policies.ranking.signals import SIGNALS, Scale
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.text import text_of
@@ -35,7 +36,8 @@ class Recorded:
 
     `signals`: float32 (candidates of all questions, NAMES), NaN where absent; the candidates of a question are those
     from its start to the next one's, in the memory's own order, which decides between equal scores. `gold`: whether a
-    candidate is evidence. `golds` (questions,): turns of evidence, found or not.
+    candidate is evidence. `golds` (questions,): turns of evidence, found or not. `kinds`: as `read_question` tells
+    them; `categories`: as the data set does.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Recorded:
     starts: NDArray[np.int64]
     golds: NDArray[np.int64]
     categories: NDArray[np.str_]
+    kinds: NDArray[np.str_]
 
     def of(self, kept: NDArray[np.bool_]) -> Recorded:
         """Some of the questions."""
@@ -56,6 +59,7 @@ class Recorded:
             starts=np.concatenate([[0], np.cumsum(sizes)]),
             golds=self.golds[kept],
             categories=self.categories[kept],
+            kinds=self.kinds[kept],
         )
 
     def save(self, path: Path) -> None:
@@ -68,6 +72,7 @@ class Recorded:
             starts=self.starts,
             golds=self.golds,
             categories=self.categories,
+            kinds=self.kinds,
         )
 
 
@@ -81,6 +86,7 @@ def load(path: Path) -> Recorded:
             starts=file["starts"],
             golds=file["golds"],
             categories=file["categories"],
+            kinds=file["kinds"],
         )
 
 
@@ -114,6 +120,7 @@ async def record(dataset: Dataset, embedder: Embedder | None, report: Callable[[
                 starts=np.concatenate([[0], np.cumsum([len(one) for one in rows])]),
                 golds=np.array([len(set(question.evidence)) for question in asked]),
                 categories=np.array([question.category for question in asked]),
+                kinds=np.array([str(read_question(question.text, (), question.asked_at).kind) for question in asked]),
             )
         assert embedder is None or not system.degraded, system.degraded
     return made
@@ -129,4 +136,5 @@ def joined(name: str, several: Sequence[Recorded]) -> Recorded:
         starts=np.concatenate([[0], np.cumsum(sizes)]),
         golds=np.concatenate([one.golds for one in several]),
         categories=np.concatenate([one.categories for one in several]),
+        kinds=np.concatenate([one.kinds for one in several]),
     )

@@ -35,6 +35,7 @@ def made(seed: int, *, telling: str, questions: int = 200, golds: int = 1) -> Re
         starts=np.arange(0, len(signals) + 1, 31),
         golds=np.full(questions, golds),
         categories=np.full(questions, "any"),
+        kinds=np.full(questions, "fact"),
     )
 
 
