@@ -315,6 +315,7 @@ def _embedder_before(settings: Settings) -> Embedder | None:
         embedder_url=settings.embedder_before_url,
         embedder_keys=settings.embedder_before_keys,
         embedder_dim=settings.embedder_before_dim,
+        embedder_languages=frozenset(),
     )
     try:
         return choose_embedder(earlier).embedder
@@ -368,12 +369,25 @@ def _local(settings: Settings) -> Embedder:
     packages = LOCAL_PACKAGES if settings.weights else (*LOCAL_PACKAGES, LOCAL_MODEL)
     _require("the local embedder", packages)
     from remembrancer.adapters.deferred import DeferredTokenEmbedder
-    from remembrancer.adapters.embedders.local import DIM, LocalEmbedder, local_model_id, reads_latin, weights
+    from remembrancer.adapters.embedders.local import (
+        DIM,
+        LANGUAGES,
+        LocalEmbedder,
+        local_model_id,
+        reads_latin,
+        weights,
+    )
 
     named = settings.embedder.partition("local:")[2]
     precision = cast("Precision", named) if named else settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=weights.located(settings.weights, precision), precision=precision)
-    return DeferredTokenEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
+    return DeferredTokenEmbedder(
+        model_id=local_model_id(precision),
+        dim=DIM,
+        reads=reads_latin,
+        load=load,
+        languages=_languages(settings, LANGUAGES),
+    )
 
 
 def _folder(settings: Settings) -> Embedder:
@@ -389,7 +403,12 @@ def _folder(settings: Settings) -> Embedder:
         dim=model.dim,
         reads=reads_script(model),
         load=partial(LocalEmbedder.open_folder, model),
+        languages=_languages(settings, model.languages),
     )
+
+
+def _languages(settings: Settings, declared: frozenset[str] | None) -> frozenset[str] | None:
+    return settings.embedder_languages or declared
 
 
 def _require(what: str, packages: Iterable[str]) -> None:
@@ -407,7 +426,13 @@ def _ollama(settings: Settings, name: str) -> Embedder:
     if find_spec("httpx") is None:
         raise ModelUnavailable(_NEEDS_HTTPX)
     load = partial(_call_ollama, settings.ollama_url or OLLAMA_URL, model, settings.embedder_timeout)
-    return DeferredEmbedder(model_id=model.model_id, dim=model.dim, reads=lambda _: True, load=load)
+    return DeferredEmbedder(
+        model_id=model.model_id,
+        dim=model.dim,
+        reads=lambda _: True,
+        load=load,
+        languages=_languages(settings, model.languages),
+    )
 
 
 def _call_ollama(url: str, model: OllamaModel, timeout: float) -> Embedder:
@@ -431,7 +456,13 @@ def _remote(settings: Settings) -> Embedder:
     if not settings.embedder_keys and settings.embedder_url is None:
         raise InvalidInput("embedder_keys", None, f"an API key, here or in {EMBEDDER_KEYS[protocol][0]}")
     load = partial(_call_remote, settings, protocol, model)
-    return DeferredEmbedder(model_id=model.model_id, dim=model.dim, reads=lambda _: True, load=load)
+    return DeferredEmbedder(
+        model_id=model.model_id,
+        dim=model.dim,
+        reads=lambda _: True,
+        load=load,
+        languages=_languages(settings, None),
+    )
 
 
 def _call_remote(settings: Settings, protocol: str, model: EmbeddingService) -> Embedder:

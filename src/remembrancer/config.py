@@ -220,6 +220,13 @@ def _names(value: Any) -> frozenset[str]:
     return frozenset(name for one in cast("Collection[Any]", several) if (name := _text(one).strip()))
 
 
+def _languages(value: Any) -> frozenset[str]:
+    codes = _names(value)
+    if not all(re.fullmatch("[a-z]{2}", code) for code in codes):
+        raise _Refused("codes of languages by ISO 639-1, separated by commas, such as en,de")
+    return codes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings. Raises InvalidInput for a value that is not allowed; `load` also does for an unknown name."""
@@ -279,6 +286,12 @@ class Settings:
     )
     embedder_dim: int | None = _setting(
         None, _optional(_whole(1, 65_536)), "the requested vector dimensions of openai:MODEL or gemini:MODEL"
+    )
+    embedder_languages: frozenset[str] = _setting(
+        frozenset(),
+        _languages,
+        "the languages that the embedder's model reads, as codes separated by commas, such as en,de; if not given, "
+        "those that its folder or its name tells",
     )
     embedder_timeout: float = _setting(
         15.0, _number(above=0, most=600), "the time limit of one request to an embedder over HTTP, in seconds"

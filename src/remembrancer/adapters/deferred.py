@@ -84,19 +84,31 @@ class DeferredReranker(Deferred[Reranker]):
 class DeferredEmbedder(Deferred[Inner]):
     """An embedder that loads when it first embeds a text. `reads` answers without loading it.
 
-    `dim`: the size of its vectors; None when only the loaded model knows it.
+    `dim`: the size of its vectors; None when only the loaded model knows it. `languages`: those that it reads; None:
+    unknown.
     """
 
     def __init__(
-        self, *, model_id: str, dim: int | None, reads: Callable[[str], bool], load: Callable[[], Inner]
+        self,
+        *,
+        model_id: str,
+        dim: int | None,
+        reads: Callable[[str], bool],
+        load: Callable[[], Inner],
+        languages: frozenset[str] | None = None,
     ) -> None:
         super().__init__(model_id=model_id, load=load)
         self._dim = dim
+        self._languages = languages
         self._reads = reads
 
     @property
     def dim(self) -> int | None:
         return self._dim if self._loaded is None else self._loaded.dim
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        return self._languages
 
     @property
     def computes(self) -> bool:

@@ -19,6 +19,7 @@ from remembrancer.ports.embedder import (
     Passage,
     TokenEmbedder,
     computing,
+    languages,
     token_embedder,
 )
 from remembrancer.values import dataclass
@@ -40,6 +41,10 @@ class _AskedOnce:
     @property
     def dim(self) -> int | None:
         return self.inner.dim
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        return languages(self.inner)
 
     @property
     def computes(self) -> bool:

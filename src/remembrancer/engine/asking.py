@@ -14,12 +14,13 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import answering
 from remembrancer.errors import ModelUnavailable
+from remembrancer.language.detection import named, none_read
 from remembrancer.language.lexical import lexical_query
 from remembrancer.language.reading import Reading, read_message, read_question, read_terms, salient_part
 from remembrancer.policies import prompts
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, weighted
 from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
-from remembrancer.ports.embedder import EmbeddedQuestion, computing, load, token_embedder
+from remembrancer.ports.embedder import EmbeddedQuestion, computing, languages, load, token_embedder
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 KEY_TERMS: Final = "key_terms"
 """The key of key terms in `Recall.degraded` and `Recall.timings`."""
+LANGUAGE: Final = "language"
+"""The key, in `Recall.degraded`, of a question in a language that the embedder does not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +136,10 @@ async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVec
     start = ctx.stopwatch()
     try:
         if with_tokens is None:
-            return _embedded(ctx, start, await embedder.embed_query(planned.embedded))
-        return _embedded(ctx, start, await with_tokens.embed_question(planned.embedded))
+            return _embedded(ctx, planned, start, await embedder.embed_query(planned.embedded))
+        return _embedded(ctx, planned, start, await with_tokens.embed_question(planned.embedded))
     except ModelUnavailable as error:
-        return _embedded(ctx, start, error)
+        return _embedded(ctx, planned, start, error)
 
 
 def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVectors:
@@ -148,9 +151,9 @@ def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> QuestionVecto
     start = ctx.stopwatch()
     try:
         asked = embedder.question_now(planned.embedded) if with_tokens else embedder.query_now(planned.embedded)
-        return _embedded(ctx, start, asked)
+        return _embedded(ctx, planned, start, asked)
     except ModelUnavailable as error:
-        return _embedded(ctx, start, error)
+        return _embedded(ctx, planned, start, error)
 
 
 def _not_embedded(ctx: Context) -> QuestionVectors:
@@ -159,16 +162,19 @@ def _not_embedded(ctx: Context) -> QuestionVectors:
 
 
 def _embedded(
-    ctx: Context, start: float, answer: NDArray[np.float32] | EmbeddedQuestion | ModelUnavailable
+    ctx: Context, planned: Reading, start: float, answer: NDArray[np.float32] | EmbeddedQuestion | ModelUnavailable
 ) -> QuestionVectors:
     took = _since(ctx, start)
-    match answer:
-        case ModelUnavailable():
-            return QuestionVectors(degraded={"dense": f"the embedder does not answer: {answer}"}, took=took)
-        case EmbeddedQuestion():
-            return QuestionVectors(answer.vector, answer, took=took)
-        case _:
-            return QuestionVectors(answer, took=took)
+    if isinstance(answer, ModelUnavailable):
+        return QuestionVectors(degraded={"dense": f"the embedder does not answer: {answer}"}, took=took)
+    read = languages(ctx.embedder)
+    unread = None if read is None else none_read(planned.languages, read)
+    degraded = (
+        {} if unread is None else {LANGUAGE: f"{ctx.model} does not read {named(unread)}: found by words at best"}
+    )
+    if isinstance(answer, EmbeddedQuestion):
+        return QuestionVectors(answer.vector, answer, degraded, took)
+    return QuestionVectors(answer, degraded=degraded, took=took)
 
 
 async def load_embedder(ctx: Context) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -26,6 +27,8 @@ from remembrancer.engine.recall import Question, pinned, recall, searched, shown
 from remembrancer.engine.rerank import judged
 from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.errors import ModelUnavailable, NotFound, StoreUnavailable
+from remembrancer.language.detection import languages_of, named, none_read
+from remembrancer.ports.embedder import languages
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.memories import Audited
@@ -36,6 +39,10 @@ SET_AN_EMBEDDER: Final = (
     "set `embedder` (REMEMBRANCER_EMBEDDER) to local, after pip install 'remembrancer[local]', or to"
     " ollama:nomic-embed-text, with KEEPER_OLLAMA_URL; `maintain` then indexes what is stored"
 )
+LANGUAGE_SAMPLE: Final = 200
+LANGUAGE_LEAST: Final = 5
+LANGUAGE_SHARE: Final = 0.05
+"""`doctor` warns of languages that the embedder does not read if they are at least this share of the newest texts."""
 LEDGER: Final = timedelta(days=1)
 """`doctor` judges the language model by its calls within this time."""
 
@@ -160,6 +167,8 @@ async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[F
     """
     own, ctx = ctx, await answering(ctx, reader.scope)
     models = [await _llm_finding(ctx, reader.scope), await _embedder_finding(ctx)]
+    if (unread := await _language_finding(ctx, reader)) is not None:
+        models.append(unread)
     if (change := await _change_finding(own, reader.scope)) is not None:
         models.append(change)
     if ctx.reranker is not None:
@@ -299,6 +308,29 @@ async def _embedder_finding(ctx: Context) -> Finding:
             return Finding("embedder", ok=True, warning=True, detail=detail, repair=SET_AN_EMBEDDER)
         case SearchMode.VECTOR_DEGRADED:
             return Finding("embedder", ok=False, detail=detail, repair="see the message; recall is lexical until then")
+
+
+async def _language_finding(ctx: Context, reader: Reader) -> Finding | None:
+    """The languages of recent memories that the embedder's model does not read; None if its languages are unknown."""
+    read = languages(ctx.embedder)
+    if read is None or ctx.embedder is None:
+        return None
+    try:
+        recent = await ctx.store.memories(reader, Filter(current_at=ctx.clock()), limit=LANGUAGE_SAMPLE)
+    except StoreUnavailable:  # of a damaged file: its own checks name what is damaged
+        return None
+    found = Counter(unread for one in recent if (unread := none_read(languages_of(one.text), read)) is not None)
+    reads = f"{ctx.embedder.model_id} reads {', '.join(sorted(map(named, read)))}"
+    if found.total() < max(LANGUAGE_LEAST, LANGUAGE_SHARE * len(recent)):
+        return Finding("languages", ok=True, detail=reads)
+    counts = ", ".join(f"{count} {named(language)}" for language, count in found.most_common())
+    return Finding(
+        "languages",
+        ok=True,
+        warning=True,
+        detail=f"of the {len(recent)} newest texts, {counts}; {reads}",
+        repair="these texts are found by words only; a multilingual model (`embedder`) finds them by meaning",
+    )
 
 
 async def _change_finding(ctx: Context, scope: Scope) -> Finding | None:

@@ -14,6 +14,7 @@ from remembrancer.domain.event import Role
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import LexicalQuery, QuestionKind
 from remembrancer.errors import InvalidInput
+from remembrancer.language.detection import ENGLISH, languages_of, without_function_words
 from remembrancer.language.english.answer_types import asked_for
 from remembrancer.language.english.people import people
 from remembrancer.language.english.question_kinds import kind_of
@@ -56,8 +57,9 @@ class Reading:
     to be embedded. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty if not
     known. `spans`: the times it names. `anchored`: a time counted from an event without a date ("two weeks before the
     trip"). `answer_type`: the type of answer expected (a time, a number, a name). `only_when`: it names a time, perhaps
-    a person, and no other topic ("What happened yesterday?"). `small_talk`: it is a message that
-    names no subject ("ok, thanks!"). `kind`: what it asks for; None if only its terms were read.
+    a person, and no other topic ("What happened yesterday?"). `small_talk`: it is a message that names no subject ("ok,
+    thanks!"). `kind`: what it asks for; None if only its terms were read, or if it is not English. `languages`: those
+    that it may be written in (`languages_of`); empty if unknown.
     """
 
     searched: str
@@ -71,6 +73,7 @@ class Reading:
     only_when: bool = False
     small_talk: bool = False
     kind: QuestionKind | None = None
+    languages: tuple[str, ...] = ()
 
     def anchored_at(self, moment: datetime) -> Reading:
         """The reading with the span of `anchored`, whose event happened at `moment` (aware).
@@ -90,7 +93,8 @@ def read_terms(text: str, participants: Collection[str] = ()) -> Reading:
 
     `participants`: names of the speakers in the searched memories; they are left out of `embedded`.
     """
-    return Reading(text, people(frozenset(participants)).left_out(text), lexical_query(text))
+    left = people(frozenset(participants)).left_out(text)
+    return Reading(text, left, lexical_query(text), languages=languages_of(text))
 
 
 def read_message(text: str, participants: Collection[str]) -> Reading:
@@ -116,6 +120,7 @@ def read_message(text: str, participants: Collection[str]) -> Reading:
         lexical=terms,
         roles=frozenset({Role.USER}) if len(frozenset(participants)) <= 1 else frozenset(),
         small_talk=is_small_talk(text),
+        languages=languages_of(embedded),
     )
 
 
@@ -123,7 +128,8 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     """Read a question: search terms, speakers, times, the expected type of answer, and its kind.
 
     `participants`: names of the speakers in the searched memories. `at`: the time of asking, aware; relative times
-    ("last week") are resolved against it. Rules are English; a question in another language has search terms only.
+    ("last week") are resolved against it. Rules are English; of a question in another language only the speakers' names
+    and dates in digits are read, and the language's function words are no search terms.
 
     Names of speakers are left out of `embedded` and `lexical`: people seldom say their own names, so a name would
     favour turns that mention the person. The speaker is compared separately.
@@ -133,6 +139,19 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     known = people(everyone)
     named = known.named_in(searched)
     times = spans(searched, at)
+    languages = languages_of(searched)
+    # Where everyone is named, the speaker does not tell one turn from another.
+    speakers = named if named != everyone else frozenset[str]()
+    if languages and ENGLISH not in languages:
+        content = without_function_words(known.left_out(searched, proper=True), languages[0])
+        return Reading(
+            searched=searched,
+            embedded=known.left_out(searched),
+            lexical=lexical_query(content),
+            speakers=speakers,
+            spans=tuple(span for span in times if _is_in_digits(searched[span.start_offset : span.end_offset])),
+            languages=languages,
+        )
     roles = frozenset[Role]() if named else role_of(searched, several=len(everyone) > 2)
     embedded = known.left_out(searched)
     answer_type = asked_for(searched)
@@ -140,15 +159,19 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
         searched=searched,
         embedded=roles_left_out(embedded) if roles else embedded,
         lexical=lexical_query(known.left_out(searched, proper=True)),
-        # Where everyone is named, the speaker does not tell one turn from another.
-        speakers=named if named != everyone else frozenset(),
+        speakers=speakers,
         roles=roles,
         spans=times,
         anchored=anchored(searched),
         answer_type=answer_type,
         only_when=bool(times) and not _topic(searched, times, named),
         kind=kind_of(searched, answer_type),
+        languages=languages,
     )
+
+
+def _is_in_digits(time: str) -> bool:
+    return not any(letter.isalpha() for letter in time)
 
 
 def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) -> set[str]:

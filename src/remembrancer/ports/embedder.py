@@ -18,6 +18,8 @@ WORDS: Final = "embed_question"
 COMPUTES: Final = "query_now"
 ARITHMETIC: Final = "arithmetic"
 """The name of the method that distinguishes a `ReportingEmbedder`."""
+LANGUAGES: Final = "languages"
+"""The name of the method that distinguishes a `LanguageEmbedder`."""
 LOADS: Final = "load"
 """The name of the method that distinguishes a `LoadableEmbedder`."""
 
@@ -142,6 +144,22 @@ def arithmetic(embedder: Embedder | None) -> str:
     if embedder is None or not _offers(type(embedder), ARITHMETIC):
         return ""
     return cast("ReportingEmbedder", embedder).arithmetic
+
+
+class LanguageEmbedder(Embedder, Protocol):
+    """An embedder that knows in which languages its model was trained."""
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """Their codes (ISO 639-1); None if they are unknown."""
+        ...
+
+
+def languages(embedder: Embedder | None) -> frozenset[str] | None:
+    """The languages that the embedder's model reads; None if they are unknown."""
+    if embedder is None or not _offers(type(embedder), LANGUAGES):
+        return None
+    return cast("LanguageEmbedder", embedder).languages
 
 
 class LoadableEmbedder(Embedder, Protocol):

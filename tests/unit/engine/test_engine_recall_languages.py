@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from remembrancer import Remembrancer
+from remembrancer.testing.doubles import FixedClock, HashEmbedder
 
 TEXTS = (
     "O'Brien didn't approve the customer's refund",
@@ -75,3 +78,66 @@ def test_a_text_is_found_by_its_words_in_any_script(wordy: Remembrancer, asked: 
 def test_no_question_is_taken_for_search_syntax(wordy: Remembrancer, asked: str) -> None:
     wordy.observe_many({"text": text} for text in TEXTS)
     assert wordy.recall(asked).query == asked
+
+
+class English(HashEmbedder):
+    """An embedder whose model was trained in English."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return frozenset({"en"})
+
+
+GERMAN = (
+    "Ich habe gestern rote Schuhe in Leipzig gekauft.",
+    "Meine Schwester Ilse wohnt jetzt in Bremen.",
+    "Am Freitag kommt der Peter zu uns.",
+    "Mein Hund heißt Bello.",
+    "Ich esse am liebsten Kartoffelsalat.",
+)
+
+
+@pytest.fixture
+def english(clock: FixedClock) -> Iterator[Remembrancer]:
+    with Remembrancer.open(":memory:", embedder=English(), clock=clock, settings={"background_index": False}) as rem:
+        rem.observe_many({"text": text, "actor": "Jonas"} for text in GERMAN)
+        rem.jobs.index_now()
+        yield rem
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("Welche Schuhe habe ich gekauft?", 0),
+        ("Wo wohnt Ilse?", 1),
+        ("Wer kommt am Freitag?", 2),
+        ("Wie heißt mein Hund?", 3),
+        ("Was esse ich am liebsten?", 4),
+    ],
+)
+def test_a_question_in_a_language_the_model_does_not_read_says_so(
+    english: Remembrancer, asked: str, expected: int
+) -> None:
+    found = english.recall(asked)
+    assert found.degraded == {"language": "hash-256 does not read German: found by words at best"}
+    assert found[0].memory.text == GERMAN[expected]
+
+
+def test_a_question_in_a_language_the_model_reads_says_nothing(english: Remembrancer) -> None:
+    assert english.recall("where does Ilse live?").degraded == {}
+
+
+def test_nothing_is_said_of_a_model_whose_languages_are_unknown(rem: Remembrancer) -> None:
+    assert rem.recall("Wo wohnt Ilse?").degraded == {}
+
+
+def test_the_doctor_warns_of_texts_in_a_language_the_model_does_not_read(english: Remembrancer) -> None:
+    [found] = [one for one in english.health.doctor() if one.check == "languages"]
+    assert (found.ok, found.warning) == (True, True)
+    assert found.detail == "of the 5 newest texts, 5 German; hash-256 reads English"
+
+
+def test_the_doctor_does_not_warn_of_a_few_such_texts(english: Remembrancer) -> None:
+    english.observe_many({"text": f"The deploy of service {number} was a success."} for number in range(100))
+    [found] = [one for one in english.health.doctor() if one.check == "languages"]
+    assert (found.warning, found.detail) == (False, "hash-256 reads English")

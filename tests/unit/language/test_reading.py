@@ -245,3 +245,19 @@ def test_the_kind_is_that_of_the_question_at_the_end_of_a_long_prompt() -> None:
 
 def test_if_only_terms_are_read_there_is_no_kind() -> None:
     assert read_terms("Which books?").kind is None
+
+
+@pytest.mark.parametrize(
+    "question", ["Was war am 3. Mai in der Stadt?", "Qui a parlé du mar et de la sun ?", "¿Qué dijo el usuario en mar?"]
+)
+def test_english_rules_are_not_applied_to_another_language(question: str) -> None:
+    found = read_question(question, (), NOW)
+    assert (found.spans, found.roles, found.anchored, found.kind) == ((), frozenset(), None, None)
+    assert found.answer_type == CueFlag.NOTHING
+
+
+def test_a_question_in_another_language_names_speakers_and_dates_in_digits() -> None:
+    found = read_question("Was hat Ilse am 2026-05-03 über die Schuhe gesagt?", ("Ilse", "Jonas"), NOW)
+    assert found.speakers == {"Ilse"}
+    assert len(found.spans) == 1
+    assert found.lexical.terms == ("2026-05-03", "2026", "05", "03", "schuhe")

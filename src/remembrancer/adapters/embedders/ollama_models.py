@@ -23,13 +23,15 @@ class OllamaModel:
     setting of the server; to have it cut, the text is sent again with `truncate: true`.
 
     `dim`: size of its vectors; None when unknown until the first answer. The prefixes are those of the model's
-    training: they mark a text as document or query, and without them it ranks worse.
+    training: they mark a text as document or query, and without them it ranks worse. `languages`: those of its
+    training; None if they are many or unknown.
     """
 
     name: str
     dim: int | None = None
     document_prefix: str = ""
     query_prefix: str = ""
+    languages: frozenset[str] | None = None
 
     who = "Ollama"
     setting = "ollama_url"
@@ -70,11 +72,17 @@ class OllamaModel:
 
 _SEARCH_SENTENCE: Final = "Represent this sentence for searching relevant passages: "
 
+_ENGLISH: Final = frozenset({"en"})
+
 _KNOWN: Final = {
     model.name: model
     for model in (
         OllamaModel(
-            name="nomic-embed-text", dim=768, document_prefix="search_document: ", query_prefix="search_query: "
+            name="nomic-embed-text",
+            dim=768,
+            document_prefix="search_document: ",
+            query_prefix="search_query: ",
+            languages=_ENGLISH,
         ),
         OllamaModel(
             name="nomic-embed-text-v2-moe", dim=768, document_prefix="search_document: ", query_prefix="search_query: "
@@ -85,12 +93,12 @@ _KNOWN: Final = {
             document_prefix="title: none | text: ",
             query_prefix="task: search result | query: ",
         ),
-        OllamaModel(name="mxbai-embed-large", dim=1024, query_prefix=_SEARCH_SENTENCE),
-        OllamaModel(name="all-minilm", dim=384),
+        OllamaModel(name="mxbai-embed-large", dim=1024, query_prefix=_SEARCH_SENTENCE, languages=_ENGLISH),
+        OllamaModel(name="all-minilm", dim=384, languages=_ENGLISH),
         OllamaModel(name="bge-m3", dim=1024),
     )
 }
-"""Models whose tags all have the same size and prefixes, from their model cards."""
+"""Models whose tags all have the same size, prefixes and languages, from their model cards."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w./:-]{0,149}", re.ASCII)
 

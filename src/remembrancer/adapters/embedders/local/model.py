@@ -29,6 +29,7 @@ _Result = TypeVar("_Result")
 
 _MODEL = "all-MiniLM-L6-v2"
 DIM: Final = 384
+LANGUAGES: Final = frozenset({"en"})
 MAX_PIECES: Final = 256
 
 # Basic Latin to Latin Extended-B, and Latin Extended Additional (Vietnamese).
@@ -88,6 +89,7 @@ class InputRules:
     document_prefix: str = ""
     pooled_prompt: bool = True
     lowers: bool = False
+    languages: frozenset[str] | None = LANGUAGES
     in_context: bool = True
     together: bool = True
 
@@ -188,6 +190,11 @@ class LocalEmbedder:
     @property
     def dim(self) -> int:
         return self._rules.dim
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """The languages that the model was trained in; None if its folder does not say."""
+        return self._rules.languages
 
     @property
     def computes(self) -> bool:
@@ -342,6 +349,7 @@ def rules_of(model: SentenceModel) -> InputRules:
         document_prefix=model.document_prefix,
         pooled_prompt=model.pooled_prompt,
         lowers=model.lowers,
+        languages=model.languages,
         in_context=model.pooling == "mean",
         together=model.precision == "fp32",
     )
