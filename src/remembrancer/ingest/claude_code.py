@@ -30,7 +30,7 @@ _SHELL = re.compile(r"<bash-input>([^<]*)</bash-input>")
 
 def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft | Problem]:
     """The texts of the person and the agent, and a short form of the agent's actions, in the order of the file."""
-    transcript = _Transcript(path)
+    transcript = TranscriptParser(path)
     for line in objects(path, on_bytes):
         if isinstance(line, Problem):
             yield line
@@ -42,7 +42,7 @@ def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft |
             yield place.problem(error)
 
 
-class _Transcript:
+class TranscriptParser:
     """State carried from line to line: the last time, and the tool of each call without a result yet."""
 
     def __init__(self, path: Path) -> None:

@@ -123,6 +123,20 @@ GROUPS: Final = {
             "drop": "embedder.drop",
         },
     ),
+    "hook": (
+        "Remember what a coding agent does: the commands of its hooks.",
+        {
+            "session-start": "hook.session_start",
+            "user-prompt": "hook.user_prompt",
+            "post-tool": "hook.post_tool",
+            "pre-compact": "hook.pre_compact",
+            "stop": "hook.stop",
+            "session-end": "hook.session_end",
+            "serve": "hook.serve",
+            "mcp": "hook.mcp",
+            "status": "hook.status",
+        },
+    ),
     "vault": (
         "Keep memories in a folder of Markdown files.",
         {"sync": "vault.sync", "check": "vault.check", "rebuild": "vault.rebuild", "watch": "vault.watch"},
@@ -189,6 +203,11 @@ def run(arguments: Sequence[str]) -> int:
     if first in {"--help", "-h", "--version"}:
         sys.stdout.write(f"{remembrancer.__version__}\n" if first == "--version" else _help())
         return 0
+    code = _hook(arguments) if first == "hook" else None
+    return _run(arguments) if code is None else code
+
+
+def _run(arguments: Sequence[str]) -> int:
     from remembrancer.interfaces.cli import program  # noqa: PLC0415  it loads typer
 
     try:
@@ -209,6 +228,21 @@ def run(arguments: Sequence[str]) -> int:
                 f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
             )
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _hook(arguments: Sequence[str]) -> int | None:
+    """Handle an event of a coding agent without typer, which would take longer than the event. Returns the exit code;
+    None for other commands, and other options than --db.
+    """
+    from remembrancer.interfaces.hooks import client  # noqa: PLC0415  only hooks need it
+
+    match arguments:
+        case [_, event] if event in client.EVENTS:
+            return client.run(event)
+        case [_, event, "--db", store] if event in client.EVENTS:
+            return client.run(event, store)
+        case _:
+            return None
 
 
 def _help() -> str:
