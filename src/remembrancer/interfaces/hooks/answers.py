@@ -1,4 +1,4 @@
-"""What the memory tells a coding agent at the start of a session, and at a message of the user."""
+"""The context that a coding agent gets from the memory: at the start of a session, and at a message of the user."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _logger: Final = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Reading:
-    """How far a transcript was read, in bytes, and the state of its parser."""
+    """A transcript that is being read. `at`: the bytes that were read; `transcript`: its parser and its state."""
 
     at: int
     transcript: TranscriptParser
