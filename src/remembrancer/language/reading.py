@@ -16,6 +16,7 @@ from remembrancer.domain.query import LexicalQuery, QuestionKind
 from remembrancer.errors import InvalidInput
 from remembrancer.language.detection import ENGLISH, languages_of, without_function_words
 from remembrancer.language.english.answer_types import asked_for
+from remembrancer.language.english.frames import core
 from remembrancer.language.english.people import people
 from remembrancer.language.english.question_kinds import kind_of
 from remembrancer.language.english.small_talk import is_small_talk
@@ -134,40 +135,50 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     Names of speakers are left out of `embedded` and `lexical`: people seldom say their own names, so a name would
     favour turns that mention the person. The speaker is compared separately.
     """
-    searched = salient_part(text)
+    asked = salient_part(text)
     everyone = frozenset(participants)
     known = people(everyone)
-    named = known.named_in(searched)
-    times = spans(searched, at)
-    languages = languages_of(searched)
-    # Where everyone is named, the speaker does not tell one turn from another.
-    speakers = named if named != everyone else frozenset[str]()
+    languages = languages_of(asked)
     if languages and ENGLISH not in languages:
-        content = without_function_words(known.left_out(searched, proper=True), languages[0])
+        named = known.named_in(asked)
+        content = without_function_words(known.left_out(asked, proper=True), languages[0])
         return Reading(
-            searched=searched,
-            embedded=known.left_out(searched),
+            searched=asked,
+            embedded=known.left_out(asked),
             lexical=lexical_query(content),
-            speakers=speakers,
-            spans=tuple(span for span in times if _is_in_digits(searched[span.start_offset : span.end_offset])),
+            speakers=_telling(named, everyone),
+            spans=tuple(span for span in spans(asked, at) if _is_in_digits(asked[span.start_offset : span.end_offset])),
             languages=languages,
         )
-    roles = frozenset[Role]() if named else role_of(searched, several=len(everyone) > 2)
+    answer_type = asked_for(asked)
+    kind = kind_of(asked, answer_type)
+    ordering = kind is QuestionKind.ORDER
+    searched = asked if kind is QuestionKind.STATEMENT else core(asked, ordering=ordering)
+    if searched != asked:
+        answer_type = asked_for(searched)
+    named = known.named_in(searched)
+    times = spans(searched, at)
+    # Who brought something up is said in the frame of an order.
+    roles = frozenset[Role]() if named else role_of(asked if ordering else searched, several=len(everyone) > 2)
     embedded = known.left_out(searched)
-    answer_type = asked_for(searched)
     return Reading(
         searched=searched,
         embedded=roles_left_out(embedded) if roles else embedded,
         lexical=lexical_query(known.left_out(searched, proper=True)),
-        speakers=speakers,
+        speakers=_telling(named, everyone),
         roles=roles,
         spans=times,
         anchored=anchored(searched),
         answer_type=answer_type,
         only_when=bool(times) and not _topic(searched, times, named),
-        kind=kind_of(searched, answer_type),
+        kind=kind,
         languages=languages,
     )
+
+
+def _telling(named: frozenset[str], everyone: frozenset[str]) -> frozenset[str]:
+    """The named speakers, except where everyone is named: then the speaker does not tell one turn from another."""
+    return named if named != everyone else frozenset()
 
 
 def _is_in_digits(time: str) -> bool:

@@ -261,3 +261,35 @@ def test_a_question_in_another_language_names_speakers_and_dates_in_digits() -> 
     assert found.speakers == {"Ilse"}
     assert len(found.spans) == 1
     assert found.lexical.terms == ("2026-05-03", "2026", "05", "03", "schuhe")
+
+
+FRAMED = "Based on our conversations, could you remind me which port Ana opened yesterday? Answer briefly."
+
+
+def test_the_frame_of_a_question_is_neither_searched_nor_embedded() -> None:
+    planned = read_question(FRAMED, {"Ana", "Bob"}, NOW)
+    plain = read_question("which port Ana opened yesterday?", {"Ana", "Bob"}, NOW)
+    assert planned == plain
+
+
+def test_our_conversations_do_not_make_it_a_question_about_the_user() -> None:
+    assert read_question("Across all our chats, which port is open?", (), NOW).roles == frozenset()
+
+
+def test_an_order_of_topics_that_the_user_brought_up_is_looked_for_in_the_users_turns() -> None:
+    planned = read_question("In which order did I bring up the roof, the garden and the car?", (), NOW)
+    assert (planned.kind, planned.searched, planned.roles) == (
+        "order",
+        "the roof, the garden and the car?",
+        {Role.USER},
+    )
+
+
+def test_a_statement_is_searched_as_it_is() -> None:
+    text = "Thanks, the cards are in chronological order."
+    assert read_question(text, (), NOW).searched == text
+
+
+def test_the_role_that_an_agent_is_given_in_a_short_prompt_is_not_searched() -> None:
+    prompt = "You are a helpful assistant with a memory.\n\nQuestion: Which port does checkout use?\nAnswer:"
+    assert read_question(prompt, (), NOW).searched == "Which port does checkout use?"

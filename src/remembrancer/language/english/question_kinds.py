@@ -12,6 +12,7 @@ from typing import Final
 
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import QuestionKind
+from remembrancer.language.english.frames import is_frame
 from remembrancer.patterns import pattern
 
 
@@ -80,6 +81,7 @@ _TO_MEMORY: Final = _set(
 _ASKS_MEMORY: Final = _one_of(
     r"(?:search for|look up|look for|bring up|add up|sum up|go over|walk (?:me|us) through|run through)\b",
     r"summari[sz]e\b(?! (?:this|these|the following)\b)",
+    r"help me (?:to )?(?:remember|recall|find out)\b",
     r"put (?:.* )?in (?:\w+ )?order\b",
     r"tell (?:me|us)\b(?! an? (?:joke|story|riddle|poem)\b)",
     rf"find (?:out|every|any|all|{_OWNER}|{_WH})\b",
@@ -92,8 +94,8 @@ _ASKS_MEMORY: Final = _one_of(
     r"(?:do|does|did|don't) (?:you|u) (?:remember|recall|know|happen to)\b",
 )
 _MAY_ASK_MEMORY: Final = _set(
-    "search look bring add sum go walk run summarise summarize put tell find remind show refresh give get send do does"
-    " did don't"
+    "search look bring add sum go walk run summarise summarize put tell find remind show refresh give get send help do"
+    " does did don't"
 )
 """The first words of `_ASKS_MEMORY`."""
 _WONDERS: Final = pattern(
@@ -203,7 +205,8 @@ _LIST: Final = _one_of(
     r"\b(?:what|where|who|which \w+)(?:'s| has| have|'ve) (?!happened|been the|changed|become)"
     rf"(?:\w+ ){{1,3}}?{_PARTICIPLE}\b",
     r"\b(?:list|enumerate|name) (?!of\b)|\b(?:a|the|full|complete) list of\b",
-    rf"\b(?:all|every|each) (?:of )?(?:{_OWNER} )?(?!day|time|right|about)\w",
+    rf"\b(?:all|every|each) (?:of )?(?:{_OWNER} )?"
+    r"(?!day|time|right|about|(?:\w+ )?(?:chats|conversations|discussions|sessions|history|messages)\b)\w",
     r"\bsummar(?:y|i[sz]e)\b|\b(?:recap|overview|sum up)\b",
 )
 
@@ -215,9 +218,10 @@ def kind_of(question: str, answer_type: CueFlag) -> QuestionKind:
     ['fact', 'request', 'statement']
     """
     text = question.lower().replace("\u2019", "'").strip()
-    kind = QuestionKind.STATEMENT if text else QuestionKind.FACT
-    for sentence in reversed(_SENTENCE.split(text)):
-        kind = _act_of(sentence)
+    sentences = _SENTENCE.split(text)
+    asking, kind = text, QuestionKind.STATEMENT if text else QuestionKind.FACT
+    for asking in reversed([sentence for sentence in sentences if not is_frame(sentence)] or sentences):
+        kind = _act_of(asking)
         if kind is not QuestionKind.STATEMENT:
             break
     if kind is not QuestionKind.FACT:
@@ -226,7 +230,7 @@ def kind_of(question: str, answer_type: CueFlag) -> QuestionKind:
         return QuestionKind.ORDER
     if answer_type is CueFlag.TIME:
         return QuestionKind.TIME
-    return QuestionKind.LIST if _LIST.search(text) else QuestionKind.FACT
+    return QuestionKind.LIST if _LIST.search(asking) else QuestionKind.FACT
 
 
 def _act_of(sentence: str) -> QuestionKind:
