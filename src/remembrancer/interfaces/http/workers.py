@@ -16,6 +16,8 @@ import socket
 import sys
 import tempfile
 import threading
+import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
@@ -37,6 +39,11 @@ if TYPE_CHECKING:
 
 HANGING_SECONDS: Final = 60
 """A worker whose interpreter does nothing for this long is replaced."""
+STEADY_SECONDS: Final = 60.0
+"""A worker that ends after it has lived this long is replaced at once."""
+SHORTEST_PAUSE: Final = 0.5
+LONGEST_PAUSE: Final = 60.0
+"""The pauses, in seconds, before a worker is replaced that ended sooner: each is twice the one before."""
 _GATE: Final = "all-are-warm"
 _POLL_SECONDS: Final = 0.05
 _METRICS: Final = "metrics"
@@ -95,14 +102,31 @@ class WorkerProcess(multiprocess.Process):
     """One worker, as its supervisor sees it, and, in the process itself, as it runs."""
 
     is_warm = False
+    began = 0.0
+    """The time of its start, by the supervisor's clock."""
+    _asked: float | None = None
+    """The time of the question that it has not answered yet, by that clock."""
 
     def start(self) -> None:
+        self.began = time.monotonic()
         # Ctrl+C reaches every process of a terminal. The workers leave it to the supervisor.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             super().start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def silent_for(self) -> float:
+        """The seconds for which it has not answered whether it is warm. Asks, but does not wait for the answer."""
+        now = time.monotonic()
+        with suppress(OSError, EOFError):  # it has ended
+            while self.parent_conn.poll():
+                self.is_warm = self.parent_conn.recv()
+                self._asked = None
+            if self._asked is None:
+                self._asked = now
+                self.parent_conn.send(b"ping")
+        return 0.0 if self._asked is None else now - self._asked
 
     def pong(self) -> None:
         self.child_conn.recv()
@@ -121,8 +145,25 @@ class WorkerProcess(multiprocess.Process):
         self.is_warm = True
 
 
+class Pauses:
+    """The pauses before a worker is replaced. They grow while its successors keep ending soon."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+
+    def after(self, lived: float) -> float:
+        """The seconds to wait, after a worker that lived so many seconds."""
+        self._failures = 0 if lived >= STEADY_SECONDS else self._failures + 1
+        return min(SHORTEST_PAUSE * 2.0 ** (self._failures - 1), LONGEST_PAUSE) if self._failures else 0.0
+
+
 class Supervisor(multiprocess.Multiprocess):
-    """Starts the workers and lets them accept connections when all are warm. `failed`: one did not start."""
+    """Starts the workers, lets them accept connections when all are warm, and replaces those that end or hang.
+
+    SIGHUP replaces each by a new one, after that is warm. `failed`: one did not start at the beginning.
+    """
+
+    processes: list[WorkerProcess]  # pyright: ignore[reportIncompatibleVariableOverride]  `supervise` says so
 
     def __init__(self, task: WorkerTask, listener: socket.socket, on_ready: Callable[[Sequence[int]], None]) -> None:
         super().__init__(WorkersConfig(task), [listener])
@@ -130,41 +171,99 @@ class Supervisor(multiprocess.Multiprocess):
         self._metrics = task.folder / _METRICS
         self._on_ready = on_ready
         self._asked = 0
+        self._pauses = defaultdict[int, Pauses](Pauses)
+        self._due: dict[int, float] = {}
+        """For the places of workers that ended: when they are replaced."""
+        self._anew = False
+        """Whether all workers are to be replaced."""
         self.failed = False
 
     def init_processes(self) -> None:
-        super().init_processes()
+        for _ in range(self.processes_num):
+            self.processes.append(self._started())
         for process in self.processes:
-            while not (self.should_exit.is_set() or process.wait_until_ready(1)):
-                self.handle_signals()
-                if not process.process.is_alive():
-                    self.failed = True
-                    self.should_exit.set()
+            if not self._is_warm(process) and not self.should_exit.is_set():
+                self.failed = True
+                self.should_exit.set()
         if not self.should_exit.is_set():
             self._on_ready(self._pids())
             self._gate.touch()
 
     def keep_subprocess_alive(self) -> None:
+        if self._anew:
+            self._anew = False
+            self.restart_all()
+        now = time.monotonic()
+        for place, process in enumerate(self.processes):
+            if self.should_exit.is_set():
+                return
+            if place in self._due:
+                if now >= self._due[place]:
+                    del self._due[place]
+                    self.processes[place] = self._started()
+                continue
+            silent = process.silent_for()
+            if process.process.is_alive() and silent <= self.config.timeout_worker_healthcheck:
+                continue
+            why = f"did not answer for {silent:.0f} s" if process.process.is_alive() else "ended"
+            process.kill()
+            process.join()
+            pause = self._pauses[place].after(now - process.began)
+            self._due[place] = now + pause
+            later = f" in {pause:g} s" if pause else ""
+            _log.warning("the worker process %d %s; another one takes its place%s", process.pid, why, later)
+            self._forget_metrics(process)
+
+    def restart_all(self) -> None:
+        for place, before in enumerate(self.processes):
+            after = self._started()
+            if not self._is_warm(after):
+                after.kill()
+                after.join()
+                if not self.should_exit.is_set():
+                    _log.error("a new worker process did not start; the others stay as they are")
+                return
+            before.terminate()
+            self._join(before)
+            self.processes[place] = after
+            self._due.pop(place, None)
+            self._forget_metrics(before)
+
+    def _started(self) -> WorkerProcess:
+        process = cast("WorkerProcess", multiprocess.Process(self.config, self.sockets))
+        process.start()
+        return process
+
+    def _is_warm(self, process: WorkerProcess) -> bool:
+        """Wait until it is warm. False: it ended or hangs, or the supervisor is to stop."""
+        while not (process.is_warm or self.should_exit.wait(_POLL_SECONDS)):
+            self.handle_signals()
+            silent = process.silent_for()
+            if not process.process.is_alive() or silent > self.config.timeout_worker_healthcheck:
+                return False
+        return process.is_warm
+
+    def _forget_metrics(self, process: WorkerProcess) -> None:
         from prometheus_client import multiprocess as prometheus_processes
 
         library: Any = prometheus_processes  # without types
-        before = self._pids()
-        super().keep_subprocess_alive()
-        for pid in {*before} - {*self._pids()}:
-            _log.warning("the worker process %d ended; another one takes its place", pid)
-            library.mark_process_dead(pid, str(self._metrics))
+        library.mark_process_dead(process.pid, str(self._metrics))
 
     def join_all(self) -> None:
-        cancelled = False
         for process in self.processes:
-            while process.process.is_alive():
-                self.handle_signals()
-                if self._asked > 1 and not cancelled:
-                    cancelled = True
-                    for one in self._pids():
-                        with suppress(ProcessLookupError):
-                            os.kill(one, _CANCEL)
-                process.process.join(0.1)
+            self._join(process)
+
+    def _join(self, process: WorkerProcess) -> None:
+        """Wait until it has ended. A second signal cancels what is under way."""
+        cancelled = False
+        while process.process.is_alive():
+            self.handle_signals()
+            if self._asked > 1 and not cancelled:
+                cancelled = True
+                for one in {process, *self.processes}:
+                    if one.process.is_alive():
+                        os.kill(one.process.pid or 0, _CANCEL)
+            process.process.join(0.1)
 
     def handle_int(self) -> None:
         self._asked += 1
@@ -172,6 +271,9 @@ class Supervisor(multiprocess.Multiprocess):
 
     def handle_term(self) -> None:
         self.handle_int()
+
+    def handle_hup(self) -> None:
+        self._anew = True
 
     def _pids(self) -> list[int]:
         return [process.pid for process in self.processes if process.pid is not None]
