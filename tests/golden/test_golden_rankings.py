@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Row = dict[str, str]
-QUESTION = "How many deploys of checkout did I see in January?"
+QUESTION = "How often did I see deploys of checkout in January?"
 BOUND = 8.0
 SIGNS = 64
 """Components of the vector of a word."""

@@ -212,7 +212,8 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         return WhyNot(
             memory=memory, returned=True, reason=_found(hit), stage=Stage.RETURNED, score=hit.score, rank=hit.rank
         )
-    outcome, limit = answer.trace.outcomes.get(memory_id), ctx.preset.limit_of(question.mode, question.limit)
+    outcome = answer.trace.outcomes.get(memory_id)
+    limit = ctx.preset.limit_of(question.mode, question.limit, answer.trace.kind)
     if outcome is None:
         depth = ctx.preset.ranking_of(question.mode, question.ranking).depth.of(limit)
         reason = _not_brought(answer, depth)

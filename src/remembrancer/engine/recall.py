@@ -18,7 +18,7 @@ from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.age import Age
 from remembrancer.domain.memory import Memory, turns_of
-from remembrancer.domain.query import Filter
+from remembrancer.domain.query import Filter, QuestionKind
 from remembrancer.domain.recall import OFF, Floor, Hit, Recall, RecallMode, Trace
 from remembrancer.engine.asking import (
     KEY_TERMS,
@@ -175,8 +175,8 @@ class _Recalling:
             return self
         return replace(self, ctx=self.ctx.answering(view.state(self.reader.scope)))
 
-    def planned(self, view: ReadView) -> Reading:
-        """Parse the question into a plan of the search."""
+    def planned(self, view: ReadView) -> tuple[_Recalling, Reading]:
+        """Parse the question into a plan of the search. Its kind sets the limit if none is given."""
         self.timer.last = self.ctx.stopwatch()  # without the time spent waiting for a thread
         question = self.question
         if question.mode is RecallMode.MESSAGE:
@@ -186,7 +186,8 @@ class _Recalling:
                 self.ctx, view, self.reader, question.text, self.where, self.ranking, self.keyed.terms
             )
         self.timer.lap("plan")
-        return planned
+        limit = self.ctx.preset.limit_of(question.mode, question.limit, planned.kind)
+        return (self if limit == self.limit else replace(self, limit=limit)), planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,15 +217,14 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         ctx = recalling.ctx
         if not _computes(ctx):
             return None
-        planned = recalling.planned(view)
+        recalling, planned = recalling.planned(view)
         # Embedding takes about as long as the lexical search, so they run concurrently.
         embedding = partial(embed_now, ctx, planned, ranking)
         gathered = gather(recalling, view, planned, ctx.executor.begin(embedding) if ctx.embedder else embedding)
         return present(recalling, view, gathered, rank(recalling, view, gathered))
 
     def first(view: ReadView) -> tuple[_Recalling, Reading]:
-        recalling = begun.answering(view)
-        return recalling, recalling.planned(view)
+        return begun.answering(view).planned(view)
 
     def best(view: ReadView) -> tuple[Gathered, Ranked]:
         gathered = gather(recalling, view, planned, lambda: embedded)
@@ -290,6 +290,7 @@ def gather(
     asked = signals.QuestionFeatures(
         planned.spans,
         planned.answer_type,
+        listed=planned.kind is QuestionKind.LIST,
         speakers=bool(planned.speakers or planned.roles),
         by_role=bool(planned.roles),
     )

@@ -22,7 +22,7 @@ from remembrancer.policies.ranking.scoring import Clamp, Greatest, Product, Sign
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift
-from remembrancer.presets.spec import Fading, MessageRecall, Preset
+from remembrancer.presets.spec import Fading, Limits, MessageRecall, Preset
 
 STATE: Final = (
     (Signal("importance"), 0.02),
@@ -144,6 +144,8 @@ DEFAULT: Final = Preset(
     ),
     # Merges notes that agents write repeatedly, if the kept note contains all words of the others.
     compaction=Compaction(above=0.9, reworded=False, across_sessions=True),
+    # Half of the evidence of a list has a rank after the fifth.
+    limits=Limits(listed=20),
     pinned_tag=PINNED,
     renderer=Block(),
 )

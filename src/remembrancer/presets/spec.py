@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from remembrancer.domain import validation
+from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import RecallMode, Renderer
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
@@ -44,18 +45,28 @@ MAX_LIMIT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The number of hits of one answer: by default, and at most (1 to 200)."""
+    """The number of hits of one answer: by default, and at most (1 to 200). `listed`: the default for a question that
+    asks for a list or an order; None: the same as for others.
+    """
 
     usual: int = 5
     most: int = MAX_LIMIT
+    listed: int | None = None
 
     def __post_init__(self) -> None:
         validation.whole("limits.most", self.most, 1, MAX_LIMIT)
         validation.whole("limits.usual", self.usual, 1, self.most)
+        if self.listed is not None:
+            validation.whole("limits.listed", self.listed, self.usual, self.most)
 
-    def of(self, asked: int | None) -> int:
-        """The requested number of hits; None: the default. Raises InvalidInput above the maximum."""
-        return self.usual if asked is None else validation.whole("limit", asked, 1, self.most)
+    def of(self, asked: int | None, kind: QuestionKind | None = None) -> int:
+        """The requested number of hits; None: the default for a question of this kind. Raises InvalidInput above the
+        maximum.
+        """
+        if asked is not None:
+            return validation.whole("limit", asked, 1, self.most)
+        several = kind is QuestionKind.LIST or kind is QuestionKind.ORDER
+        return self.usual if self.listed is None or not several else self.listed
 
     def capped(self, asked: int | None) -> int:
         """As `of`, but returns the maximum instead of raising an error."""
@@ -199,10 +210,12 @@ class Preset:
             raise InvalidInput("ranking", name, f"None in the mode {mode}, which has a ranking of its own")
         return self._messages.ranking
 
-    def limit_of(self, mode: RecallMode, asked: int | None) -> int:
-        """The requested number of hits; None: the default for questions or for messages. Raises InvalidInput."""
+    def limit_of(self, mode: RecallMode, asked: int | None, kind: QuestionKind | None = None) -> int:
+        """The requested number of hits; None: the default for a question of this kind or for messages. Raises
+        InvalidInput.
+        """
         if mode is RecallMode.QUESTION or asked is not None:
-            return self.limits.of(asked)
+            return self.limits.of(asked, kind)
         return min(self._messages.usual, self.limits.most)
 
     @property

@@ -1,4 +1,4 @@
-"""The default's order, asked "How many deploys of checkout did I see in January?" on 4 March 2026 at 9:00.
+"""The default's order, asked "How often did I see deploys of checkout in January?" on 4 March 2026 at 9:00.
 
 A sum of what is known of a candidate, each times its weight. The weights have three columns: for questions whose words
 are compared too, for those that have one vector, and for those that are words alone.

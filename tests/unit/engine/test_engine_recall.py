@@ -331,6 +331,21 @@ def test_an_invalid_condition_is_refused_with_argument_value_and_allowed_values(
         rem.recall("deploy", **given)
 
 
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("Why did the deploy fail?", 5),
+        ("Which deploys have failed?", 20),
+        ("In which order did the deploys fail?", 20),
+        ("The deploy failed again.", 5),
+    ],
+)
+def test_without_a_limit_a_list_has_more_hits_than_a_fact(rem: Remembrancer, asked: str, expected: int) -> None:
+    for number in range(30):
+        rem.remember(f"deploy {number} failed")
+    assert (len(rem.recall(asked)), len(rem.recall(asked, limit=7))) == (expected, 7)
+
+
 @pytest.mark.parametrize("limit", [1, 7, 200])
 def test_as_many_come_back_as_are_requested(rem: Remembrancer, limit: int) -> None:
     rem.observe_many([{"text": f"deploy number {n}"} for n in range(250)])

@@ -159,6 +159,12 @@ def test_the_expected_answer_type_counts_if_a_text_contains_it(kind: CueFlag, ma
     assert surrounded("answer_kind", QuestionFeatures(kind=kind), marks=marks) == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.parametrize(("marks", "expected"), [(CueFlag.NAME | CueFlag.TIME, 0.5), (CueFlag.NUMBER, 0.0)])
+def test_for_a_list_a_name_counts_half_whatever_type_is_expected(marks: CueFlag, expected: float) -> None:
+    asked = QuestionFeatures(kind=CueFlag.NUMBER, listed=True)
+    assert surrounded("answer_kind", asked, marks=marks) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("marks", "expected"), [(CueFlag.QUESTION, 0.0), (CueFlag.QUESTION | CueFlag.TIME, 0.0), (CueFlag.NAME, 1.0)]
 )

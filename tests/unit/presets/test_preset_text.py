@@ -25,7 +25,7 @@ from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.presets.forms import RENDERERS
-from remembrancer.presets.spec import Preset
+from remembrancer.presets.spec import Limits, Preset
 from remembrancer.presets.teaparty import TEAPARTY
 from remembrancer.presets.text import STRENGTH, own_preset, preset_of, table_of, text_of
 
@@ -201,7 +201,7 @@ def test_a_preset_may_be_based_on_none() -> None:
         renderer.form = "block"
         """
     )
-    assert (mine.limits, mine.links, mine.renderer) == (DEFAULT.limits, None, Block())
+    assert (mine.limits, mine.links, mine.renderer) == (Limits(), None, Block())
 
 
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────

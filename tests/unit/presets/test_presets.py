@@ -126,6 +126,8 @@ OUT_OF_RANGE: list[tuple[str, Callable[[], Any]]] = [
     ("depth.per_hit", lambda: Depth(per_hit=0)),
     ("limits.most", lambda: Limits(most=MAX_LIMIT + 1)),
     ("limits.usual", lambda: Limits(usual=11, most=10)),
+    ("limits.listed", lambda: Limits(listed=4)),
+    ("limits.listed", lambda: Limits(listed=11, most=10)),
     ("access_policy.shared_from", lambda: AccessPolicy(shared_from=1.5)),
     ("access_policy.by_role", lambda: AccessPolicy(by_role={"": Reach.OWN})),
     ("fading.below", lambda: Fading(strength=Signal("retention"), below=-0.1)),

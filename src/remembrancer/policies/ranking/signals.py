@@ -63,12 +63,13 @@ class EvaluationTime:
 class QuestionFeatures:
     """The features of a question other than its words and vector.
 
-    `spans`: the times it names. `kind`: the expected answer type. `speakers`: whether it names speakers of the answer;
-    `by_role`: it names them by role (user or assistant).
+    `spans`: the times it names. `kind`: the expected answer type. `listed`: whether it asks for a list. `speakers`:
+    whether it names speakers of the answer; `by_role`: it names them by role (user or assistant).
     """
 
     spans: tuple[TimeSpan, ...] = ()
     kind: CueFlag = CueFlag.NOTHING
+    listed: bool = False
     speakers: bool = False
     by_role: bool = False
 
@@ -155,7 +156,11 @@ def _speaker(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
 
 
 def _answer_type(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
-    return _around(found, lambda around: (around.flags & int(asked.kind)) != 0 if asked.kind else None)
+    """Whether the text contains the expected answer type. For a list a name counts half, because each thing of a list
+    is told by itself, and many things have names.
+    """
+    kind, value = (CueFlag.NAME, 0.5) if asked.listed else (asked.kind, 1.0)
+    return _around(found, lambda around: ((around.flags & int(kind)) != 0) * value if kind else None)
 
 
 def _is_declarative(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
@@ -284,7 +289,7 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "answer_kind": MatchSignal(
         "type of answer",
         SignalGroup.MEMORY,
-        "1 if it contains the expected answer type: a time, a number or a name",
+        "1 if it contains the expected answer type: a time, a number or a name; for a list 0.5 if it contains a name",
         Scale.UNIT,
         _answer_type,
         evidence=False,
