@@ -223,6 +223,8 @@ def _run(arguments: Sequence[str]) -> int:
         if sys.flags.dev_mode:
             raise
         if isinstance(error, program.UsageError):
+            if where := program.misplaced(arguments):
+                return _failed(where, error.exit_code)
             message = error.format_message().rstrip(".")
             return _failed(
                 f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
@@ -36,6 +37,28 @@ def run(arguments: Sequence[str]) -> int:
         return program.main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
     except typer.Abort:
         raise KeyboardInterrupt from None
+
+
+def misplaced(arguments: Sequence[str]) -> str:
+    """The message that says where an option of a command belongs, if the arguments begin with one; otherwise ""."""
+    flag = arguments[0].partition("=")[0] if arguments else ""
+    if not flag.startswith("-"):
+        return ""
+    # `recall` has every option that all commands have.
+    options = [one for one in command_line("recall").commands["recall"].params if hasattr(one, "is_flag")]
+    taking = {name: not one.is_flag for one in options for name in one.opts}
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        name, given, _ = rest.pop(0).partition("=")
+        if taking.get(name) and not given and rest:
+            rest.pop(0)
+    every = {*GROUPS, *(name for commands in COMMANDS.values() for name in commands)}
+    named = bool(rest) and rest[0] in every
+    if flag not in taking or (rest and not named):
+        return ""
+    before = arguments[: len(arguments) - len(rest)]
+    command = shlex.join(["remembrancer", *(rest if named else ["COMMAND"]), *before])
+    return f"{flag}: options come after the command: `{command}`"
 
 
 @cache
