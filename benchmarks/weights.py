@@ -44,6 +44,7 @@ HERE: Final = Path(__file__).parent
 STAGES: Final = ("score", "first_stage", "lexical_only")
 Stage = Literal["score", "first_stage", "lexical_only"]
 SHOWN: Final = ("recall@10", "ndcg@10")
+MESSAGES_SHOWN: Final = ("recall@5", "recall@10", "ndcg@10")
 SEED: Final = 0
 BY_GOLDS: Final = (("1 gold turn", 1, 1), ("2 to 3", 2, 3), ("4 to 6", 4, 6), ("7 and more", 7, 1_000))
 
@@ -282,19 +283,19 @@ def weights_sheet(columns: Mapping[str, Weights]) -> Sheet:
 
 
 def of_messages(parts: Sequence[Part], rows: Mapping[str, Weights]) -> Sheet:
-    lines = [
-        (
-            part.data.name,
-            (
-                str(len(part.messages.golds)),
-                *(text for one in rows.values() for text in _plain(found(part.messages, one).mean(axis=0)[:2])),
-            ),
-        )
-        for part in parts
-        if len(part.messages.golds)
-    ]
-    columns = [f"{row}: {metric}" for row in rows for metric in METRICS[:2]]
-    return Sheet(title="Messages, asked like questions", columns=("messages", *columns), rows=tuple(lines))
+    """Messages, asked with the mode `message`, whose ranking has weights of its own."""
+    place = [METRICS.index(name) for name in MESSAGES_SHOWN]
+    lines: list[tuple[str, tuple[str, ...]]] = []
+    for part in parts:
+        if not len(part.messages.golds):
+            continue
+        values = {row: found(part.messages, weights) for row, weights in rows.items()}
+        first, second = values.values()
+        figures = [text for one in values.values() for text in _plain(one[:, place].mean(axis=0))]
+        count = str(len(part.messages.golds))
+        lines.append((part.data.name, (count, *figures, *differs(second, first, place))))
+    columns = [f"{row}: {metric}" for row in (*rows, "difference") for metric in MESSAGES_SHOWN]
+    return Sheet(title="Messages", columns=("messages", *columns), rows=tuple(lines))
 
 
 def sheets(judge: Judge, stage: Stage, other: Weights | None, *, single: bool) -> Iterator[Sheet]:
@@ -314,7 +315,9 @@ def sheets(judge: Judge, stage: Stage, other: Weights | None, *, single: bool) -
     if other is not None:
         columns["other"] = other
     yield weights_sheet({**columns, **{f"without {group}": one for group, one in left_out.items()}})
-    yield of_messages(judge.parts, {**columns, "cosine": {"similarity": 1.0}})
+    assert DEFAULT.messages is not None
+    message = weights_of(DEFAULT.messages.ranking, "score")
+    yield of_messages(judge.parts, {"default": message, "cosine": {"similarity": 1.0}})
     if single:
         yield without_each(judge, rows["left out"])
 

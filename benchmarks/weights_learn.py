@@ -22,7 +22,7 @@ SHOWN: Final = 100
 """The candidates of a question that are learned from: the best by the present weights, and the evidence."""
 STEPS: Final = 40
 ENOUGH: Final = 1e-7
-METRICS: Final = ("recall@10", "ndcg@10", "any@10", "all@10", "recall@20")
+METRICS: Final = ("recall@10", "ndcg@10", "any@10", "all@10", "recall@20", "recall@5")
 
 Weights = Mapping[str, float]
 """Weights by signal."""
@@ -141,5 +141,5 @@ def found(data: Recorded, weights: Weights) -> Floats:
         gained = first @ discount[: len(first)]
         ideal = discount[: min(10, golds)].sum()
         ten = first.sum()
-        values[place] = (ten / golds, gained / ideal, ten > 0, ten == golds, hits.sum() / golds)
+        values[place] = (ten / golds, gained / ideal, ten > 0, ten == golds, hits.sum() / golds, hits[:5].sum() / golds)
     return values

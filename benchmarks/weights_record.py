@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.config import Settings
+from remembrancer.domain.recall import RecallMode
 from remembrancer.evaluation.dataset import Dataset
 from remembrancer.evaluation.memory_system import MemorySystem
 from remembrancer.language.reading import read_question
@@ -27,7 +28,7 @@ NAMES: Final = tuple(name for name, signal in SIGNALS.items() if signal.scale is
 """The recorded signals, those in [0, 1], in the order of the columns."""
 
 MESSAGE: Final = "message"
-"""The category of turns that are asked like questions."""
+"""The category of turns that are no questions: they are asked with the mode `message`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,13 @@ def load(path: Path) -> Recorded:
 
 async def record(dataset: Dataset, embedder: Embedder | None, report: Callable[[str], None]) -> dict[str, Recorded]:
     """By conversation, its answerable questions under `default` without a threshold."""
-    preset = replace(DEFAULT, name="recorded", ranking=replace(DEFAULT.ranking, threshold=None))
+    assert DEFAULT.messages is not None
+    preset = replace(
+        DEFAULT,
+        name="recorded",
+        ranking=replace(DEFAULT.ranking, threshold=None),
+        messages=replace(DEFAULT.messages, ranking=replace(DEFAULT.messages.ranking, threshold=None)),
+    )
     made: dict[str, Recorded] = {}
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "recorded.toml"
@@ -108,7 +115,9 @@ async def record(dataset: Dataset, embedder: Embedder | None, report: Callable[[
             asked = [question for question in conversation.questions if question.answerable]
             async with system.prepared(conversation.transcript) as ranker:
                 for question in asked:
-                    answer: Any = await ranker.answer(question.text, asked_at=question.asked_at, limit=10)
+                    mode = RecallMode.MESSAGE if question.category == MESSAGE else RecallMode.QUESTION
+                    asking: Any = ranker
+                    answer = await asking.answer(question.text, asked_at=question.asked_at, limit=10, mode=mode)
                     ranked = cast("Ranked", vars(answer.recall.trace.scores)["_ranking"])
                     wanted = {await answer.remembered.of(turn) for turn in question.evidence}
                     rows.append(np.array([ranked.table[name] for name in NAMES], dtype=np.float32).T)

@@ -12,7 +12,7 @@ from uuid import UUID
 from remembrancer.compose import choose_preset
 from remembrancer.config import Settings
 from remembrancer.domain.event import EventDraft
-from remembrancer.domain.recall import Hit, Recall, Stage
+from remembrancer.domain.recall import Hit, Recall, RecallMode, Stage
 from remembrancer.evaluation.dataset import MAX_AT_ONCE, DatasetTurn, Transcript
 from remembrancer.evaluation.system import MeasuredBlock, Ranker, TurnOutcome
 from remembrancer.facade import AsyncRemembrancer
@@ -142,9 +142,11 @@ class _MemoryRanker:
         self._clock = clock
         self._remembered = remembered
 
-    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _MemoryAnswer:
+    async def answer(
+        self, question: str, *, asked_at: datetime, limit: int, mode: RecallMode = RecallMode.QUESTION
+    ) -> _MemoryAnswer:
         self._clock.now = asked_at
-        recall = await self._memory.recall(question, limit=self._system.depth(limit), mark=False)
+        recall = await self._memory.recall(question, limit=self._system.depth(limit), mark=False, mode=mode)
         self._system.degraded.update(recall.degraded)
         turns = [(turn, hit.score) for hit in recall if (turn := self._remembered.turn(hit)) is not None]
         return _MemoryAnswer(
