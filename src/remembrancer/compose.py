@@ -29,6 +29,7 @@ from remembrancer.config import (
     Settings,
     read_toml,
 )
+from remembrancer.domain.calibration import REFERENCE, CosineScale
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context, TailVectors
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable, Unsupported
@@ -315,6 +316,7 @@ def _embedder_before(settings: Settings) -> Embedder | None:
         embedder_url=settings.embedder_before_url,
         embedder_keys=settings.embedder_before_keys,
         embedder_dim=settings.embedder_before_dim,
+        embedder_calibration=settings.embedder_before_calibration,
         embedder_languages=frozenset(),
     )
     try:
@@ -387,6 +389,7 @@ def _local(settings: Settings) -> Embedder:
         reads=reads_latin,
         load=load,
         languages=_languages(settings, LANGUAGES),
+        calibration=_scale(settings) or REFERENCE,
     )
 
 
@@ -404,11 +407,34 @@ def _folder(settings: Settings) -> Embedder:
         reads=reads_script(model),
         load=partial(LocalEmbedder.open_folder, model),
         languages=_languages(settings, model.languages),
+        calibration=_scale(settings) or model.calibration,
     )
 
 
 def _languages(settings: Settings, declared: frozenset[str] | None) -> frozenset[str] | None:
     return settings.embedder_languages or declared
+
+
+def _scale(settings: Settings) -> CosineScale | None:
+    given = settings.embedder_calibration
+    return None if given is None else CosineScale.of(given)
+
+
+def keep_calibration(settings: Settings, calibration: CosineScale) -> Path | None:
+    """Keep a calibration of the settings' embedder with its model, if that is a folder; returns the file's path.
+
+    Raises InvalidInput if the folder cannot be written to.
+    """
+    if not settings.embedder.startswith(FOLDER):
+        return None
+    from remembrancer.adapters.embedders.local import sentence_model, write_calibration
+
+    folder = Path(settings.embedder.removeprefix(FOLDER)).expanduser()
+    try:
+        return write_calibration(folder, sentence_model(folder, settings.precision).precision, calibration)
+    except OSError as error:
+        allowed = f"a folder that can be written to ({error.strerror}), or the setting `embedder_calibration`"
+        raise InvalidInput("embedder", settings.embedder, allowed) from error
 
 
 def _require(what: str, packages: Iterable[str]) -> None:
@@ -432,6 +458,7 @@ def _ollama(settings: Settings, name: str) -> Embedder:
         reads=lambda _: True,
         load=load,
         languages=_languages(settings, model.languages),
+        calibration=_scale(settings),
     )
 
 
@@ -462,6 +489,7 @@ def _remote(settings: Settings) -> Embedder:
         reads=lambda _: True,
         load=load,
         languages=_languages(settings, None),
+        calibration=_scale(settings),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field, fields, replace
 from math import inf, isfinite
 from pathlib import Path
@@ -220,6 +220,21 @@ def _names(value: Any) -> frozenset[str]:
     return frozenset(name for one in cast("Collection[Any]", several) if (name := _text(one).strip()))
 
 
+def _calibration(value: Any) -> tuple[float, ...]:
+    """Means of cosines: unrelated and related, perhaps also those of token embeddings."""
+    several = value.split(",") if isinstance(value, str) else value
+    numbers: tuple[float, ...] = ()
+    with suppress(TypeError, ValueError):  # then none of them counts
+        numbers = tuple(float(one) for one in several)
+    if (
+        len(numbers) not in (2, 4)
+        or not -1 <= numbers[0] < numbers[1] <= 1
+        or not all(-1 <= one <= 1 for one in numbers)
+    ):
+        raise _Refused("2 or 4 cosines, as `remembrancer embedder calibrate` prints them")
+    return numbers
+
+
 def _languages(value: Any) -> frozenset[str]:
     codes = _names(value)
     if not all(re.fullmatch("[a-z]{2}", code) for code in codes):
@@ -260,6 +275,9 @@ class Settings:
         None, _optional(_address), "as `embedder_url`, for `embedder_before`", shown=False
     )
     embedder_before_keys: tuple[Secret, ...] = _setting((), _keys, "as `embedder_keys`, for `embedder_before`")
+    embedder_before_calibration: tuple[float, ...] | None = _setting(
+        None, _optional(_calibration), "as `embedder_calibration`, for `embedder_before`"
+    )
     embedder_before_dim: int | None = _setting(
         None, _optional(_whole(1, 65_536)), "as `embedder_dim`, for `embedder_before`"
     )
@@ -292,6 +310,12 @@ class Settings:
         _languages,
         "the languages that the embedder's model reads, as codes separated by commas, such as en,de; if not given, "
         "those that its folder or its name tells",
+    )
+    embedder_calibration: tuple[float, ...] | None = _setting(
+        None,
+        _optional(_calibration),
+        "the embedder's measured cosines, as `remembrancer embedder calibrate` prints them: 2 or 4 numbers, separated "
+        "by commas; a folder has its own",
     )
     embedder_timeout: float = _setting(
         15.0, _number(above=0, most=600), "the time limit of one request to an embedder over HTTP, in seconds"

@@ -26,7 +26,7 @@ NOT_RUN = {
     "docs/guides/migration.md": 1,
     "docs/mcp.md": 2,
     "docs/models.md": 1,
-    "docs/embedders.md": 3,
+    "docs/embedders.md": 4,
 }
 """The pages with blocks that are marked as not run, and how many. The marks give the reasons."""
 GIVEN = {

@@ -402,7 +402,9 @@ IN_TWO_WAYS: Final = {"journal tail", "promote", "show"}
 """Commands that answer otherwise with an option or an id, which their row says after a semicolon, or another row."""
 
 
-CHANGES_OF_EMBEDDER: Final = ("embedder change", "embedder switch", "embedder rollback", "embedder drop")
+CHANGES_OF_EMBEDDER: Final = (
+    *("embedder change", "embedder switch", "embedder rollback", "embedder drop", "embedder calibrate"),
+)
 
 
 @pytest.mark.parametrize(

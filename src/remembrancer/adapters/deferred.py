@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from remembrancer.domain.calibration import CosineScale
     from remembrancer.ports.embedder import ComputingEmbedder, Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
     from remembrancer.ports.language_model import Answer, Task
 
@@ -85,7 +86,7 @@ class DeferredEmbedder(Deferred[Inner]):
     """An embedder that loads when it first embeds a text. `reads` answers without loading it.
 
     `dim`: the size of its vectors; None when only the loaded model knows it. `languages`: those that it reads; None:
-    unknown.
+    unknown. `calibration`: its measured cosines; None: not measured.
     """
 
     def __init__(
@@ -96,10 +97,12 @@ class DeferredEmbedder(Deferred[Inner]):
         reads: Callable[[str], bool],
         load: Callable[[], Inner],
         languages: frozenset[str] | None = None,
+        calibration: CosineScale | None = None,
     ) -> None:
         super().__init__(model_id=model_id, load=load)
         self._dim = dim
         self._languages = languages
+        self._calibration = calibration
         self._reads = reads
 
     @property
@@ -109,6 +112,10 @@ class DeferredEmbedder(Deferred[Inner]):
     @property
     def languages(self) -> frozenset[str] | None:
         return self._languages
+
+    @property
+    def calibration(self) -> CosineScale | None:
+        return self._calibration
 
     @property
     def computes(self) -> bool:

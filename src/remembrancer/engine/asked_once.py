@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.domain.calibration import REFERENCE, CosineScale
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import (
     ComputingEmbedder,
@@ -18,6 +19,7 @@ from remembrancer.ports.embedder import (
     Embedder,
     Passage,
     TokenEmbedder,
+    calibration,
     computing,
     languages,
     token_embedder,
@@ -45,6 +47,10 @@ class _AskedOnce:
     @property
     def languages(self) -> frozenset[str] | None:
         return languages(self.inner)
+
+    @property
+    def calibration(self) -> CosineScale | None:
+        return calibration(self.inner) or REFERENCE
 
     @property
     def computes(self) -> bool:

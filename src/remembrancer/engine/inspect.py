@@ -28,7 +28,7 @@ from remembrancer.engine.rerank import judged
 from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.errors import ModelUnavailable, NotFound, StoreUnavailable
 from remembrancer.language.detection import languages_of, named, none_read
-from remembrancer.ports.embedder import languages
+from remembrancer.ports.embedder import is_uncalibrated, languages
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.memories import Audited
@@ -38,6 +38,13 @@ from remembrancer.values import dataclass
 SET_AN_EMBEDDER: Final = (
     "set `embedder` (REMEMBRANCER_EMBEDDER) to local, after pip install 'remembrancer[local]', or to"
     " ollama:nomic-embed-text, with KEEPER_OLLAMA_URL; `maintain` then indexes what is stored"
+)
+UNCALIBRATED: Final = Finding(
+    "calibration",
+    ok=True,
+    warning=True,
+    detail="the embedder's cosines are used as they are; the presets' thresholds are those of all-MiniLM-L6-v2",
+    repair="remembrancer embedder calibrate",
 )
 LANGUAGE_SAMPLE: Final = 200
 LANGUAGE_LEAST: Final = 5
@@ -166,9 +173,12 @@ async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[F
     The language model is not called, because that may cost money; it is judged by its calls of the last day.
     """
     own, ctx = ctx, await answering(ctx, reader.scope)
-    models = [await _llm_finding(ctx, reader.scope), await _embedder_finding(ctx)]
+    models = [await _llm_finding(ctx, reader.scope)]
+    if is_uncalibrated(ctx.embedder):
+        models.append(UNCALIBRATED)
     if (unread := await _language_finding(ctx, reader)) is not None:
         models.append(unread)
+    models.append(await _embedder_finding(ctx))
     if (change := await _change_finding(own, reader.scope)) is not None:
         models.append(change)
     if ctx.reranker is not None:

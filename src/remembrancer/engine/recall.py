@@ -37,7 +37,7 @@ from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, Ranking
 from remembrancer.policies.ranking.relevance import Acceptance
-from remembrancer.ports.embedder import computing
+from remembrancer.ports.embedder import calibration, computing
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass
 
@@ -277,6 +277,8 @@ def gather(
     search = ctx.index.search(view, recalling.reader, request)
     embedded = embedding()
     found = search.candidates(embedded.vector)
+    if (scale := calibration(ctx.embedder)) is not None:
+        found = replace(found, similarity=scale.similarities(found.similarity))
     timer.lap("search")
     timer.shared("search", "embed", embedded.took)
     recalling.degraded.update({**embedded.degraded, **found.degraded})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,6 +12,7 @@ from remembrancer.engine.choose import Ranked, ranked_by
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking.late_interaction import QuestionTokens, compared
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, PASSAGE_WORDS, RERANK, SESSION_WORDS, Ranking
+from remembrancer.ports.embedder import calibration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,6 +89,9 @@ def late_interaction(
         return None
     nothing = np.zeros((0, -(-tokens.vectors.shape[1] // 8)), dtype=np.uint8)
     close = compared(tokens, [read.get(ref, nothing) for ref in refs])
+    if (scale := calibration(ctx.embedder)) is not None:
+        halves = scale.token_similarities(close.halves)
+        close = replace(close, nearest=scale.token_similarities(close.nearest), halves=halves)
     around = ranking.found.context_features
     alone = np.full(len(best), -1)
     candidates = len(ranking.found.ids)

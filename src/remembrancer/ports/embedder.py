@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
+from remembrancer.domain.calibration import REFERENCE
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.domain.arithmetic import SumOfBits
+    from remembrancer.domain.calibration import CosineScale
 
 WORDS: Final = "embed_question"
 COMPUTES: Final = "query_now"
@@ -20,6 +22,8 @@ ARITHMETIC: Final = "arithmetic"
 """The name of the method that distinguishes a `ReportingEmbedder`."""
 LANGUAGES: Final = "languages"
 """The name of the method that distinguishes a `LanguageEmbedder`."""
+CALIBRATION: Final = "calibration"
+"""The name of the method that distinguishes a `CalibratedEmbedder`."""
 LOADS: Final = "load"
 """The name of the method that distinguishes a `LoadableEmbedder`."""
 
@@ -160,6 +164,30 @@ def languages(embedder: Embedder | None) -> frozenset[str] | None:
     if embedder is None or not _offers(type(embedder), LANGUAGES):
         return None
     return cast("LanguageEmbedder", embedder).languages
+
+
+class CalibratedEmbedder(Embedder, Protocol):
+    """An embedder that may have been calibrated."""
+
+    @property
+    def calibration(self) -> CosineScale | None:
+        """The measured cosines of its model; None if they were not measured."""
+        ...
+
+
+def calibration(embedder: Embedder | None) -> CosineScale | None:
+    """The embedder's calibration; None if its cosines are used as they are."""
+    if embedder is None or not _offers(type(embedder), CALIBRATION):
+        return None
+    found = cast("CalibratedEmbedder", embedder).calibration
+    return None if found == REFERENCE else found
+
+
+def is_uncalibrated(embedder: Embedder | None) -> bool:
+    """Whether the embedder could be calibrated, and is not."""
+    if embedder is None or not _offers(type(embedder), CALIBRATION):
+        return False
+    return cast("CalibratedEmbedder", embedder).calibration is None
 
 
 class LoadableEmbedder(Embedder, Protocol):

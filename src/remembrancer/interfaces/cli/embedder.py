@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rich.table import Table
 from rich.text import Text
 
 from remembrancer.domain.vector_space import SpaceRole
+from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.drawing import Renderables
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import counted, minute, one_line, size
-from remembrancer.interfaces.wire.embedder import DroppedOut, EmbedderOut, SwitchedOut, VectorSpaceOut
+from remembrancer.interfaces.wire.embedder import CalibratedOut, DroppedOut, EmbedderOut, SwitchedOut, VectorSpaceOut
+
+if TYPE_CHECKING:
+    from remembrancer.engine.calibrate import MeasuredScale
 
 AllowMissing = Annotated[bool, "Also if texts lack a vector: those are found by their words."]
 
@@ -82,6 +87,49 @@ def drop(
     Example: remembrancer embedder drop
     """
     call.run(lambda memory: DroppedOut.of(memory.embedder.drop(model)), _dropped)
+
+
+def calibrate(call: Invocation) -> None:
+    """Measure the cosines of the embedder.
+
+    Embeds 32 English questions and their answers, and compares each question with each answer. The mean cosines of
+    those that belong together and of the others put `similarity` on the scale of all-MiniLM-L6-v2, for which the
+    presets' weights and thresholds were chosen. For a folder they are kept in its remembrancer.json; for another
+    embedder, set `embedder_calibration` to the printed numbers.
+
+    Example: remembrancer embedder calibrate --embedder folder:models/mpnet
+    """
+    from remembrancer import compose  # noqa: PLC0415  loads the adapters
+    from remembrancer.engine.calibrate import measure  # noqa: PLC0415  loads numpy
+
+    embedder = compose.choose_embedder(call.settings).embedder
+    if embedder is None:
+        raise InvalidInput("embedder", call.settings.embedder, "an embedder")
+
+    async def measured() -> MeasuredScale:
+        try:
+            return await measure(embedder)
+        finally:
+            await embedder.close()
+
+    found = asyncio.run(measured())
+    kept = compose.keep_calibration(call.settings, found.calibration)
+    call.answer(CalibratedOut.of(embedder.model_id, found, kept), _calibrated)
+
+
+def _calibrated(answer: CalibratedOut) -> Renderables:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "unrelated", "related", "apart", "own answer first"):
+        table.add_column(heading, justify="right" if heading else "left")
+    rows = (("vectors", answer.vectors), ("token embeddings", answer.tokens))
+    for name, row in rows:
+        if row is not None:
+            first = f"{row.first:.0%}"
+            table.add_row(name, f"{row.unrelated:.3f}", f"{row.related:.3f}", f"{row.spreads:.1f} sd", first)
+    yield table
+    yield ""
+    setting = f"REMEMBRANCER_EMBEDDER_CALIBRATION={answer.setting}"
+    yield Text(f"Kept in {one_line(answer.kept)}." if answer.kept else f"Set {setting} for {one_line(answer.model)}.")
 
 
 def _status(answer: EmbedderOut) -> Renderables:

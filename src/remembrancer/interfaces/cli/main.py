@@ -121,6 +121,7 @@ GROUPS: Final = {
             "switch": "embedder.switch",
             "rollback": "embedder.rollback",
             "drop": "embedder.drop",
+            "calibrate": "embedder.calibrate",
         },
     ),
     "hook": (

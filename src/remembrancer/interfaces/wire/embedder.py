@@ -10,6 +10,9 @@ from remembrancer.domain.vector_space import SpaceRole
 from remembrancer.interfaces.wire.shape import Derived, Of, Wire
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remembrancer.engine.calibrate import MeasuredScale
     from remembrancer.engine.spaces import Dropped, EmbedderStatus, SpaceState, Switched
 
 
@@ -65,3 +68,47 @@ class DroppedOut(Wire, Of["Dropped"]):
     model: str
     vectors: int
     bytes: int
+
+
+class SeparationOut(Wire):
+    """The mean cosines of questions with other texts (`unrelated`) and with their answers (`related`). `spreads`: how
+    far these are apart, in standard deviations of the first. `first`: the share of questions whose answer is nearest.
+    """
+
+    unrelated: float
+    related: float
+    spreads: float
+    first: float
+
+
+class CalibratedOut(Wire):
+    """The calibration of a model. `tokens`: by its token embeddings, null without them. `setting`: the value of
+    `embedder_calibration`. `kept`: the file in which it is kept, null if the setting is needed.
+    """
+
+    model: str
+    vectors: SeparationOut
+    tokens: SeparationOut | None
+    setting: str
+    kept: str | None
+
+    @classmethod
+    def of(cls, model: str, measured: MeasuredScale, kept: Path | None) -> Self:
+        found = measured.calibration
+        vectors = SeparationOut(
+            unrelated=found.unrelated, related=found.related, spreads=measured.spreads, first=measured.first
+        )
+        tokens = None
+        numbers = [found.unrelated, found.related]
+        if measured.tokens_first is not None and measured.tokens_spreads is not None:
+            numbers += [found.tokens_unrelated, found.tokens_related]
+            tokens = SeparationOut(
+                unrelated=found.tokens_unrelated,
+                related=found.tokens_related,
+                spreads=measured.tokens_spreads,
+                first=measured.tokens_first,
+            )
+        setting = ",".join(f"{number:.4f}" for number in numbers)
+        return cls(
+            model=model, vectors=vectors, tokens=tokens, setting=setting, kept=None if kept is None else str(kept)
+        )

@@ -8,7 +8,12 @@ from remembrancer.adapters.embedders.local.model import (
     reads_latin,
     reads_script,
 )
-from remembrancer.adapters.embedders.local.sentence_model import SentenceModel, folder_of_package, sentence_model
+from remembrancer.adapters.embedders.local.sentence_model import (
+    SentenceModel,
+    folder_of_package,
+    sentence_model,
+    write_calibration,
+)
 from remembrancer.adapters.embedders.local.weights import Precision
 
 __all__ = [
@@ -22,4 +27,5 @@ __all__ = [
     "reads_latin",
     "reads_script",
     "sentence_model",
+    "write_calibration",
 ]

@@ -18,6 +18,7 @@ from remembrancer.adapters.embedders.local.graphs import ExportedGraph, Pieces, 
 from remembrancer.adapters.embedders.local.sentence_model import EXPECTED, SentenceModel
 from remembrancer.adapters.embedders.local.weights import Precision
 from remembrancer.domain.arithmetic import SumOfBits
+from remembrancer.domain.calibration import REFERENCE, CosineScale
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 from remembrancer.values import dataclass
@@ -90,6 +91,7 @@ class InputRules:
     pooled_prompt: bool = True
     lowers: bool = False
     languages: frozenset[str] | None = LANGUAGES
+    calibration: CosineScale | None = REFERENCE
     in_context: bool = True
     together: bool = True
 
@@ -195,6 +197,11 @@ class LocalEmbedder:
     def languages(self) -> frozenset[str] | None:
         """The languages that the model was trained in; None if its folder does not say."""
         return self._rules.languages
+
+    @property
+    def calibration(self) -> CosineScale | None:
+        """The measured cosines of the model; None if its folder has none."""
+        return self._rules.calibration
 
     @property
     def computes(self) -> bool:
@@ -350,6 +357,7 @@ def rules_of(model: SentenceModel) -> InputRules:
         pooled_prompt=model.pooled_prompt,
         lowers=model.lowers,
         languages=model.languages,
+        calibration=model.calibration,
         in_context=model.pooling == "mean",
         together=model.precision == "fp32",
     )

@@ -17,10 +17,12 @@ from typing import Final, cast
 from remembrancer.adapters.embedders.local import exported
 from remembrancer.adapters.embedders.local.graphs import Pooling
 from remembrancer.adapters.embedders.local.weights import Precision
-from remembrancer.errors import ModelUnavailable
+from remembrancer.domain.calibration import CosineScale
+from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.values import dataclass
 
 MODULES: Final = "modules.json"
+CALIBRATED: Final = ("unrelated", "related", "tokens_unrelated", "tokens_related")
 OURS: Final = "remembrancer.json"
 """Our file in a model's folder, for what the others leave out. All keys are optional."""
 MAX_PIECES: Final = 512
@@ -46,7 +48,8 @@ EXPECTED: Final = (
 
 _DOCUMENTS: Final = ("document", "passage", "corpus")
 """The names of the prompt for documents, the first one that the model has."""
-_OUR_KEYS: Final = ("name", "languages", "query_prefix", "document_prefix")
+_TEXTS: Final = ("name", "query_prefix", "document_prefix")
+_CALIBRATION: Final = "calibration"
 
 _SAMPLED_BLOCKS: Final = 64
 _BLOCK_BYTES: Final = 4096
@@ -59,6 +62,7 @@ class SentenceModel:
     `model_id`: name, precision and a digest of its files. `dim`: the size of its vectors. `max_pieces`: the longest
     text that it reads, with the special tokens. `pooled_prompt`: whether the prompt's pieces count in the mean.
     `lowers`: texts are put into lower case. `languages`: the codes that it declares (ISO 639); None: unknown.
+    `calibration`: the cosines measured for this precision; None: not measured.
     """
 
     model_id: str
@@ -74,6 +78,7 @@ class SentenceModel:
     pooled_prompt: bool
     lowers: bool
     languages: frozenset[str] | None
+    calibration: CosineScale | None
 
 
 def folder_of_package(name: str) -> Path:
@@ -133,7 +138,21 @@ def sentence_model(folder: Path, precision: Precision | None) -> SentenceModel:
         pooled_prompt=pooled_prompt,
         lowers=lowers,
         languages=_languages(ours.get("languages"), where / "README.md"),
+        calibration=_calibration(ours, precision, where / OURS),
     )
+
+
+def write_calibration(folder: Path, precision: Precision, calibration: CosineScale) -> Path:
+    """Keep a calibration in our file of the folder. Returns the file's path. Raises OSError, ModelUnavailable."""
+    path = folder.resolve() / OURS
+    ours = _ours(path)
+    measured = cast("dict[str, object]", ours.get(_CALIBRATION, {}))
+    values = {name: round(getattr(calibration, name), 4) for name in CALIBRATED}
+    written = {**ours, _CALIBRATION: {**measured, precision: values}}
+    new = path.with_name(f"{OURS}.new")
+    new.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    new.replace(path)
+    return path
 
 
 def _modules(path: Path) -> dict[str, str]:
@@ -197,12 +216,23 @@ def _ours(path: Path) -> dict[str, object]:
     found = _optional(path)
     for key, value in found.items():
         listed = isinstance(value, list) and all(isinstance(one, str) for one in cast("list[object]", value))
-        if key not in _OUR_KEYS or not (listed if key == "languages" else isinstance(value, str)):
+        text, measured = key in _TEXTS and isinstance(value, str), key == _CALIBRATION and isinstance(value, dict)
+        if not (text or measured or (key == "languages" and listed)):
             raise ModelUnavailable(
-                f"{path}: {key}: {value!r}; expected name, query_prefix and document_prefix (texts), and languages "
-                "(a list of codes)"
+                f"{path}: {key}: {value!r}; expected name, query_prefix and document_prefix (texts), languages (a list "
+                "of codes), and calibration"
             )
     return found
+
+
+def _calibration(ours: Mapping[str, object], precision: Precision, path: Path) -> CosineScale | None:
+    found = cast("dict[str, object]", ours.get(_CALIBRATION, {})).get(precision)
+    if found is None:
+        return None
+    try:
+        return CosineScale(**cast("dict[str, float]", found))
+    except (TypeError, InvalidInput) as error:
+        raise ModelUnavailable(f"{path}: calibration: {found!r}: run `remembrancer embedder calibrate`") from error
 
 
 def _optional(path: Path) -> dict[str, object]:
