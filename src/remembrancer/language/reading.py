@@ -158,8 +158,9 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
         answer_type = asked_for(searched)
     named = known.named_in(searched)
     times = spans(searched, at)
-    # Who brought something up is said in the frame of an order.
     roles = frozenset[Role]() if named else role_of(asked if ordering else searched, several=len(everyone) > 2)
+    if ordering and not named and len(everyone) <= 1:
+        roles = frozenset({Role.USER})  # in a chat with an assistant, the user brings up the topics
     embedded = known.left_out(searched)
     return Reading(
         searched=searched,

@@ -78,21 +78,27 @@ _LEADING: Final = _set(
 )
 """A beginning without one of these words belongs to the question."""
 _ORDER_LEAD: Final = _LEAD | _set(
-    "in which what how order sequence timeline chronological chronologically exact correct right did we i they"
-    " he she up have had been came happened first these those walk take guide run outline describe reconstruct"
-    " put arrange sort rank different various several following main aspects aspect topics topic things thing"
-    " themes points subjects parts stages steps items details related regarding concerning from with around"
+    "in which what how order sequence timeline chronology chronological chronologically exact correct right did we"
+    " i they he she up have had been come came coming happened first these those walk take guide run outline"
+    " describe reconstruct put arrange sort rank different various several following main aspects aspect topics"
+    " topic things thing themes points subjects parts stages steps items details related regarding concerning from"
+    " with around"
 )
-_ORDER_LEADING: Final = _LEADING | _set(
-    "topics aspects themes order sequence timeline chronological chronologically first"
+_ORDER_LEADING: Final = (
+    _LEADING
+    | _RAISING
+    | _set("topics aspects themes order sequence timeline chronology chronological chronologically first arrange sort")
 )
+_ORDER_TRAILING: Final = _RAISING | STOP_WORDS | _set("come came coming happened occurred first")
 _DETERMINERS: Final = _set("everything anything a an the any all every each that these those")
 
 _WHERE: Final = _set(
     "across throughout during over in from within through of among given considering using by on to out according based"
 )
 _SINGLE: Final = _set("the chat conversation message")
-_WHOSE: Final = _set("all any every each our these those previous past earlier prior entire whole full various of")
+_WHOSE: Final = _set(
+    "all any every each our these those previous past earlier prior entire whole full various of course"
+)
 _SINCE: Final = tuple(
     tuple(phrase.split())
     for phrase in (
@@ -172,12 +178,13 @@ def words_of(text: str) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     """Finds the frame of a sentence. `frame`: the words of frames and stop words. `lead`: words at its beginning, with
-    one of `leading`.
+    one of `leading`; `trailing`: words at its end. `asks`: the first words of what is never dropped whole.
     """
 
     frame: frozenset[str]
     lead: frozenset[str]
     leading: frozenset[str]
+    trailing: frozenset[str]
     asks: frozenset[str]
 
     def is_frame(self, words: Sequence[str]) -> bool:
@@ -199,10 +206,15 @@ class _Reader:
         first, last = self._without_clauses(sentence, spans, words)
         first = self._after_lead(words, first, last)
         last = self._before_tail(words, first, last)
-        if (first, last) == (0, len(words)) and _PLACES.isdisjoint(words):
+        places = _places(words, first, last)
+        if places and places[-1][1] == last:
+            last = places.pop()[0]
+        while last > first + 1 and words[last - 1] in self.trailing:
+            last -= 1
+        if (first, last) == (0, len(words)) and not places:
             return sentence
         kept: list[str] = []
-        for start, end in (*_places(words, first, last), (last, last)):
+        for start, end in (*places, (last, last)):
             if first < start:
                 kept.append(sentence[spans[first][0] : spans[start - 1][1]])
             first = end
@@ -266,8 +278,8 @@ class _Reader:
         return last
 
 
-_PLAIN: Final = _Reader(_FRAME_OR_STOP, _LEAD, _LEADING, _ASKS)
-_ORDERING: Final = _Reader(_FRAME_OR_STOP | _ORDER_LEAD, _ORDER_LEAD, _ORDER_LEADING, frozenset())
+_PLAIN: Final = _Reader(_FRAME_OR_STOP, _LEAD, _LEADING, frozenset(), _ASKS)
+_ORDERING: Final = _Reader(_FRAME_OR_STOP | _ORDER_LEAD, _ORDER_LEAD, _ORDER_LEADING, _ORDER_TRAILING, frozenset())
 
 
 def _is_a_role(words: Sequence[str]) -> bool:

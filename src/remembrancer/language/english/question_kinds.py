@@ -191,7 +191,8 @@ _ORDER: Final = _one_of(
     r"\bchronolog|\btimeline of\b|\b(?:the|what|what was the) sequence\b",
     r"\b(?:from|the) (?:first|earliest|oldest)\b.*\b(?:to|through|until) (?:the )?(?:last|latest|newest|most recent)\b",
     rf"\b(?:{_BE}|came|happened|occurred|started|began|ended|took place) (?:first|earlier|later|last|sooner)\b.* or ",
-    r"\bhappened first\b|\bbefore or after\b",
+    r"\bhappened first\b|\bbefore or after\b|\b(?:oldest|newest|earliest|latest) first\b|\bin (?:the )?sequence\b",
+    r"\bfirst,? (?:(?:and )?then|(?:and )?second),? |\bby (?:date|when)\b",
     r"\bfirst,? (?!of all)[^?]+ or (?!less\b|so\b|something\b)\w",
     r"\b(?:sort|order|arrange|rank) (?:the|these|those|my|all|our)\b",
 )
