@@ -139,7 +139,7 @@ class Judge:
         return [name for name in self.present if name not in STATES]
 
     def learned(self, groups: Sequence[str], without: frozenset[str] = frozenset()) -> dict[str, float]:
-        """Weights learned on these groups, each of which counts alike."""
+        """Weights learned on these groups."""
         names = [name for name in self.signals if name not in without | self.drop]
         fixed = {name: self.present[name] for name in self.present if name in STATES}
         # The joined turns repeat the questions of LoCoMo, and are only judged.

@@ -58,8 +58,8 @@ class Lesson:
             starts=np.concatenate([[0], np.cumsum([len(one) for one in rows])]),
         )
 
-    def slope(self, weights: Floats, used: Sequence[int]) -> tuple[float, Floats, Floats]:
-        """The mean loss per question, its gradient and its Hessian over the `used` signals."""
+    def slope(self, weights: Floats, used: Sequence[int]) -> tuple[Floats, Floats]:
+        """The gradient and the Hessian of the mean loss per question, over the `used` signals."""
         signals, first = self.signals[:, used], self.starts[:-1]
         count = len(first)
         sizes = np.diff(self.starts)
@@ -68,11 +68,10 @@ class Lesson:
         grown = np.exp(scores)
         total = np.add.reduceat(grown, first)
         shares = grown / np.repeat(total, sizes)
-        loss = float((np.log(total).sum() - self.target @ scores) / count)
         means = np.add.reduceat(signals * shares[:, np.newaxis], first, axis=0)
         gradient = (shares - self.target) @ signals / count
         curvature = ((signals * shares[:, np.newaxis]).T @ signals - means.T @ means) / count
-        return loss, gradient, curvature
+        return gradient, curvature
 
 
 def column(weights: Weights) -> Floats:
@@ -81,8 +80,9 @@ def column(weights: Weights) -> Floats:
 
 
 def learn(lessons: Sequence[Lesson], present: Weights, names: Sequence[str], fixed: Weights) -> dict[str, float]:
-    """Weights of `names`, learned on data sets that count alike; with `fixed`, which are not learned, they have the
-    sum of the present ones.
+    """Weights of `names`; with `fixed`, which are not learned, they have the sum of the present ones.
+
+    A data set counts by the square root of its questions: a large one shows more, and should not decide alone.
     """
     used = [NAMES.index(name) for name in names]
     start = np.array([present.get(name, 0.0) for name in names])
@@ -90,9 +90,9 @@ def learn(lessons: Sequence[Lesson], present: Weights, names: Sequence[str], fix
     towards = start * scale
     weights = towards.copy()
     for _ in range(STEPS):
-        told = [lesson.slope(weights, used) for lesson in lessons]
-        gradient = np.mean([one[1] for one in told], axis=0) + 2 * PULL * (weights - towards)
-        curvature = np.mean([one[2] for one in told], axis=0) + 2 * PULL * np.eye(len(used))
+        slope, bend = _together(lessons, weights, used)
+        gradient = slope + 2 * PULL * (weights - towards)
+        curvature = bend + 2 * PULL * np.eye(len(used))
         step = _least(curvature, gradient - curvature @ weights, weights) - weights
         weights = weights + step
         if np.abs(step).max() < ENOUGH * scale:
@@ -101,14 +101,20 @@ def learn(lessons: Sequence[Lesson], present: Weights, names: Sequence[str], fix
     return {**dict(zip(names, (weights / weights.sum() * total).tolist(), strict=True)), **fixed}
 
 
+def _together(lessons: Sequence[Lesson], weights: Floats, used: Sequence[int]) -> tuple[Floats, Floats]:
+    """The gradient and the Hessian of the mean loss over the data sets."""
+    counts = np.sqrt([len(lesson.starts) - 1 for lesson in lessons])
+    told = [lesson.slope(weights, used) for lesson in lessons]
+    gradient = np.average([one[0] for one in told], axis=0, weights=counts)
+    return gradient, np.average([one[1] for one in told], axis=0, weights=counts)
+
+
 def _scale(lessons: Sequence[Lesson], start: Floats, used: Sequence[int]) -> float:
     """The factor of the present weights that makes the loss least."""
     scale = 20.0
     for _ in range(STEPS):
-        told = [lesson.slope(start * scale, used) for lesson in lessons]
-        slope = float(np.mean([one[1] @ start for one in told]))
-        bend = float(np.mean([start @ one[2] @ start for one in told]))
-        step = np.clip(-slope / bend, -scale / 2, scale)
+        slope, bend = _together(lessons, start * scale, used)
+        step = float(np.clip(-(slope @ start) / (start @ bend @ start), -scale / 2, scale))
         scale += step
         if abs(step) < ENOUGH * scale:
             break
