@@ -189,6 +189,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     get = blocking(AsyncRemembrancer.get)
     show = blocking(AsyncRemembrancer.show)
     recent = blocking(AsyncRemembrancer.recent)
+    preferences = blocking(AsyncRemembrancer.preferences)
     memories = blocking(AsyncRemembrancer.memories)
     timeline = blocking(AsyncRemembrancer.timeline)
     graph = blocking(AsyncRemembrancer.graph)

@@ -73,6 +73,7 @@ rankings = st.builds(
     late_interaction=st.integers(1, MAX_RERANKED),
     rerank=st.integers(0, MAX_RERANK),
     rerank_weight=fractions,
+    preference_weight=fractions,
     lexical_only=st.none() | plain_scores,
     first_stage=st.none() | plain_scores,
     depth=st.builds(Depth, least=st.integers(1, 10_000), per_hit=st.integers(1, 100)),

@@ -31,7 +31,7 @@ GROUPS: Final = {
         "supersede",
         "invalidate",
     ),
-    "Read": ("recall", "why_not", "get", "show", "recent", "memories", "timeline", "graph"),
+    "Read": ("recall", "why_not", "get", "show", "recent", "preferences", "memories", "timeline", "graph"),
     "Background work": ("end_session", "sleep", "consolidate", "maintain"),
     "Administration": ("forget", "restore", "erase", "erasures", "export", "import_", "backup"),
 }

@@ -91,6 +91,8 @@ class Candidates:
     """The inverse document frequency of each term of the question, in order. None without terms, or if the index does
     not return them.
     """
+    preferences: NDArray[np.int8] | None = None
+    """`domain.preference.Stated` of each memory. None if not requested."""
     has_left_out_tags: bool | None = None
     """Whether any memory of the workspace, of any reader and time, has a tag that the filter leaves out. None: the
     index does not know.

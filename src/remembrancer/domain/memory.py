@@ -243,13 +243,15 @@ class CueFlag(IntFlag):
 @dataclass(frozen=True, slots=True)
 class IndexedCue:
     """A cue with its analysis. `tokens`: all its tokens in order. `terms`: its tokens without stop words, with repeats.
-    `flags`: the flags of the text alone, without its heading.
+    `flags`: the flags of the text alone, without its heading. `tags`: those of the memory of a turn that a user said in
+    these words.
     """
 
     cue: Cue
     tokens: tuple[str, ...]
     terms: tuple[str, ...]
     flags: CueFlag = CueFlag.NOTHING
+    tags: tuple[str, ...] = ()
 
 
 Analyse = Callable[[Cue], IndexedCue]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         keys,
         learn,
         nudge,
+        preferences,
         promote,
         recall,
         record,

@@ -174,6 +174,7 @@ def _joined(found: Candidates, entries: _Entries, scores: Mapping[UUID, int], mo
         lexical_rank=ranks,
         states=_each(lambda columns: columns[0][order], states),
         bm25_bound=most / UNIT,
+        preferences=None if found.preferences is None else extended(found.preferences, none),
         context_features=features
         and ContextFeatures(
             neighbour_coverage=extended(features.neighbour_coverage, blank),

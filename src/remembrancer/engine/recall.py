@@ -35,13 +35,15 @@ from remembrancer.engine.explained import CandidateOutcomes, Scores, explanation
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
-from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, Ranking
+from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, PREFERENCE, Ranking
 from remembrancer.policies.ranking.relevance import Acceptance
 from remembrancer.ports.embedder import calibration, computing
 from remembrancer.ports.index import SearchRequest
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from remembrancer.domain.candidates import Candidates
     from remembrancer.domain.scope import Reader
     from remembrancer.engine.context import Context
@@ -273,6 +275,7 @@ def gather(
         speakers=planned.speakers,
         roles=planned.roles,
         any_at=any_at,
+        preferences=ranking.reads_preferences and planned.kind is QuestionKind.REQUEST,
     )
     search = ctx.index.search(view, recalling.reader, request)
     embedded = embedding()
@@ -295,6 +298,7 @@ def gather(
         listed=planned.kind is QuestionKind.LIST,
         speakers=bool(planned.speakers or planned.roles),
         by_role=bool(planned.roles),
+        request=request.preferences,
     )
     # Ages are counted to the time of the question, also if that is in the past.
     table = signals.compute(found, signals.EvaluationTime(recalling.at, ctx.preset.dynamics), asked)
@@ -309,7 +313,12 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     tokens = gathered.embedded.tokens(gathered.planned, found) if with_vector else None
     close: Mapping[str, FloatColumn] | None = None
     if tokens is not None and recalling.ctx.model is not None:
-        first = ranked_by(ranking.expression(with_vector=True, compared=False), found, gathered.table, Acceptance())
+        first = ranked_by(
+            ranking.expression(with_vector=True, compared=False, request=gathered.asked.request),
+            found,
+            gathered.table,
+            Acceptance(),
+        )
         recalling.timer.lap("score")
         count = max(recalling.limit, ranking.late_interaction)
         try:
@@ -323,17 +332,25 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
     accepts = Acceptance(
         threshold=ranking.threshold if recalling.question.floor is None else None,
         least_evidence=ranking.least_evidence(with_vector=with_vector, compared=compared),
-        then=happened_in(gathered.any_at, found.states.occurred_from, found.states.occurred_at)
-        if gathered.any_at
-        else None,
+        anyway=_relevant_anyway(gathered),
         no_evidence=gathered.asked.no_evidence,
         min_score=recalling.question.least_score,
         silent=gathered.planned.small_talk and recalling.question.floor is None,
     )
-    expression = ranking.expression(with_vector=with_vector, compared=compared)
+    expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
     ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
     recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
+
+
+def _relevant_anyway(gathered: Gathered) -> NDArray[np.bool_] | None:
+    """The candidates that are relevant whatever they say: those of the time asked about, or, if something is requested,
+    the preferences that apply to it. None: there are none.
+    """
+    states, asked = gathered.found.states, gathered.asked
+    if asked.request:
+        return gathered.table[PREFERENCE] >= 1.0
+    return happened_in(gathered.any_at, states.occurred_from, states.occurred_at) if gathered.any_at else None
 
 
 def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: Ranked) -> Recall:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event, EventDraft, Role
@@ -42,7 +43,8 @@ TOPIC_ATTEMPTS: Final = 32
 
 
 async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> tuple[Appended, ...]:
-    """Append events in order, each admitted one with its memory, in one transaction.
+    """Append events in order, each admitted one with its memory, in one transaction. Preferences and instructions that
+    they contradict end then, each in a transaction of its own.
 
     A draft whose key is already recorded with the same text returns the recorded event. Raises Conflict if the text
     differs, InvalidInput for more than 10,000 drafts, or a text longer than `max_event_mb`; nothing is written then.
@@ -59,7 +61,16 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
     # Events without a time happened now, one after the other: a listing by time keeps their order.
     times = [now - timedelta(microseconds=later) for later in reversed(range(len(drafts)))]
     events = [(event_of(ctx, scope, draft, now, at=at), draft) for draft, at in zip(drafts, times, strict=True)]
-    return await ctx.store.append(scope, await _entries(ctx, events))
+    entries = await _entries(ctx, events)
+    appended = await ctx.store.append(scope, entries)
+    stated = [
+        entry.memory.memory
+        for entry, one in zip(entries, appended, strict=True)
+        if one.created and entry.memory is not None and entry.memory.memory.tags
+    ]
+    if stated:
+        await engine.preferences.end_contradicted(ctx, scope, stated)
+    return appended
 
 
 async def log(ctx: Context, scope: Scope, draft: EventDraft) -> Event:

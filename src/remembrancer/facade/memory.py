@@ -564,6 +564,19 @@ class AsyncRemembrancer(View):
         within = None if days is None else timedelta(days=validation.number("days", days, 0, 36_500))
         return await engine.inspect.recent(self._ctx, self._reader(), limit=listed(limit), within=within)
 
+    async def preferences(self, limit: int = 100, *, ended: bool = False) -> tuple[Memory, ...]:
+        """Stated preferences and lasting instructions, newest first. `limit`: 1 to 10,000.
+
+        These are memories with the tag `preference`, which a user's turn gets when it states one ("I'm vegetarian"),
+        and memories of the kinds preference, directive, instruction, guideline and rule. The tag `instruction` marks
+        one that tells the assistant what to do; `always`, one about the language, tone or form of every answer. Correct
+        these tags with `update` where they are wrong. Rankings with a `preference_weight` count them in requests.
+
+        `ended`: also those that were contradicted by a later turn of the same speaker ("I'm no longer vegetarian"),
+        superseded, or expired. Raises InvalidInput.
+        """
+        return await engine.preferences.preferences(self._ctx, self._reader(), limit=listed(limit), ended=ended)
+
     async def memories(
         self,
         *,

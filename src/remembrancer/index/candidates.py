@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.preference import stating
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.index.postings import BM25, Counts
@@ -182,6 +183,9 @@ class CandidateSearch:
         ids = list(self._ranked(self._by_words()))
         if request.any_at:
             ids += self._feed.newest(self._reader, request.where, spans=request.any_at, limit=request.depth)
+        if request.preferences:
+            for where in stating(request.where):
+                ids += self._feed.newest(self._reader, where, limit=request.depth)
         self._bring(ids)
 
     def candidates(self, vector: NDArray[np.float32] | None = None) -> Candidates:

@@ -13,6 +13,7 @@ import numpy as np
 
 from remembrancer.domain.candidates import States
 from remembrancer.domain.instants import micros
+from remembrancer.domain.preference import ALWAYS, KINDS, PREFERENCE
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Level, Reach, Reader, Visibility
 from remembrancer.domain.selection import value_key
@@ -220,6 +221,11 @@ class MemoryColumns:
             bool(self._alive.values[self._labelled.values[self._labels.values == _tag_label(tag)]].any())
             for tag in tags
         )
+
+    def preferences(self) -> NDArray[np.int8]:
+        """The `domain.preference.Stated` of each slot, shape (memories,)."""
+        stated = self._is_any("kind", KINDS) | self._has(_tag_label(PREFERENCE))
+        return stated.astype(np.int8) + (stated & self._has(_tag_label(ALWAYS)))
 
     def happened_in(self, start: datetime, end: datetime) -> NDArray[np.bool_]:
         """The slots with a time span that overlaps [start, end), shape (memories,)."""

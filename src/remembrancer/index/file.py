@@ -24,8 +24,10 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT: Final = 2
-"""Raised when an array changes its meaning: files of another format are not read."""
+FORMAT: Final = 3
+"""Raised when an array changes its meaning, or a migration changes what is stored: files of another format are not
+read.
+"""
 _MAGIC: Final = b"RMBR-IDX"
 _PREFIX: Final = struct.Struct("<8sQI")
 """The magic bytes, the header's length in bytes, and its CRC-32."""

@@ -45,6 +45,7 @@ of a search.
 """
 
 
+_NONE: Final = np.zeros(0, dtype=np.bool_)
 _OWN: Final = "own."
 _COLUMNS: Final = "columns."
 _POSTINGS: Final = "postings."
@@ -311,7 +312,18 @@ class WorkspaceIndex:
         similarity = self._similarity(vector, cue_kept)
         dense_scores = None if similarity is None else self._best_per_slot(similarity)
         dense = self._best(dense_scores, kept, -np.inf, request.depth)
-        brought = distinct(np.concatenate([dense, lexical_slots, context_slots, self._any_at(request, kept)]))
+        stated = self._columns.preferences() if request.preferences else None
+        brought = distinct(
+            np.concatenate(
+                [
+                    dense,
+                    lexical_slots,
+                    context_slots,
+                    self._any_at(request, kept),
+                    self._newest(_NONE if stated is None else kept & (stated > 0), request.depth),
+                ]
+            )
+        )
         found = ordered(brought, self._columns.newest_first)
         if similarity is not None and len(similarity) > self._scanned:
             dense_scores = self._similarity_per_slot(vector, similarity, found)
@@ -333,6 +345,7 @@ class WorkspaceIndex:
             if looked_up.without_vector is None
             else looked_up.without_vector,
             idf=np.array(lexical.idf) if lexical is not None and lexical.idf else None,
+            preferences=None if stated is None else stated[found],
             has_left_out_tags=self._columns.has_any_tag(request.where.without_tags) if self._is_whole else None,
             context_features=None
             if coverage is None or lexical is None
@@ -525,7 +538,10 @@ class WorkspaceIndex:
         then = np.zeros(len(kept), dtype=np.bool_)
         for start, end in request.any_at:
             then |= self._columns.happened_in(start, end)
-        return ordered(np.flatnonzero(kept & then), self._columns.newest_first)[: request.depth]
+        return self._newest(kept & then, request.depth)
+
+    def _newest(self, those: NDArray[np.bool_], depth: int) -> NDArray[np.int64]:
+        return ordered(np.flatnonzero(those), self._columns.newest_first)[:depth]
 
     def _best_cues(
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None

@@ -33,7 +33,8 @@ class SearchRequest:
     without an event (notes, facts) match every role, because their speaker is unknown.
 
     `any_at`: also return the newest `depth` memories that happened in one of these aware intervals [start, end),
-    whatever their text.
+    whatever their text. `preferences`: also return the newest `depth` memories that state a preference or an
+    instruction (`domain.preference`), and `Candidates.preferences`.
     """
 
     where: Filter
@@ -44,6 +45,7 @@ class SearchRequest:
     speakers: frozenset[str] = frozenset()
     roles: frozenset[Role] = frozenset()
     any_at: tuple[tuple[datetime, datetime], ...] = ()
+    preferences: bool = False
 
     def __post_init__(self) -> None:
         if self.lexical is not None and self.lexical.is_empty:

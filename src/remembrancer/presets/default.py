@@ -100,6 +100,7 @@ DEFAULT: Final = Preset(
         # The weight of a configured reranker. It is not measured, because no model is shipped.
         rerank=32,
         rerank_weight=0.5,
+        preference_weight=0.15,
         threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5),
     ),
     # A message resembles what matters to it in meaning more than in words, and the signals of neighbouring turns were

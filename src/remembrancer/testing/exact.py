@@ -12,6 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.domain.candidates import Candidates, ContextFeatures, States
+from remembrancer.domain.preference import Stated
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.index import Bm25, SearchRequest
 from remembrancer.values import dataclass
@@ -35,11 +36,14 @@ class ExactCue:
 
 @dataclass(frozen=True, slots=True)
 class ExactMemory:
-    """A memory. `cues`: in the order of their ordinals. `then`: it happened in one of the requested periods."""
+    """A memory. `cues`: in the order of their ordinals. `then`: it happened in one of the requested periods. `stated`:
+    whether it states a preference.
+    """
 
     id: UUID
     cues: Sequence[ExactCue]
     then: bool
+    stated: Stated = Stated.NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,8 @@ def answer(
     lexical_rank = _ranks(found, lambda one: one.bm25 or NAN, request.depth)
     context_rank = {} if context is None else _ranks(found, lambda one: context.worth(one.memory) or NAN, request.depth)
     then = [one.memory.id for one in found if one.memory.then][: request.depth]
-    brought = {*dense_rank, *lexical_rank, *context_rank, *then}
+    stated = [one.memory.id for one in found if request.preferences and one.memory.stated][: request.depth]
+    brought = {*dense_rank, *lexical_rank, *context_rank, *then, *stated}
     chosen = [one for one in found if one.memory.id in brought]
     ids = tuple(one.memory.id for one in chosen)
     return Candidates(
@@ -135,6 +140,7 @@ def answer(
         if request.model is None
         else sum(any(cue.vector is None for cue in memory.cues) for memory in memories),
         idf=np.array(lexical.idf) if lexical is not None and lexical.idf else None,
+        preferences=np.array([one.memory.stated for one in chosen], dtype=np.int8) if request.preferences else None,
         context_features=None
         if context is None
         else context.context_features(chosen, [context_rank.get(one, 0) for one in ids]),

@@ -13,6 +13,7 @@ import numpy as np
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import SPEAKERS
+from remembrancer.domain.preference import stated
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.index.columns import MemoryColumns
@@ -98,6 +99,7 @@ class SimpleSearch:
                     for ordinal, cue in enumerate(memory.cues)
                 ],
                 any(happened[slot] for happened in then),
+                stated(memory.kind, memory.tags),
             )
             for slot, memory in self.rows.kept
         ]

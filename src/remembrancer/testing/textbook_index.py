@@ -18,6 +18,7 @@ from remembrancer.domain.candidates import Candidates, ContextFeatures
 from remembrancer.domain.event import SPEAKERS
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import IndexedCue
+from remembrancer.domain.preference import stated
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.selection import excluded_by
@@ -99,6 +100,7 @@ class TextbookSearch:
                 memory.id,
                 [_exact(rows, ref, indexed, request.model) for ref, indexed in cues.get(memory.id, [])],
                 any(memory.occurred_to >= start and memory.occurred_from < end for start, end in request.any_at),
+                stated(memory.kind, memory.tags),
             )
             for memory in kept
         ]

@@ -215,8 +215,8 @@ def test_a_preset_may_be_based_on_none() -> None:
             '[ranking]\nscoer = "lexical"',
             "ranking.scoer",
             (
-                "one of the keys score, lexical_only, first_stage, late_interaction, rerank, rerank_weight, depth, "
-                "journal, threshold, diversity"
+                "one of the keys score, lexical_only, first_stage, late_interaction, rerank, rerank_weight, "
+                "preference_weight, depth, journal, threshold, diversity"
             ),
         ),
         ("[encoding]\nwords = true", "encoding.words", "one of the keys heading, turns, chars, token_embeddings"),

@@ -168,11 +168,11 @@ def _id(value: bytes) -> UUID:
     return UUID(bytes=value)
 
 
-def _tags_binding(tags: tuple[str, ...]) -> str:
+def encoded_tags(tags: tuple[str, ...]) -> str:
     return json.dumps(tags, ensure_ascii=False) if tags else "[]"
 
 
-def _tags(value: str) -> tuple[str, ...]:
+def decoded_tags(value: str) -> tuple[str, ...]:
     return () if value == "[]" else tuple(cast("list[str]", json.loads(value)))
 
 
@@ -189,7 +189,7 @@ TIME: Final = Codec(micros, moment)
 DAY: Final = Codec(date.isoformat, date.fromisoformat)
 FLAG: Final = Codec(int, bool)
 OBJECT: Final = Codec(encoded, decoded)
-TAGS: Final = Codec(_tags_binding, _tags)
+TAGS: Final = Codec(encoded_tags, decoded_tags)
 SCOPE_PART: Final = Codec(_empty_for_none)
 """A part of a scope as text; '' means None. `scope_of` reads it."""
 NAME: Final = Codec(_empty_for_none, _none_for_empty)

@@ -166,6 +166,27 @@ def recent(
     call.answer(MemoriesOut.of(found), partial(_listed, titles=titles))
 
 
+def preferences(
+    call: Invocation,
+    *,
+    limit: LimitOption = 100,
+    ended: Annotated[bool, "Also list those that were contradicted or superseded, or expired."] = False,
+) -> None:
+    """List stated preferences and lasting instructions.
+
+    Those of users' turns, and memories of the kinds preference, directive, instruction, guideline and rule, newest
+    first.
+
+    Example: remembrancer preferences --ended
+    """
+    from remembrancer.interfaces.wire.memories import MemoriesOut
+
+    with call.opened(create=False) as memory:
+        found = memory.preferences(limit, ended=ended)
+        titles = call.titles(memory, found)
+    call.answer(MemoriesOut.of(found), partial(_listed, titles=titles))
+
+
 def timeline(
     call: Invocation,
     *,

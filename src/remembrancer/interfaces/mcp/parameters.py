@@ -75,6 +75,10 @@ MaxChars = Annotated[
 ]
 Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only from the last N days.")]
 
+OnlyPreferences = Annotated[
+    bool, Field(description="Instead, only stated preferences and lasting instructions, of any time.")
+]
+
 MemoryText = Annotated[
     _Text,
     Field(description="What to remember: one fact, decision or lesson, understandable without this conversation."),

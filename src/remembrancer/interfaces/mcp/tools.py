@@ -85,13 +85,14 @@ class Tools:
         context: Context,
         limit: given.ListLimit = 10,
         days: given.Days = None,
+        preferences: given.OnlyPreferences = False,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, ListedOut]:
         """List the newest memories, newest first. Call it at the start of a conversation to see where things stand, or
         when asked what is new. To find something, use recall.
         """
         memory = await self.memory_of(context, Right.READ)
-        found = await memory.recent(limit=limit, days=days)
+        found = await (memory.preferences(limit) if preferences else memory.recent(limit=limit, days=days))
         now, titles = self.clock(), await memory.journal.titles({one.scope for one in found})
         lines = [memory_line(one, spoken_age(now - one.occurred_to), titles.get(one.scope, "")) for one in found]
         listed = listing(lines, max_chars)

@@ -82,10 +82,13 @@ def memory_id_of(event_id: UUID) -> UUID:
 
 def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
     """The memory of one event with its cues, which are those of the turn: another cue with the same text would be
-    searched twice.
+    searched twice. That of a user who states a preference or gives an instruction gets its tags (`domain.preference`).
     """
     memory = memory_without_cues(event, formation)
-    return MemoryWrite(memory, turn_cues(memory.id, [event], first=0), (event.id,))
+    cues = turn_cues(memory.id, [event], first=0)
+    if event.role is Role.USER and any(indexed.tags for indexed in cues):
+        memory = replace(memory, tags=tuple(dict.fromkeys(tag for indexed in cues for tag in indexed.tags)))
+    return MemoryWrite(memory, cues, (event.id,))
 
 
 def memory_without_cues(event: Event, formation: Formation) -> Memory:

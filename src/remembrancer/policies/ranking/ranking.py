@@ -24,6 +24,7 @@ SESSION_WORDS: Final = "session_words"
 COMPARED: Final = frozenset({LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS})
 """The signals of late interaction."""
 RERANK: Final = "rerank"
+PREFERENCE: Final = "preference"
 CONTEXT_SIGNALS: Final = frozenset(name for name, signal in signals.MATCH_SIGNALS.items() if signal.context)
 """The signals made from context features."""
 
@@ -56,6 +57,9 @@ class Ranking:
     `journal`: the lexical search also searches the text and the payload of all events of the journal, whether or not a
     memory was formed from them.
 
+    `preference_weight`: the weight, in the score of a request, of stated preferences and instructions that apply to it.
+    0: they count as any other memory.
+
     `late_interaction`: how many of the best candidates are scored by late interaction, at least as many as hits are
     asked for. `first_stage`: the score that chooses them, which is the final score if the embedder gives no token
     embeddings; None: `score`.
@@ -67,6 +71,7 @@ class Ranking:
     late_interaction: int = 0
     rerank: int = 0
     rerank_weight: float = 0.5
+    preference_weight: float = 0.0
     depth: Depth = field(default_factory=Depth)
     journal: bool = False
     threshold: RelevanceThreshold | None = None
@@ -109,12 +114,18 @@ class Ranking:
                     raise InvalidInput(f"threshold.{name}", share, "0, where no weighted sum of signals scores")
         validation.whole("rerank", self.rerank, 0, MAX_RERANK)
         validation.fraction("rerank_weight", self.rerank_weight)
+        validation.fraction("preference_weight", self.preference_weight)
 
-    def expression(self, *, with_vector: bool, compared: bool = True) -> Expression:
-        """The score expression. `compared`: whether late interaction has scored the best candidates."""
+    def expression(self, *, with_vector: bool, compared: bool = True, request: bool = False) -> Expression:
+        """The score expression. `compared`: whether late interaction has scored the best candidates. `request`: whether
+        preferences count.
+        """
         if not with_vector and self.lexical_only is not None:
-            return self.lexical_only
-        return self.score if compared or self.first_stage is None else self.first_stage
+            chosen = self.lexical_only
+        else:
+            chosen = self.score if compared or self.first_stage is None else self.first_stage
+        counts = request and self.preference_weight > 0
+        return _with(chosen, Signal(PREFERENCE), self.preference_weight) if counts else chosen
 
     def least_evidence(self, *, with_vector: bool, compared: bool = True) -> float:
         """The least share of evidence that the relevance threshold requires with `expression`; 0: none."""
@@ -123,20 +134,30 @@ class Ranking:
         return self.threshold.evidence if compared or self.first_stage is None else self.threshold.evidence_first_stage
 
     def reranked(self, expression: Expression) -> Expression:
-        """The score expression after the reranker: that of the first ranking, and the reranker's score.
-
-        The terms of a weighted sum stay separate terms, so that an explanation lists them beside the reranker's score.
-        """
-        kept = 1 - self.rerank_weight
-        terms = expression.terms if isinstance(expression, Weighted) else ((expression, 1.0),)
-        return Weighted((*((term, weight * kept) for term, weight in terms), (Signal(RERANK), self.rerank_weight)))
+        """The score expression after the reranker: that of the first ranking, and the reranker's score."""
+        return _with(expression, Signal(RERANK), self.rerank_weight)
 
     @property
     def reads_context(self) -> bool:
         """Whether a context feature is needed: an expression reads one, or late interaction is used, whose token
         weights are returned with them.
         """
+        return self.late_interaction > 0 or self._reads(CONTEXT_SIGNALS)
+
+    @property
+    def reads_preferences(self) -> bool:
+        """Whether stated preferences and instructions count in a request."""
+        return self.preference_weight > 0 or self._reads(frozenset({PREFERENCE}))
+
+    def _reads(self, names: frozenset[str]) -> bool:
         given = (self.score, self.lexical_only, self.first_stage)
-        return self.late_interaction > 0 or any(
-            CONTEXT_SIGNALS & signal_names(expression) for expression in given if expression is not None
-        )
+        return any(names & signal_names(expression) for expression in given if expression is not None)
+
+
+def _with(expression: Expression, signal: Signal, weight: float) -> Weighted:
+    """The weighted sum of an expression and a further signal, which has this share.
+
+    The terms of a weighted sum stay separate terms, so that an explanation lists them beside the signal.
+    """
+    terms = expression.terms if isinstance(expression, Weighted) else ((expression, 1.0),)
+    return Weighted((*((term, share * (1 - weight)) for term, share in terms), (signal, weight)))

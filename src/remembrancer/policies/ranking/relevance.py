@@ -128,14 +128,14 @@ class Acceptance:
     """The acceptance thresholds for the candidates of one question.
 
     `threshold`: the preset's; None: everything is relevant. `least_evidence`: the share of evidence that the best
-    candidate needs at the current stage of ranking. `then`, shape (n,): candidates that are relevant because they
-    happened at the time asked about. `no_evidence`: signals that are no evidence for this question. `min_score`: the
-    least score. `silent`: no candidate is relevant, because the message says nothing.
+    candidate needs at the current stage of ranking. `anyway`, shape (n,): candidates that are relevant whatever they
+    say. `no_evidence`: signals that are no evidence for this question. `min_score`: the least score. `silent`: no
+    candidate is relevant, because the message says nothing.
     """
 
     threshold: RelevanceThreshold | None = None
     least_evidence: float = 0.0
-    then: NDArray[np.bool_] | None = None
+    anyway: NDArray[np.bool_] | None = None
     no_evidence: frozenset[str] = frozenset()
     min_score: float = 0.0
     silent: bool = False
@@ -148,7 +148,7 @@ class Acceptance:
             return np.ones(len(table["similarity"]), dtype=np.bool_)
         shares = evidence(expression, table, self.no_evidence)
         passes = self.threshold.passes(table["similarity"], table["coverage"], shares, self.least_evidence)
-        return passes if self.then is None else passes | self.then
+        return passes if self.anyway is None else passes | self.anyway
 
     def margin(self, expression: Expression, table: Mapping[str, FloatColumn]) -> tuple[FloatColumn, float] | None:
         """The value of each candidate, and the value that those which are not relevant lack

@@ -12,6 +12,7 @@ import numpy as np
 from remembrancer.domain.memory import CueFlag
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.nearness import nearness
+from remembrancer.policies.ranking.preferring import applying
 from remembrancer.policies.ranking.scoring import Clamp, Expression, MinMax, Rrf, Saturating, Signal, inner_expressions
 from remembrancer.values import dataclass
 
@@ -63,8 +64,9 @@ class EvaluationTime:
 class QuestionFeatures:
     """The features of a question other than its words and vector.
 
-    `spans`: the times it names. `kind`: the expected answer type. `listed`: whether it asks for a list. `speakers`:
-    whether it names speakers of the answer; `by_role`: it names them by role (user or assistant).
+    `spans`: the times it names. `kind`: the expected answer type. `listed`: whether it asks for a list. `request`:
+    whether it asks for something to be done, or for advice. `speakers`: whether it names speakers of the answer;
+    `by_role`: it names them by role (user or assistant).
     """
 
     spans: tuple[TimeSpan, ...] = ()
@@ -72,6 +74,7 @@ class QuestionFeatures:
     listed: bool = False
     speakers: bool = False
     by_role: bool = False
+    request: bool = False
 
     @property
     def no_evidence(self) -> frozenset[str]:
@@ -176,6 +179,13 @@ def _around(found: Candidates, column: Callable[[ContextFeatures], NDArray[np.ge
 
 def _time(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
     return nearness(asked.spans, found.states.occurred_from, found.states.occurred_at)
+
+
+def _preference(found: Candidates, asked: QuestionFeatures) -> FloatColumn:
+    """Absent unless something is requested. Of many preferences, those that are most about the request count."""
+    if not asked.request or found.preferences is None:
+        return np.full(len(found.ids), np.nan)
+    return applying(found.preferences, found.similarity, found.coverage)
 
 
 def _not_yet(found: Candidates, _: QuestionFeatures) -> FloatColumn:
@@ -303,6 +313,14 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
         _is_declarative,
         evidence=False,
         context=True,
+    ),
+    "preference": MatchSignal(
+        "preference or instruction",
+        SignalGroup.MEMORY,
+        "how far a stated preference or instruction applies to what is requested",
+        Scale.UNIT,
+        _preference,
+        evidence=False,
     ),
     "late_interaction": MatchSignal(
         "meaning word by word",

@@ -166,6 +166,7 @@ def request(
     speakers: Collection[str] = (),
     roles: Collection[Role] = (),
     any_at: tuple[tuple[datetime, datetime], ...] = (),
+    preferences: bool = False,
 ) -> VectoredRequest:
     """A search request. Words are stemmed here; words or a phrase make the lexical search, a vector the dense one."""
     asked = SearchRequest(
@@ -177,6 +178,7 @@ def request(
         speakers=frozenset(speakers),
         roles=frozenset(roles),
         any_at=any_at,
+        preferences=preferences,
     )
     return VectoredRequest(asked, vector)
 
@@ -202,6 +204,10 @@ def assert_same_answer(actual: Candidates, expected: Candidates) -> None:
         assert actual.idf is expected.idf
     else:
         np.testing.assert_allclose(actual.idf, expected.idf, rtol=BM25_TOLERANCE)
+    if actual.preferences is None or expected.preferences is None:
+        assert actual.preferences is expected.preferences
+    else:
+        np.testing.assert_array_equal(actual.preferences, expected.preferences, strict=True)
     assert_same_context(actual, expected)
 
 

@@ -353,6 +353,38 @@ class UnionContract(IndexSuite):
         answer = await finder.search(READER, request(where=where, any_at=((NOW, NOW + timedelta(hours=1)),)))
         assert answer.ids == (fact.id,)
 
+    async def test_a_memory_that_states_a_preference_is_returned_with_any_text(self, finder: Finder) -> None:
+        tagged = replace(a_memory("owl", memory_id=UUID(int=1)), tags=("preference",))
+        general = replace(a_memory("heron", memory_id=UUID(int=2)), tags=("always", "instruction", "preference"))
+        rule = replace(a_memory("wren", memory_id=UUID(int=3)), kind="rule")
+        other = replace(a_memory("kestrel", memory_id=UUID(int=4)), tags=("always",))
+        await remember(finder.store, tagged, general, rule, other)
+        answer = await finder.search(READER, request("kestrel", preferences=True))
+        assert answer.preferences is not None
+        assert by_id(answer, answer.preferences) == {1: 1, 2: 2, 3: 1, 4: 0}
+        assert answer.lexical_rank[list(answer.ids).index(tagged.id)] == 0
+
+    async def test_a_preference_is_returned_only_on_request(self, finder: Finder) -> None:
+        await remember(finder.store, replace(a_memory("owl"), tags=("preference",)), a_memory("kestrel"))
+        answer = await finder.search(READER, request("kestrel"))
+        assert (len(answer.ids), answer.preferences) == (1, None)
+
+    async def test_a_filtered_preference_is_not_returned(self, finder: Finder) -> None:
+        fact = replace(a_memory("owl"), kind="fact", tags=("preference",))
+        await remember(finder.store, replace(a_memory("kestrel"), kind="rule"), fact)
+        where = replace(EVERYTHING, kinds=frozenset({"fact"}))
+        answer = await finder.search(READER, request(where=where, preferences=True))
+        assert answer.ids == (fact.id,)
+
+    async def test_at_most_the_newest_preferences_are_returned(self, finder: Finder) -> None:
+        days = [
+            replace(a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - timedelta(days=n)), kind="rule")
+            for n in range(1, 6)
+        ]
+        await remember(finder.store, *days)
+        answer = await finder.search(READER, request(preferences=True, depth=2))
+        assert [identifier.int for identifier in answer.ids] == [1, 2]
+
     async def test_candidates_are_the_union_of_the_searches(self, finder: Finder) -> None:
         dense, lexical, _ = await hold(finder, {"owl": a_vector(1, 0)}, "kestrel", "heron")
         answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))

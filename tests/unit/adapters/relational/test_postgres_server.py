@@ -195,6 +195,20 @@ def test_older_tables_are_migrated_by_the_statements_of_a_file(url: str, monkeyp
         admin.execute(f"DROP TABLE later; UPDATE remembrancer SET version = {number - 1}".encode())
 
 
+def test_turns_of_older_tables_state_preferences(url: str) -> None:
+    with Remembrancer.open(url, embedder="none", workspace="older") as rem:
+        turn = rem.observe("Always answer in French.", role="user")
+    with psycopg.connect(url, autocommit=True) as admin:
+        version = admin.execute("SELECT version FROM remembrancer").fetchone()
+        admin.execute("ALTER TABLE memories NO FORCE ROW LEVEL SECURITY")
+        assert admin.execute("UPDATE memories SET tags = '[]' WHERE workspace = 'older'").rowcount == 1
+        admin.execute("UPDATE remembrancer SET version = 25")
+    with Remembrancer.open(url, embedder="none", workspace="older") as rem:
+        assert [one.tags for one in rem.recent()] == [("preference", "instruction", "always")], turn
+    with psycopg.connect(url, autocommit=True) as admin:
+        assert admin.execute("SELECT version FROM remembrancer").fetchone() == version
+
+
 def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
     with pytest.raises(StoreUnavailable, match="does not answer") as caught:
         Remembrancer.open("postgresql://ana:secret@127.0.0.1:9/memory", embedder="none")

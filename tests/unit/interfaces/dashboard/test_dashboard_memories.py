@@ -292,6 +292,17 @@ def test_the_preferences_are_listed_by_kind_and_by_pin() -> None:
     assert "Write dates in words" in directed
 
 
+def test_a_turn_that_states_a_preference_is_listed() -> None:
+    async def steps(served: Served) -> list[str]:
+        await served.memory.observe("I prefer aisle seats.", role="user")
+        await served.memory.observe("Always answer in French.", role="user")
+        return re.split(r'<section class="panel"', (await served.http.get("/preferences")).text)[2:]
+
+    preferred, directed = asked(steps)
+    assert ["aisle seats" in preferred, "in French" in preferred, "every answer" in preferred] == [True, False, False]
+    assert ["aisle seats" in directed, "in French" in directed, "every answer" in directed] == [False, True, True]
+
+
 # ── erasing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.adapters.relational import schema as source
@@ -17,7 +18,7 @@ from remembrancer.adapters.relational.postgres.dialect import WORKSPACE
 from remembrancer.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from remembrancer.adapters.relational.connection import Connection
     from remembrancer.adapters.relational.postgres.dialect import PostgresConnection
@@ -123,22 +124,29 @@ def prepare(
     *,
     create: bool,
     partitions: int = 0,
+    fills: Mapping[int, Callable[[Connection], None]] = MappingProxyType({}),
     migrated: Callable[[Connection], None] = lambda _connection: None,
 ) -> None:
     """Create the tables in the connection's schema if it has none (`create`), and migrate older ones. Of several
-    processes, one does it. `partitions`: the number that each table is created with, or has; 0: any. `migrated`: runs
-    after the migrations, in their transaction.
+    processes, one does it. `partitions`: the number that each table is created with, or has; 0: any. `fills`: by
+    migration number, what runs after its statements; `migrated`: after all of them; in their transaction.
 
     Raises StoreUnavailable if there are none, or those of another program; Unsupported for those of a newer version;
     InvalidInput for those of another number of partitions.
     """
-    _prepare(connection, name, create=create, partitions=partitions, migrated=migrated)
+    _prepare(connection, name, create=create, partitions=partitions, fills=fills, migrated=migrated)
     if partitions and (there := _partitions(connection)) != partitions:
         raise InvalidInput("partitions", partitions, f"{there or 'none'}, as its tables were created")
 
 
 def _prepare(
-    connection: PostgresConnection, name: str, *, create: bool, partitions: int, migrated: Callable[[Connection], None]
+    connection: PostgresConnection,
+    name: str,
+    *,
+    create: bool,
+    partitions: int,
+    fills: Mapping[int, Callable[[Connection], None]],
+    migrated: Callable[[Connection], None],
 ) -> None:
     if version_of(connection, name) == source.current_version():
         return
@@ -149,7 +157,7 @@ def _prepare(
         if version == 0:
             _create(connection, name, create=create, partitions=partitions)
         elif version < source.current_version():
-            _migrate(connection, version)
+            _migrate(connection, version, fills)
             migrated(connection)
         set_version(connection, source.current_version())
         connection.execute("COMMIT")
@@ -195,11 +203,13 @@ def _create(connection: Connection, name: str, *, create: bool, partitions: int)
     connection.execute(_NO_SAMPLES)
 
 
-def _migrate(connection: Connection, version: int) -> None:
+def _migrate(connection: Connection, version: int, fills: Mapping[int, Callable[[Connection], None]]) -> None:
     partitions = _partitions(connection)
     for step in source.migrations()[version:]:
         obey_policies(connection, owner=False)  # so that a migration's statements are for every workspace
         connection.execute(translated(step.sql, partitions))
+        if step.number in fills:
+            fills[step.number](connection)
     obey_policies(connection, owner=True)
     connection.execute(_NO_SAMPLES)
 

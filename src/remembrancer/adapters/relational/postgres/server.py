@@ -13,13 +13,20 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import conninfo, errors
 
+from remembrancer.adapters import relational
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import READERS
 from remembrancer.adapters.relational.postgres import pgvector, schema
 from remembrancer.adapters.relational.postgres.dialect import CONNECT_TIMEOUT_S, LOCK, PostgresConnection, connected
 from remembrancer.adapters.relational.postgres.listening import Listener, notify
 from remembrancer.adapters.relational.rows import INDEXED
-from remembrancer.adapters.relational.schema import Readiness, current_version, readiness, require_current
+from remembrancer.adapters.relational.schema import (
+    PREFERENCE_TAGS,
+    Readiness,
+    current_version,
+    readiness,
+    require_current,
+)
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable, Unsupported
 from remembrancer.ports.changes import UnreadableRow
@@ -135,6 +142,7 @@ class PostgresServer:
                 self.name,
                 create=self._create,
                 partitions=self._partitions,
+                fills={PREFERENCE_TAGS: lambda connection: relational.preferences.add_tags(connection, analyse)},
                 migrated=pgvector.renew_function,
             )
         except BaseException:

@@ -12,6 +12,8 @@ from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.values import dataclass
 
 _FOLDER: Final = Path(__file__).parent
+PREFERENCE_TAGS: Final = 26
+"""The migration after which turns that state a preference get its tags."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,22 @@ async def memories(
     return wire.MemoryPageOut.of(page)
 
 
+@router.get("/v1/preferences", summary="List preferences")
+async def preferences(
+    memory: ReadableMemory,
+    *,
+    limit: Limit = 100,
+    ended: Annotated[bool, Query(description="Also those that were contradicted or superseded, or expired.")] = False,
+) -> wire.MemoriesOut:
+    """Stated preferences and lasting instructions, newest first: memories with the tag `preference`, and those of the
+    kinds preference, directive, instruction, guideline and rule.
+
+    The tag `instruction` marks one that tells the assistant what to do; `always`, one about the language, tone or form
+    of every answer.
+    """
+    return wire.MemoriesOut.of(await memory.preferences(limit, ended=ended))
+
+
 @router.get("/v1/memories/{memory_id}", summary="Read a memory", responses=MISSING)
 async def show(memory: ReadableMemory, memory_id: MemoryId) -> wire.MemoryDetailsOut:
     """One memory, whatever its status, with everything that belongs to it: the indexed passages, the events it came

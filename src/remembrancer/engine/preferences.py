@@ -1,0 +1,56 @@
+"""Stated preferences and lasting instructions: which there are, and which a later one has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from remembrancer.domain.listing import MemoryListing, MemoryState
+from remembrancer.domain.preference import PREFERENCE, stating
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader
+from remembrancer.errors import Conflict, NotFound
+from remembrancer.language.english.contradictions import ends, may_end
+
+if TYPE_CHECKING:
+    from remembrancer.domain.memory import Memory
+    from remembrancer.domain.scope import Scope
+    from remembrancer.engine.context import Context
+
+COMPARED: Final = 200
+"""The number of earlier preferences with which a new one is compared, the newest."""
+
+
+async def preferences(ctx: Context, reader: Reader, *, limit: int, ended: bool = False) -> tuple[Memory, ...]:
+    """The current preferences and instructions, newest first; with `ended`, also those superseded or expired."""
+    now = Filter(current_at=ctx.clock())
+    states = (MemoryState.CURRENT, MemoryState.ENDED) if ended else (MemoryState.CURRENT,)
+    found = [
+        memory
+        for where in stating(now)
+        for state in states
+        for memory in await ctx.store.memories(reader, where, limit=limit, listing=MemoryListing(state=state))
+    ]
+    return tuple(sorted(found, key=lambda memory: (-memory.occurred_to.timestamp(), memory.id))[:limit])
+
+
+async def end_contradicted(ctx: Context, scope: Scope, later: Sequence[Memory]) -> None:
+    """End the earlier preferences that new turns contradict: of the same speaker, in the same scope, of any session.
+
+    One that another writer changes meanwhile is kept.
+    """
+    for new in later:
+        if PREFERENCE not in new.tags or not may_end(new.text):
+            continue
+        reader = Reader(scope)
+        where = Filter(current_at=ctx.clock(), tags=frozenset({PREFERENCE}), until=new.occurred_from)
+        for old in await ctx.store.memories(reader, where, limit=COMPARED):
+            if old.id != new.id and _same_speaker(old, new) and ends(new.text, old.text):
+                with suppress(Conflict, NotFound):
+                    await ctx.store.supersede(reader, old.id, new.id, at=ctx.clock())
+
+
+def _same_speaker(one: Memory, other: Memory) -> bool:
+    owners = [memory.scope.narrowed(session=None) for memory in (one, other)]
+    return owners[0] == owners[1] and (one.role, one.actor) == (other.role, other.actor)
