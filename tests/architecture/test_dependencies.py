@@ -27,6 +27,9 @@ PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OLDEST: Final = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
 """The oldest Python that the package may be installed on."""
 
+FRAMEWORKS: Final = {"langgraph"}
+"""The extras for agent frameworks. `all` leaves them out: whoever has a framework installs its extra."""
+
 WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.adapters.distributed": ("distributed",),
     "remembrancer.adapters.embedders.http": ("ollama", "remote"),
@@ -36,6 +39,7 @@ WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.adapters.qdrant.server": ("qdrant",),
     "remembrancer.adapters.relational.postgres": ("postgres",),
     "remembrancer.adapters.rerankers.http": ("rerank",),
+    "remembrancer.integrations.langgraph": ("langgraph",),
     "remembrancer.interfaces.charts": ("plot", "server"),
     "remembrancer.interfaces.dashboard": ("server",),
     "remembrancer.interfaces.http": ("server",),
@@ -159,12 +163,12 @@ def test_a_module_can_be_imported_with_what_its_extra_brings() -> None:
 
 def test_every_package_that_is_imported_anywhere_is_brought_by_an_extra() -> None:
     imported = {foreign(name) for module in MODULES for name in imports(ast.walk(tree(module)))} - {""}
-    assert imported - available("all", "testing") == set()
+    assert imported - available("all", "testing", *FRAMEWORKS) == set()
 
 
 def test_all_is_every_extra_for_users() -> None:
     (line,) = EXTRAS["all"]
-    assert Requirement(line).extras == EXTRAS.keys() - {"all", "dev", "testing"}
+    assert Requirement(line).extras == EXTRAS.keys() - {"all", "dev", "testing"} - FRAMEWORKS
 
 
 def test_every_pinned_version_can_be_installed_on_the_oldest_python() -> None:

@@ -154,6 +154,15 @@ async def remember_many(ctx: Context, scope: Scope, notes: Sequence[NewMemory]) 
     return tuple(memory for memory, _ in stored)
 
 
+async def on_topic(ctx: Context, scope: Scope, topic_key: str) -> Memory:
+    """The memory that `remember` with this topic key would revise. Raises NotFound if there is none."""
+    topics = topic_level(Visibility.WORKSPACE, ctx.preset.formation.topics)
+    found = await ctx.store.by_topic(scope, topic_key, topics)
+    if not found:
+        raise NotFound("memory on topic", repr(topic_key))
+    return found[0]
+
+
 async def _on_topic(
     ctx: Context,
     scope: Scope,

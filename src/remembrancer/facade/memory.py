@@ -549,8 +549,15 @@ class AsyncRemembrancer(View):
         identifier = await self._identified("memory_id", memory_id)
         return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
 
-    async def get(self, memory_id: Identifier) -> Memory:
-        """One memory, whatever its status. Raises NotFound."""
+    async def get(self, memory_id: Identifier | None = None, *, topic_key: str | None = None) -> Memory:
+        """One memory by its id, whatever its status; or the memory that `remember` with this topic key would revise.
+
+        Raises NotFound, and InvalidInput unless exactly one of the two is given.
+        """
+        if topic_key is not None and memory_id is None:
+            return await engine.record.on_topic(self._ctx, self.scope, validation.name("topic_key", topic_key))
+        if memory_id is None or topic_key is not None:
+            raise InvalidInput("memory_id", memory_id, "either an id or a topic_key")
         return await engine.inspect.get(self._ctx, self._reader(), await self._identified("memory_id", memory_id))
 
     async def show(self, memory_id: Identifier) -> MemoryDetails:
