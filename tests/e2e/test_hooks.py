@@ -115,8 +115,21 @@ def test_a_session_is_recorded_and_the_next_one_is_told_what_is_relevant(agent: 
     assert "port 8081" in agent.context(
         "user-prompt", "tuesday", prompt="which port does the green side of checkout use?"
     )
-    assert agent.context("user-prompt", "tuesday", prompt="name three rivers of Portugal") == ""
+    assert agent.context("user-prompt", "tuesday", prompt="which rivers of Portugal are the longest?") == ""
+    assert agent.context("user-prompt", "tuesday", prompt="ok, thanks!") == ""
+    assert "port 8081" in agent.context("user-prompt", "tuesday", prompt="Fix the green side of checkout")
     assert agent.context("session-start", "monday", source="resume") == ""
+
+
+def test_a_session_is_told_at_its_start_how_the_user_wants_things(agent: Agent) -> None:
+    agent.say("monday", "Always run the tests with -x before you commit")
+    for number in range(30):
+        agent.say("monday", f"Then we looked at file number {number}")
+    agent.serve()
+    agent.hook("stop", "monday")
+    agent.stop()
+    agent.serve()
+    assert "-x before you commit" in agent.context("session-start", "tuesday", source="startup")
 
 
 def test_the_running_sessions_own_turns_are_recalled_only_after_the_agent_lost_them(agent: Agent) -> None:

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from remembrancer.domain.preference import PREFERENCE
+from remembrancer.domain.query import QuestionKind
 from remembrancer.ingest.blocks import BlockKind
 from remembrancer.interfaces.hooks.client import EVENTS
 
@@ -23,24 +25,27 @@ RECENT: Final = 6
 LISTED: Final = 60
 """Memories listed to find them: most are what tools printed."""
 
+PREFERENCES: Final = 10
+"""The newest stated preferences and lasting instructions that a session is told at its start."""
+
 TOOL_KINDS: Final = frozenset({BlockKind.CALL, BlockKind.RESULT})
 
 
 async def at_start(memory: AsyncRemembrancer, session: str, source: str) -> str:
-    """The answer to `session-start`: what is pinned, and the end of the last session of this project. "" if there is
-    nothing, or if the agent goes on with a session whose turns it still has.
+    """The answer to `session-start`: what is pinned, how the user wants things, and the end of the last session of this
+    project. "" if there is nothing, or if the agent goes on with a session whose turns it still has.
     """
     if source == "resume":
         return ""
     answer = await memory.recall("what was said last", limit=1, mark=False)
-    pinned = {one.id for one in answer.pinned}
+    wanted = await memory.preferences(limit=PREFERENCES)
     said = [
         one
         for one in await memory.recent(limit=LISTED)
-        if one.scope.session != session and one.kind not in TOOL_KINDS and one.id not in pinned
-    ][:RECENT]
-    block = replace(answer, pinned=(*answer.pinned, *reversed(said))).render_pinned(max_chars=MAX_CHARS)
-    return _context("session-start", block)
+        if one.scope.session != session and one.kind not in TOOL_KINDS and one not in wanted
+    ]
+    shown = {one.id: one for one in (*answer.pinned, *wanted, *reversed(said[:RECENT]))}
+    return _context("session-start", replace(answer, pinned=tuple(shown.values())).render_pinned(max_chars=MAX_CHARS))
 
 
 async def at_message(
@@ -48,16 +53,20 @@ async def at_message(
 ) -> tuple[str, Recall | None]:
     """The answer to `user-prompt`, "" if nothing is relevant, and the recall with the hits that it shows.
 
-    `compacted`: the agent has lost earlier turns of this session, so that they are recalled too.
+    A question is answered. What asks nothing gets the few memories that matter to it; a request also those that say how
+    the user wants things. `compacted`: the agent has lost earlier turns of this session, so that they count too.
     """
     if not prompt.strip():
         return "", None
     answer = await memory.recall(prompt, limit=READ, mark=False)
-    hits = [hit for hit in answer if compacted or hit.memory.scope.session != session][:HITS]
-    if not hits:
-        return "", None
-    shown = replace(answer, hits=tuple(hits))
-    return _context("user-prompt", shown.render(max_chars=MAX_CHARS)), shown
+    hits = answer.hits
+    if answer.trace.kind in (QuestionKind.REQUEST, QuestionKind.STATEMENT):
+        wanted = [hit for hit in hits if PREFERENCE in hit.memory.tags]
+        related = await memory.recall(prompt, mode="message", limit=READ, mark=False)
+        ids = {hit.memory.id for hit in wanted}
+        hits = (*wanted, *(hit for hit in related.hits if hit.memory.id not in ids))
+    shown = replace(answer, hits=tuple(hit for hit in hits if compacted or hit.memory.scope.session != session)[:HITS])
+    return (_context("user-prompt", shown.render(max_chars=MAX_CHARS)), shown) if shown.hits else ("", None)
 
 
 def _context(event: str, block: str) -> str:
