@@ -178,7 +178,11 @@ class _Recalling:
         return replace(self, ctx=self.ctx.answering(view.state(self.reader.scope)))
 
     def planned(self, view: ReadView) -> tuple[_Recalling, Reading]:
-        """Parse the question into a plan of the search. Its kind sets the limit if none is given."""
+        """Parse the question into a plan of the search. Its kind sets the limit if none is given.
+
+        A statement is ranked as a message, because a statement asks for nothing: signals and threshold for questions
+        would mostly answer it with nothing.
+        """
         self.timer.last = self.ctx.stopwatch()  # without the time spent waiting for a thread
         question = self.question
         if question.mode is RecallMode.MESSAGE:
@@ -187,9 +191,16 @@ class _Recalling:
             planned = planned_for(
                 self.ctx, view, self.reader, question.text, self.where, self.ranking, self.keyed.terms
             )
+        ranking, messages = self.ranking, self.ctx.preset.messages
+        if planned.kind is QuestionKind.STATEMENT and messages is not None and question.ranking is None:
+            message = planned_message(self.ctx, view, self.reader, question.text, self.where)
+            planned = replace(message, kind=QuestionKind.STATEMENT, small_talk=False)
+            ranking = messages.ranking
         self.timer.lap("plan")
         limit = self.ctx.preset.limit_of(question.mode, question.limit, planned.kind)
-        return (self if limit == self.limit else replace(self, limit=limit)), planned
+        if limit == self.limit and ranking is self.ranking:
+            return self, planned
+        return replace(self, limit=limit, ranking=ranking), planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +223,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     limit = ctx.preset.limit_of(question.mode, question.limit)  # before a model is asked for key terms
     keyed = await key_terms(ctx, reader.scope, question.text)
     begun = _Recalling.of(ctx, reader, question, keyed, limit)
-    ranking, reranker = begun.ranking, ctx.reranker if begun.ranking.rerank else None
+    reranker = ctx.reranker if begun.ranking.rerank else None
 
     def at_once(view: ReadView) -> Recall | None:
         recalling = begun.answering(view)
@@ -221,7 +232,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
             return None
         recalling, planned = recalling.planned(view)
         # Embedding takes about as long as the lexical search, so they run concurrently.
-        embedding = partial(embed_now, ctx, planned, ranking)
+        embedding = partial(embed_now, ctx, planned, recalling.ranking)
         gathered = gather(recalling, view, planned, ctx.executor.begin(embedding) if ctx.embedder else embedding)
         return present(recalling, view, gathered, rank(recalling, view, gathered))
 
@@ -240,12 +251,12 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         return answer
     # Nothing is awaited inside a read.
     recalling, planned = await ctx.read(question.where, first)
-    embedded = await embed(recalling.ctx, planned, ranking)
+    embedded = await embed(recalling.ctx, planned, recalling.ranking)
     gathered, ranked = await ctx.read(question.where, best)
-    if reranker is not None:
+    if reranker is not None and recalling.ranking.rerank:
         try:
             ranked = await engine.rerank.rerank(
-                ctx, reader, question.where, reranker, ranking, ranked, planned.searched
+                ctx, reader, question.where, reranker, recalling.ranking, ranked, planned.searched
             )
         except ModelUnavailable as error:
             recalling.degraded["rerank"] = f"the reranker does not answer: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,3 +89,40 @@ def test_without_an_embedder_a_message_is_searched_by_its_words() -> None:
     with Remembrancer.open(":memory:", embedder="none") as rem:
         rem.remember("checkout ran out of memory in the deploy on Monday")
         assert len(rem.recall(MESSAGE, mode="message")) == 1
+
+
+STATEMENT = "The deploy of checkout ran out of memory again."
+
+
+def test_a_statement_that_is_asked_as_a_question_is_ranked_as_a_message(filed: Remembrancer) -> None:
+    asked, message = filed.recall(STATEMENT), filed.recall(STATEMENT, mode="message")
+    assert asked.trace.kind == "statement"
+    assert [(hit.id, hit.score) for hit in asked] == [(hit.id, hit.score) for hit in message]
+
+
+def test_a_statement_that_is_asked_as_a_question_finds_its_own_text(filed: Remembrancer) -> None:
+    filed.observe(STATEMENT)
+    filed.jobs.index_now()
+    assert STATEMENT in texts(filed.recall(STATEMENT))
+
+
+def test_a_statement_has_as_many_hits_as_a_question(rem: Remembrancer) -> None:
+    for number in range(12):
+        rem.remember(f"checkout deploy number {number} ran out of memory")
+    rem.jobs.index_now()
+    assert len(rem.recall(STATEMENT)) == DEFAULT.limits.usual
+
+
+def test_small_talk_that_is_asked_as_a_question_is_searched(filed: Remembrancer) -> None:
+    filed.remember("ok thanks, sounds good!")
+    filed.jobs.index_now()
+    assert len(filed.recall("Sounds good.")) == 1
+
+
+def test_a_statement_is_ranked_by_the_named_ranking() -> None:
+    named = replace(DEFAULT, rankings={"questions": DEFAULT.ranking})
+    with Remembrancer.open(":memory:", preset=named, embedder=HashEmbedder()) as rem:
+        rem.remember(STATEMENT)
+        rem.jobs.index_now()
+        parts = rem.recall(STATEMENT, ranking="questions")[0].explanation.score.parts
+        assert "nearby" in {part.label for part in parts}
