@@ -109,7 +109,8 @@ def read_message(text: str, participants: Collection[str]) -> Reading:
     terms are those of these sentences, and then the longest of the others.
     """
     embedded = opening_and_end(text)
-    terms = lexical_query(embedded)
+    languages = languages_of(embedded)
+    terms = lexical_query(_content(embedded, languages))
     if len(embedded) < len(text.strip()):
         others = sorted(
             set(analyse(text[-MESSAGE_CHARS:]).terms) - set(terms.terms), key=lambda term: (-len(term), term)
@@ -121,7 +122,7 @@ def read_message(text: str, participants: Collection[str]) -> Reading:
         lexical=terms,
         roles=frozenset({Role.USER}) if len(frozenset(participants)) <= 1 else frozenset(),
         small_talk=is_small_talk(text),
-        languages=languages_of(embedded),
+        languages=languages,
     )
 
 
@@ -141,11 +142,10 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     languages = languages_of(asked)
     if languages and ENGLISH not in languages:
         named = known.named_in(asked)
-        content = without_function_words(known.left_out(asked, proper=True), languages[0])
         return Reading(
             searched=asked,
             embedded=known.left_out(asked),
-            lexical=lexical_query(content),
+            lexical=lexical_query(_content(known.left_out(asked, proper=True), languages)),
             speakers=_telling(named, everyone),
             spans=tuple(span for span in spans(asked, at) if _is_in_digits(asked[span.start_offset : span.end_offset])),
             languages=languages,
@@ -180,6 +180,11 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
 def _telling(named: frozenset[str], everyone: frozenset[str]) -> frozenset[str]:
     """The named speakers, except where everyone is named: then the speaker does not tell one turn from another."""
     return named if named != everyone else frozenset()
+
+
+def _content(text: str, languages: Sequence[str]) -> str:
+    """The text without the function words of another language than English, whose own are no search terms anyway."""
+    return text if not languages or ENGLISH in languages else without_function_words(text, languages[0])
 
 
 def _is_in_digits(time: str) -> bool:
