@@ -223,16 +223,13 @@ def _names(value: Any) -> frozenset[str]:
 def _calibration(value: Any) -> tuple[float, ...]:
     """Means of cosines: unrelated and related, perhaps also those of token embeddings."""
     several = value.split(",") if isinstance(value, str) else value
-    numbers: tuple[float, ...] = ()
+    numbers: list[float] = []
     with suppress(TypeError, ValueError):  # then none of them counts
-        numbers = tuple(float(one) for one in several)
-    if (
-        len(numbers) not in (2, 4)
-        or not -1 <= numbers[0] < numbers[1] <= 1
-        or not all(-1 <= one <= 1 for one in numbers)
-    ):
+        numbers = [float(one) for one in several]
+    are_cosines = len(numbers) in (2, 4) and all(-1 <= one <= 1 for one in numbers)
+    if not are_cosines or numbers[0] >= numbers[1]:
         raise _Refused("2 or 4 cosines, as `remembrancer embedder calibrate` prints them")
-    return numbers
+    return tuple(numbers)
 
 
 def _languages(value: Any) -> frozenset[str]:

@@ -43,3 +43,15 @@ def test_a_change_of_embedder_is_the_same_on_the_command_line_and_in_python(cli:
         assert found()
         assert told("drop") == DroppedOut.of(memory.embedder.drop()).model_dump(mode="json")
     assert cli.done("embedder", "status", "--db", str(here), *OPTIONS).out.count("dropped") == 1
+
+
+def test_a_calibration_is_printed_as_the_setting_takes_it(cli: Cli) -> None:
+    told = cli.done("embedder", "calibrate", "--embedder", "local", "--json").json
+    means = [told[part][name] for part in ("vectors", "tokens") for name in ("unrelated", "related")]
+    assert told["setting"] == ",".join(f"{mean:.4f}" for mean in means)
+    assert (told["model"], told["kept"]) == ("all-MiniLM-L6-v2/int8", None)
+    assert told["setting"] in cli.done("embedder", "calibrate", "--embedder", "local").out
+
+
+def test_no_calibration_is_measured_without_an_embedder(cli: Cli) -> None:
+    assert "embedder: 'none' is not allowed" in cli("embedder", "calibrate", "--embedder", "none").err

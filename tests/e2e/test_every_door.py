@@ -402,13 +402,14 @@ IN_TWO_WAYS: Final = {"journal tail", "promote", "show"}
 """Commands that answer otherwise with an option or an id, which their row says after a semicolon, or another row."""
 
 
-CHANGES_OF_EMBEDDER: Final = (
-    *("embedder change", "embedder switch", "embedder rollback", "embedder drop", "embedder calibrate"),
-)
+CHANGES_OF_EMBEDDER: Final = ("embedder change", "embedder switch", "embedder rollback", "embedder drop")
 
 
 @pytest.mark.parametrize(
-    "command", sorted(set(DOCUMENTED) - IN_TWO_WAYS - {"demo", "import-config", "migrate", *CHANGES_OF_EMBEDDER})
+    "command",
+    sorted(
+        set(DOCUMENTED) - IN_TWO_WAYS - {"demo", "import-config", "migrate", "embedder calibrate", *CHANGES_OF_EMBEDDER}
+    ),
 )
 def test_a_command_s_document_has_the_keys_that_its_page_names(play: Play, command: str) -> None:
     lines = {verb.name: verb.cli(play.told) for verb in (*WRITES, *READS) if verb.cli}
@@ -667,6 +668,7 @@ BY_ITSELF: Final[dict[str, Callable[..., None]]] = {
         CHANGES_OF_EMBEDDER,
         test_cli_embedder.test_a_change_of_embedder_is_the_same_on_the_command_line_and_in_python,
     ),
+    "embedder calibrate": test_cli_embedder.test_a_calibration_is_printed_as_the_setting_takes_it,
     "migrate": test_cli_migrate.test_a_store_moves_and_answers_the_same,
     "import-config": test_an_imported_configuration_stays_text,
     "eval questions": test_measured_texts_are_escaped,
