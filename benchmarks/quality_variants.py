@@ -60,6 +60,10 @@ def left_out_together() -> tuple[Variant, ...]:
         Variant(label="without late interaction, weights of `first_stage`", preset=_ranked("first_stage", first_stage)),
         _without("without context features", "without-context-features", CONTEXT_SIGNALS),
         _without("without context features and late interaction", "without-both", CONTEXT_SIGNALS | COMPARED),
+        Variant(
+            label="without near-equals put together",
+            preset=_ranked("without-near-equals", replace(ranking, near_equals=False)),
+        ),
         Variant(label="without the threshold", preset=_ranked("without-threshold", replace(ranking, threshold=None))),
         Variant(
             label="without context at encoding",

@@ -67,6 +67,9 @@ class Hit:
     `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` relation gave the
     score, if no search found the memory or the relation gave a higher score. `journal_only`: the hit is an event
     (`cue.event_id`) that formed no memory; `memory` has its text and is not stored.
+
+    `replies_to`: the hit that only asks for what this one says, and that this one precedes. `newer`: a better hit that
+    says the same later with another value, so that this one may be out of date.
     """
 
     rank: int
@@ -78,6 +81,8 @@ class Hit:
     turns: tuple[Cue, ...] = ()
     via: UUID | None = None
     journal_only: bool = False
+    replies_to: UUID | None = None
+    newer: UUID | None = None
 
     @property
     def id(self) -> UUID:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         journal_leg,
         keys,
         learn,
+        near_equals,
         nudge,
         preferences,
         promote,

@@ -78,13 +78,19 @@ def ranked_by(
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A chosen candidate: its index, its memory, all its cues, the best of them, and its score."""
+    """A chosen candidate: its index, its memory, all its cues, the best of them, and its score.
+
+    `raised`: whether its score was raised to that of a hit that it precedes. `replies_to`, `newer`: as of a Hit.
+    """
 
     candidate: int
     memory: Memory
     cues: tuple[Cue, ...]
     cue: Cue
     score: float
+    raised: bool = False
+    replies_to: UUID | None = None
+    newer: UUID | None = None
 
 
 @dataclass(slots=True)
@@ -122,7 +128,7 @@ def choose(
     said: dict[str, int] = {}
     for start in range(0, len(contenders), page):
         ahead: list[int] = contenders[start : start + page].tolist()
-        for chosen in _read(view, reader, ranking, ahead, choice, said, entries, message):
+        for chosen in read_candidates(view, reader, ranking, ahead, choice, said, entries, message):
             if len(choice.chosen) < wanted:
                 choice.chosen.append(chosen)
         if len(choice.chosen) == wanted:
@@ -133,7 +139,7 @@ def choose(
     return choice
 
 
-def _read(
+def read_candidates(
     view: ReadView,
     reader: Reader,
     ranking: Ranked,
@@ -141,7 +147,7 @@ def _read(
     choice: Choice,
     said: dict[str, int],
     entries: Mapping[UUID, UnformedEntry],
-    message: str | None,
+    message: str | None = None,
 ) -> Iterator[Chosen]:
     """The chosen candidates of a page, in order, without texts that were chosen before."""
     ids = ranking.found.ids

@@ -14,6 +14,7 @@ import numpy as np
 from remembrancer.domain.memory import searchable_text
 from remembrancer.domain.recall import CandidateOutcome, Explanation, HeldBack, Part, Shortfall, Stage
 from remembrancer.language.lexical import written
+from remembrancer.policies.ranking.groups import PRECEDES
 from remembrancer.policies.ranking.scoring import ranks_at
 
 if TYPE_CHECKING:
@@ -90,8 +91,15 @@ class _All:
         self._signals = {name: column.take(rows) for name, column in ranked.table.items()}
         self._scored = ranked.scored.at(rows)
         self._scores, self._diversity = [one.score for one in chosen], diversity
+        self._raised = [one.raised for one in chosen]
         self._reading = reading
         self._chosen = [(one.memory, one.cue) for one in chosen] if reading else []
+
+    def _shown(self, place: int, own: Part) -> Part:
+        """The parts of a hit's score, given those of its own score."""
+        if self._diversity is not None:
+            return self._diversity.explain(own, self._scores[place])
+        return _raised(own, self._scores[place]) if self._raised[place] else own
 
     @cached_property
     def made(self) -> list[Explanation]:
@@ -99,7 +107,7 @@ class _All:
         signals = [(name, column.tolist()) for name, column in self._signals.items()]
         explained = [
             Explanation(
-                score=score if self._diversity is None else self._diversity.explain(score, self._scores[place]),
+                score=self._shown(place, score),
                 signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals},
                 ranks={leg: int(values[place]) for leg, values in ranks if not math.isnan(values[place])},
             )
@@ -111,6 +119,12 @@ class _All:
         return [_in_words(each, *of, reading) for each, of in zip(explained, self._chosen, strict=True)]
 
 
+def _raised(own: Part, score: float) -> Part:
+    """The explanation of a score that was raised to that of the hit that it precedes."""
+    precedes = Part(PRECEDES, None, score - own.contribution)
+    return Part("with the hit that it precedes", score, score, (own, precedes))
+
+
 def _in_words(explanation: Explanation, memory: Memory, cue: Cue, reading: Reading) -> Explanation:
     """The explanation with its matched words and its reason."""
     from remembrancer.policies.rendering.reason import reason  # noqa: PLC0415 - only where it is requested
@@ -120,11 +134,16 @@ def _in_words(explanation: Explanation, memory: Memory, cue: Cue, reading: Readi
     return replace(matching, reason=reason(matching, memory, cue, reading))
 
 
-def held_back(ranked: Ranked, limit: int) -> tuple[HeldBack, ...]:
-    """The memories among the best `limit` that are below the relevance threshold or the least score, best first."""
+def held_back(ranked: Ranked, choice: Choice, limit: int) -> tuple[HeldBack, ...]:
+    """The memories among the best `limit` that are below the relevance threshold or the least score, best first,
+    without those that were chosen as replies.
+    """
     best = ranked.order[:limit]
     below: list[int] = best[~ranked.passed[best]].tolist()
-    return tuple(HeldBack(ranked.found.ids[index], float(ranked.scores[index])) for index in below)
+    chosen = {one.candidate for one in choice.chosen} if below else set[int]()
+    return tuple(
+        HeldBack(ranked.found.ids[index], float(ranked.scores[index])) for index in below if index not in chosen
+    )
 
 
 class CandidateOutcomes(Mapping[UUID, CandidateOutcome]):

@@ -370,6 +370,8 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     diversity, limit = recalling.ranking.diversity, recalling.limit
     message = question.text if question.mode is RecallMode.MESSAGE else None
     choice = choose(view, recalling.reader, ranked, diversity, limit, question.least_score, gathered.entries, message)
+    if recalling.ranking.near_equals:
+        engine.near_equals.put_together(view, recalling.reader, ranked, choice, limit, planned, gathered.entries)
     timer.lap("gather")
     explained = explanations(ranked, diversity, choice.chosen, planned if question.explain else None)
     hits = tuple(
@@ -382,6 +384,8 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
             turns=turns_of(chosen.cues, chosen.cue),
             explanation=explanation,
             journal_only=chosen.memory.id in gathered.entries,
+            replies_to=chosen.replies_to,
+            newer=chosen.newer,
         )
         for place, (chosen, explanation) in enumerate(zip(choice.chosen, explained, strict=True), start=1)
     )
@@ -411,5 +415,5 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         ),
         renderer=recalling.ctx.preset.renderer,
         pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at, found),
-        below_threshold=held_back(ranked, limit),
+        below_threshold=held_back(ranked, choice, limit),
     )

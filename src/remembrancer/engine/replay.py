@@ -99,6 +99,8 @@ def answer_of(recall: Recall) -> dict[str, JsonValue]:
                 "turns": [cue.ordinal for cue in hit.turns],
                 "age": hit.age // _MICROSECOND,
                 "via": None if hit.via is None else str(hit.via),
+                "replies_to": None if hit.replies_to is None else str(hit.replies_to),
+                "newer": None if hit.newer is None else str(hit.newer),
                 "event": str(hit.cue.event_id) if hit.journal_only else None,
                 "parts": _parts(hit.explanation.score),
                 "signals": dict(hit.explanation.signals),
@@ -154,4 +156,7 @@ def _hit(row: Mapping[str, Any], told: _Told, workspace: str, at: datetime) -> H
         turns=tuple(cues[ordinal] for ordinal in row["turns"]),
         via=None if row["via"] is None else UUID(row["via"]),
         journal_only=row["event"] is not None,
+        # Answers kept by earlier versions have neither.
+        replies_to=None if row.get("replies_to") is None else UUID(row["replies_to"]),
+        newer=None if row.get("newer") is None else UUID(row["newer"]),
     )

@@ -95,6 +95,7 @@ DEFAULT: Final = Preset(
                 *STATE,
             )
         ),
+        near_equals=True,
         depth=Depth(least=200),
         late_interaction=100,
         # The weight of a configured reranker. It is not measured, because no model is shipped.

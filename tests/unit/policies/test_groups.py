@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from remembrancer.domain.recall import PRODUCT, Part
-from remembrancer.policies.ranking.groups import LED_FROM, RELATION, by_group, by_signal, group_of, main_group, titled
+from remembrancer.policies.ranking.groups import (
+    LED_FROM,
+    PRECEDES,
+    RELATION,
+    by_group,
+    by_signal,
+    group_of,
+    main_group,
+    titled,
+)
 from remembrancer.policies.ranking.scoring import Expression, evaluate
 from remembrancer.policies.ranking.signals import GROUPS, SIGNALS, TITLES, SignalGroup
 from remembrancer.presets.catalogue import PRESETS
@@ -63,6 +72,7 @@ def test_a_product_is_divided_equally_and_the_memory_itself_is_one_factor() -> N
         ("context", SignalGroup.CONVERSATION),
         (LED_FROM, SignalGroup.MEANING),
         (RELATION, SignalGroup.MEANING),
+        (PRECEDES, SignalGroup.CONVERSATION),
         ("novelty", SignalGroup.MEMORY),
         ("0.5", SignalGroup.MEMORY),
     ],

@@ -284,8 +284,8 @@ def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -
             yield indented(RowReference(hit.cue.event_id, about))
         else:
             yield indented(RowReference(hit.memory.id, conversation))
-        if hit.via is not None:
-            yield indented(RowReference(hit.via, "similar to"))
+        others = ((hit.via, "similar to"), (hit.replies_to, "a reply to"), (hit.newer, "may be out of date, see"))
+        yield from (indented(RowReference(other, about)) for other, about in others if other is not None)
         yield ""
     if recall.below_threshold:
         yield Text(f"{below_threshold(recall)}: --floor off shows them.", style="dim")

@@ -69,7 +69,9 @@ class ExplanationOut(Derived):
 class HitOut(Wire, Of["Hit"]):
     """A hit. `turns`: the turns of its transcript, if it has one. `via`: the hit whose `similar` edge led to this one,
     if one did. `journal_only`: an entry of the journal (`cue.event_id`) that formed no memory; its `memory` is not
-    stored. `explanation`: null if not requested.
+    stored. `replies_to`: the hit that only asks for what this one says, and that this one precedes. `newer`: a better
+    hit that says the same later with another value, so that this one may be out of date. `explanation`: null if not
+    requested.
     """
 
     rank: int
@@ -80,6 +82,8 @@ class HitOut(Wire, Of["Hit"]):
     turns: list[CueOut]
     via: UUID | None
     journal_only: bool
+    replies_to: UUID | None
+    newer: UUID | None
     explanation: ExplanationOut | None
 
 

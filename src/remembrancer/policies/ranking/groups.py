@@ -11,6 +11,8 @@ from remembrancer.policies.ranking.signals import GROUPS, TITLES, SignalGroup
 LED_FROM: Final = "score of the hit it is related to"
 RELATION: Final = "weight of the relation"
 """The factors of the score of a memory that was found by a `similar` relation of a hit."""
+PRECEDES: Final = "score of the hit that it precedes"
+"""The part of a raised score: what a reply or a newer value gets from the hit that it was put before."""
 
 _OTHERS: Final[Mapping[str, SignalGroup]] = {
     "dense": SignalGroup.MEANING,
@@ -18,6 +20,7 @@ _OTHERS: Final[Mapping[str, SignalGroup]] = {
     "context": SignalGroup.CONVERSATION,
     LED_FROM: SignalGroup.MEANING,
     RELATION: SignalGroup.MEANING,
+    PRECEDES: SignalGroup.CONVERSATION,
 }
 """The groups of the searches, and of leaves that are no signals."""
 

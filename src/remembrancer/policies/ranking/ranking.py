@@ -54,6 +54,9 @@ class Ranking:
     `score`. `threshold`: the relevance threshold; None: everything is relevant. `diversity`: None keeps the order by
     score.
 
+    `near_equals`: a reply is put before the turn that only asks for it, and the newest of several values of one thing
+    before older ones. Not with `diversity`.
+
     `journal`: the lexical search also searches the text and the payload of all events of the journal, whether or not a
     memory was formed from them.
 
@@ -76,6 +79,7 @@ class Ranking:
     journal: bool = False
     threshold: RelevanceThreshold | None = None
     diversity: Mmr | None = None
+    near_equals: bool = False
 
     def __post_init__(self) -> None:
         for name, expression in (
@@ -100,21 +104,23 @@ class Ranking:
             )
         if not self.late_interaction and reads:
             raise InvalidInput("late_interaction", self.late_interaction, f"1 or more, where score reads {reads[0]}")
-        if self.threshold is not None:
-            for name, share, expression in (
-                ("evidence", self.threshold.evidence, self.score),
-                ("evidence_first_stage", self.threshold.evidence_first_stage, self.first_stage),
-                *(
-                    ("then", self.threshold.then, one)
-                    for one in (self.score, self.lexical_only, self.first_stage)
-                    if one
-                ),
-            ):
-                if share and (expression is None or not evidence_terms(expression)):
-                    raise InvalidInput(f"threshold.{name}", share, "0, where no weighted sum of signals scores")
+        self._check_threshold()
+        if self.near_equals and self.diversity is not None:
+            raise InvalidInput("near_equals", self.near_equals, "false, where diversity orders the hits")
         validation.whole("rerank", self.rerank, 0, MAX_RERANK)
         validation.fraction("rerank_weight", self.rerank_weight)
         validation.fraction("preference_weight", self.preference_weight)
+
+    def _check_threshold(self) -> None:
+        if self.threshold is None:
+            return
+        for name, share, expression in (
+            ("evidence", self.threshold.evidence, self.score),
+            ("evidence_first_stage", self.threshold.evidence_first_stage, self.first_stage),
+            *(("then", self.threshold.then, one) for one in (self.score, self.lexical_only, self.first_stage) if one),
+        ):
+            if share and (expression is None or not evidence_terms(expression)):
+                raise InvalidInput(f"threshold.{name}", share, "0, where no weighted sum of signals scores")
 
     def expression(self, *, with_vector: bool, compared: bool = True, request: bool = False) -> Expression:
         """The score expression. `compared`: whether late interaction has scored the best candidates. `request`: whether

@@ -1,0 +1,106 @@
+"""Hits that belong together are put together: a reply before the turn that asks, and a newer value before an older."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from remembrancer.domain.memory import CueFlag
+from remembrancer.domain.query import QuestionKind
+from remembrancer.engine.choose import Choice, Chosen, Ranked, read_candidates
+from remembrancer.language.english.values import asks_for_the_past, asks_only, stated_value
+from remembrancer.policies.ranking.near_equals import is_newer_value, reply_to
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from remembrancer.domain.scope import Reader
+    from remembrancer.engine.journal_leg import UnformedEntry
+    from remembrancer.language.reading import Reading
+    from remembrancer.ports.changes import ReadView
+
+COMPARED: Final = 10
+"""The number of best hits whose values are compared."""
+
+
+def put_together(
+    view: ReadView,
+    reader: Reader,
+    ranked: Ranked,
+    choice: Choice,
+    limit: int,
+    planned: Reading,
+    entries: Mapping[UUID, UnformedEntry],
+) -> None:
+    """Reorder the chosen candidates; a moved one gets the score of the one that it precedes. None is removed, except
+    the last for a reply that was not chosen.
+    """
+    around = ranked.found.context_features
+    if around is None:
+        return
+    flags: dict[int, int] = {one.candidate: int(around.flags[one.candidate]) for one in choice.chosen}
+    for one in list(choice.chosen):
+        if flags[one.candidate] & CueFlag.QUESTION and asks_only(one.memory.text):
+            reply = reply_to(ranked.found, one.candidate)
+            if reply is not None:
+                _answer_first(view, reader, ranked, choice, limit, one, reply, entries)
+    if planned.kind is QuestionKind.FACT and not planned.spans and not asks_for_the_past(planned.searched):
+        coverage = ranked.found.coverage
+        with_number = {one for one, has in flags.items() if has & CueFlag.NUMBER and coverage[one] > 0}
+        if len(with_number) > 1:
+            _newest_first(choice, with_number)
+
+
+def _answer_first(
+    view: ReadView,
+    reader: Reader,
+    ranked: Ranked,
+    choice: Choice,
+    limit: int,
+    asking: Chosen,
+    reply: int,
+    entries: Mapping[UUID, UnformedEntry],
+) -> None:
+    chosen = choice.chosen
+    answer = next((one for one in chosen if one.candidate == reply), None)
+    if answer is None and asking in chosen[: limit - 1]:
+        answer = next(read_candidates(view, reader, ranked, [reply], choice, {}, entries), None)
+    if answer is None or asking not in chosen or answer.memory.speaker == asking.memory.speaker:
+        return
+    _put_before(choice, replace(answer, replies_to=asking.memory.id), asking.candidate)
+    del chosen[limit:]
+
+
+def _newest_first(choice: Choice, with_number: Collection[int]) -> None:
+    """Mark each statement of a value that a newer hit updates, and put the newest before it."""
+    stated = [
+        (one.candidate, one.memory.occurred_to, one.memory.speaker, statement)
+        for one in choice.chosen[:COMPARED]
+        if one.candidate in with_number and (statement := stated_value(one.memory.text)) is not None
+    ]
+    for older, at, speaker, value in stated:
+        newer = [
+            (later, candidate)
+            for candidate, later, who, other in stated
+            if later > at and who == speaker and is_newer_value(value, other)
+        ]
+        if newer:
+            _, newest = max(newer)
+            places = {one.candidate: place for place, one in enumerate(choice.chosen)}
+            better = choice.chosen[places[newest]]
+            choice.chosen[places[older]] = replace(choice.chosen[places[older]], newer=better.memory.id)
+            _put_before(choice, better, older)
+
+
+def _put_before(choice: Choice, one: Chosen, other: int) -> None:
+    """Put a candidate right before another one, unless it is before it already."""
+    chosen = choice.chosen
+    places = {each.candidate: place for place, each in enumerate(chosen)}
+    place, own = places[other], places.get(one.candidate)
+    if own is not None and own < place:
+        chosen[own] = one
+        return
+    if own is not None:
+        del chosen[own]
+    chosen.insert(place, replace(one, score=chosen[place].score, raised=True))
