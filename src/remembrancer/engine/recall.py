@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import numpy as np
@@ -51,6 +51,12 @@ if TYPE_CHECKING:
     from remembrancer.language.reading import Reading
     from remembrancer.policies.ranking.scoring import FloatColumn
     from remembrancer.ports.changes import ReadView
+
+
+BESIDE_FROM: Final = 16_384
+"""In a workspace with more changes than this, the question is embedded in another thread while its words are looked up.
+In a smaller one, that takes less time than handing the work over.
+"""
 
 
 def searched(ctx: Context, where: Filter) -> Filter:
@@ -231,9 +237,9 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         if not _computes(ctx):
             return None
         recalling, planned = recalling.planned(view)
-        # Embedding takes about as long as the lexical search, so they run concurrently.
         embedding = partial(embed_now, ctx, planned, recalling.ranking)
-        gathered = gather(recalling, view, planned, ctx.executor.begin(embedding) if ctx.embedder else embedding)
+        beside = ctx.embedder is not None and view.state(reader.scope).change > BESIDE_FROM
+        gathered = gather(recalling, view, planned, ctx.executor.begin(embedding) if beside else embedding)
         return present(recalling, view, gathered, rank(recalling, view, gathered))
 
     def first(view: ReadView) -> tuple[_Recalling, Reading]:
