@@ -200,7 +200,7 @@ def test_a_preset_object_overrides_one_named_in_the_environment(monkeypatch: pyt
         ({"preset": "nonsense"}, r"^preset: 'nonsense' .*default"),
         (
             {"embedder": "nonsense"},
-            r"^embedder: 'nonsense' .*auto, none, local, local:PRECISION, ollama:MODEL, openai:MODEL or gemini:MODEL",
+            r"^embedder: 'nonsense' .*auto, none, local, local:PRECISION, folder:PATH, .* or gemini:MODEL",
         ),
         ({"reranker": "nonsense"}, r"^reranker: 'nonsense' .*none, cross-encoder:FOLDER, or the http"),
         ({"reranker": 5}, r"^reranker: 5 .*an object with a Reranker's methods"),
