@@ -87,7 +87,8 @@ async def measure_locomo(dataset: Dataset, embedder: Embedder, report: Callable[
 
 
 def _block(name: str, found: QuestionMetrics) -> Block:
-    return Block(name, tuple(dict.fromkeys(found.conversations)), len(found.conversations), found.rows())
+    conversations = tuple(dict.fromkeys(found.conversations))
+    return Block(name, conversations, len(found.conversations), found.rows(), found.by_gold_turns())
 
 
 async def run(chats: Dataset, conversations: Dataset | None, report: Callable[[str], None]) -> tuple[Quality, str]:

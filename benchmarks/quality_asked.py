@@ -16,12 +16,15 @@ from remembrancer.evaluation.dataset import Conversation, Dataset
 from remembrancer.evaluation.memory_system import MemorySystem
 from remembrancer.evaluation.metrics import fold, measure
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
+from remembrancer.evaluation.summary import GOLD_TURNS
 from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.text import text_of
 
 TURNS: Final = ("recall@5", "recall@10", "any@10", "all@10", "ndcg@10")
 SESSIONS: Final = ("recall@5",)
 COLUMNS: Final = (*TURNS, *(f"session {metric}" for metric in SESSIONS))
+COUNTED: Final = ("recall@10", "recall@20", "all@10")
+"""The metrics by the number of gold turns."""
 DIFFERENCES: Final = ("recall@10", "ndcg@10")
 DEPTH: Final = 50
 """Turns read of each answer: enough for five sessions, each ranked by its first turn."""
@@ -47,10 +50,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class QuestionMetrics:
-    """`conversations`: of each question. `values`: by variant, shape (questions, COLUMNS)."""
+    """`conversations`, `gold_turns`: of each question. `values`: by variant, shape (questions, COLUMNS). `counted`: of
+    the full preset, shape (questions, COUNTED).
+    """
 
     conversations: tuple[str, ...]
+    gold_turns: tuple[int, ...]
     values: Mapping[str, NDArray[np.float64]]
+    counted: NDArray[np.float64]
     variants: tuple[Variant, ...]
 
     def of(self, conversations: frozenset[str]) -> QuestionMetrics:
@@ -59,11 +66,26 @@ class QuestionMetrics:
         return replace(
             self,
             conversations=tuple(self.conversations[place] for place in kept),
+            gold_turns=tuple(self.gold_turns[place] for place in kept),
+            counted=self.counted[kept],
             values={name: values[kept] for name, values in self.values.items()},
         )
 
     def rows(self) -> tuple[Row, ...]:
         return tuple(self._row(variant) for variant in self.variants)
+
+    def by_gold_turns(self) -> dict[str, dict[str, float]]:
+        """By the label of the number of gold turns that some question has: `questions`, and the means of COUNTED of the
+        full preset.
+        """
+        several = np.array(self.gold_turns)
+        found: dict[str, dict[str, float]] = {}
+        for label, (least, most) in GOLD_TURNS.items():
+            kept = (several >= least) & (several <= most)
+            if kept.any():
+                means = zip(COUNTED, self.counted[kept].mean(axis=0).tolist(), strict=True)
+                found[label] = {"questions": int(kept.sum()), **dict(means)}
+        return found
 
     def _row(self, variant: Variant) -> Row:
         values = self.values[variant.name]
@@ -113,17 +135,24 @@ async def ask(
     """
     systems = [(one, MemorySystem(files.settings(one), files.embedder_of(one))) for one in variants]
     values: dict[str, list[NDArray[np.float64]]] = {one.name: [] for one in variants}
+    counted: list[NDArray[np.float64]] = []
     conversations: list[str] = []
+    gold_turns: list[int] = []
     for conversation in dataset.conversations:
         report(conversation.id)
-        conversations += [conversation.id] * sum(question.answerable for question in conversation.questions)
+        answerable = [len(question.evidence) for question in conversation.questions if question.answerable]
+        conversations += [conversation.id] * len(answerable)
+        gold_turns += answerable
         for variant, system in systems:
-            values[variant.name].append(await _asked(system, conversation))
+            whole = await _asked(system, conversation)
+            values[variant.name].append(whole[:, : len(COLUMNS)])
+            if variant.name == FULL.name:
+                counted.append(whole[:, len(COLUMNS) :])
     for variant, system in systems:
         # A recall that fell back to lexical-only must not be counted as a complete one.
         assert not (variant.embedder and system.degraded), f"{variant.label}: {system.degraded}"
     joined = {name: np.concatenate(several) for name, several in values.items()}
-    return QuestionMetrics(tuple(conversations), joined, tuple(variants))
+    return QuestionMetrics(tuple(conversations), tuple(gold_turns), joined, np.concatenate(counted), tuple(variants))
 
 
 async def _asked(system: MemorySystem, conversation: Conversation) -> NDArray[np.float64]:
@@ -136,5 +165,6 @@ async def _asked(system: MemorySystem, conversation: Conversation) -> NDArray[np
             answer = await ranker.answer(question.text, asked_at=question.asked_at, limit=DEPTH)
             turns = measure(answer.ranked, question.evidence)
             sessions = measure(fold(answer.ranked, session_of), question.sessions)
-            rows.append([*(turns[name] for name in TURNS), *(sessions[name] for name in SESSIONS)])
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS))
+            rows.append([turns[name] for name in TURNS])
+            rows[-1] += [*(sessions[name] for name in SESSIONS), *(turns[name] for name in COUNTED)]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS) + len(COUNTED))

@@ -9,7 +9,7 @@ from typing import Final, assert_never
 from markupsafe import Markup
 
 from benchmarks.quality_asked import DIFFERENCES
-from benchmarks.quality_report import Ablation, Bytes, Times, View
+from benchmarks.quality_report import Ablation, ByGoldTurns, Bytes, Times, View
 from benchmarks.quality_variants import FULL
 from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.evaluation import differing, reaching
@@ -34,6 +34,10 @@ def picture(view: View) -> str:
     match view:
         case Ablation():
             return _ablation(view)
+        case ByGoldTurns():
+            found = {label: means["recall@20"] for label, means in view.block.by_gold_turns.items()}
+            title = f"{view.block.name}: recall@20 by the number of gold turns"
+            return _bars(title, "Of the full preset.", found, "{:.3f}")
         case Times():
             return _bars("Time of a recall, ms", view.title, view.parts, "{:.2f}")
         case Bytes():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, assert_never
 
-from benchmarks.quality_asked import COLUMNS, DIFFERENCES, MeanChange, Row
+from benchmarks.quality_asked import COLUMNS, COUNTED, DIFFERENCES, MeanChange, Row
 from benchmarks.quality_cost import Cost, bytes_saved
 from benchmarks.quality_variants import FULL
 from remembrancer.evaluation.sheet import Sheet
@@ -14,12 +14,15 @@ from remembrancer.evaluation.sheet import Sheet
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """All variants over the questions of some conversations."""
+    """All variants over the questions of some conversations. `by_gold_turns`: of the full preset, as in
+    QuestionMetrics.
+    """
 
     name: str
     conversations: tuple[str, ...]
     questions: int
     rows: tuple[Row, ...]
+    by_gold_turns: dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,14 @@ class Ablation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ByGoldTurns:
+    """Metrics of the full preset by the number of gold turns of a question."""
+
+    name: str
+    block: Block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
     """Time of a recall by stage."""
 
@@ -94,26 +105,28 @@ class Bytes:
     kept: dict[str, float]
 
 
-View = Ablation | Times | Bytes
+View = Ablation | ByGoldTurns | Times | Bytes
 """Each view is printed as a table and drawn as a picture."""
 
 
 def views(quality: Quality) -> Iterator[View]:
     for block in quality.chats:
         yield Ablation(name=_file(block), block=block, saved=None)
+        yield ByGoldTurns(name=_file(block, "gold-turns"), block=block)
     found = quality.locomo
     if found is None:
         return
     saved = {name: (found.cost.saved[name], less) for name, less in found.bytes_saved().items()}
     for block in found.blocks:
         yield Ablation(name=_file(block), block=block, saved=saved)
+        yield ByGoldTurns(name=_file(block, "gold-turns"), block=block)
     yield Ablation(name="worth-long-turns", block=found.long, saved=None)
     yield Times(name="times", cost=found.cost)
     yield Bytes(name="bytes", kept=found.bytes)
 
 
-def _file(block: Block) -> str:
-    return f"worth-{block.name.replace(' ', '-')}"
+def _file(block: Block, what: str = "worth") -> str:
+    return f"{what}-{block.name.replace(' ', '-')}"
 
 
 def sheet(view: View) -> Sheet:
@@ -121,6 +134,8 @@ def sheet(view: View) -> Sheet:
     match view:
         case Ablation():
             return _ablation(view)
+        case ByGoldTurns():
+            return _by_gold_turns(view)
         case Times():
             return _one_row(view.title, {part: f"{time:.2f}" for part, time in view.parts.items()})
         case Bytes():
@@ -164,6 +179,17 @@ def _ablation(view: Ablation) -> Sheet:
     )
 
 
+def _by_gold_turns(view: ByGoldTurns) -> Sheet:
+    return Sheet(
+        title=f"{view.block.name}: by the number of gold turns",
+        columns=("questions", *COUNTED),
+        rows=tuple(
+            (label, (f"{means['questions']:,.0f}", *(f"{means[name]:.3f}" for name in COUNTED)))
+            for label, means in view.block.by_gold_turns.items()
+        ),
+    )
+
+
 def _saved(view: Ablation, variant: str) -> tuple[str, ...]:
     if view.saved is None:
         return ()
@@ -196,4 +222,5 @@ def _block_json(block: Block) -> dict[str, Any]:
         "conversations": list(block.conversations),
         "questions": block.questions,
         "rows": rows,
+        "by_gold_turns": block.by_gold_turns,
     }

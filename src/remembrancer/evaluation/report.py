@@ -98,6 +98,10 @@ def as_json(report: EvaluationReport) -> dict[str, JsonValue]:
             result.system: {category: _levels(levels) for category, levels in result.by_category.items()}
             for result in report.results
         },
+        "by_gold_turns": {
+            result.system: {label: _levels(levels) for label, levels in result.by_gold_turns.items()}
+            for result in report.results
+        },
         "adversarial": {result.system: _levels(result.adversarial) for result in report.results},
         "block_tokens": dict(BUDGETS),
         "chars_per_token": CHARS_PER_TOKEN,

@@ -23,6 +23,10 @@ from remembrancer.evaluation.outcome import JudgedQuestion
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
 from remembrancer.values import dataclass
 
+GOLD_TURNS: Final = {"1": (1, 1), "2-3": (2, 3), "4-6": (4, 6), "7+": (7, 10**9)}
+"""The least and the greatest number of gold turns of a question, by label: the first turn of a list is found more
+easily than the others.
+"""
 ENOUGH_CONVERSATIONS: Final = 5
 """With at least this many conversations, the report shows intervals over conversations; fewer are too
 few to resample.
@@ -72,16 +76,17 @@ class Latency:
 class SystemResult:
     """One system's results.
 
-    `main`: all answerable questions; `by_category`: the same by category. `adversarial`: the unanswerable questions
-    whose `evidence` names turns that look like an answer. `block_chars`: mean length of each block. `missed`: number of
-    evidence turns per cause, for each reader. `reliability`: calibration over the answerable questions, and
-    `reliability_of_all` over all; None when scores are not fractions or there is nothing to measure. `unanswerable`,
-    `foreign`: abstention on such questions.
+    `main`: all answerable questions; `by_category`: the same by category; `by_gold_turns`: the same by the number of
+    gold turns, by the labels of GOLD_TURNS. `adversarial`: the unanswerable questions whose `evidence` names turns that
+    look like an answer. `block_chars`: mean length of each block. `missed`: number of evidence turns per cause, for
+    each reader. `reliability`: calibration over the answerable questions, and `reliability_of_all` over all; None when
+    scores are not fractions or there is nothing to measure. `unanswerable`, `foreign`: abstention on such questions.
     """
 
     system: str
     main: Levels
     by_category: Mapping[str, Levels]
+    by_gold_turns: Mapping[str, Levels]
     adversarial: Levels
     block_chars: Mapping[str, float]
     missed: Mapping[str, Mapping[Cause, int]]
@@ -127,6 +132,10 @@ def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> Sy
         by_category={
             category: levels([one for one in main if one.question.category == category], seed=seed)
             for category in categories
+        },
+        by_gold_turns={
+            label: levels([one for one in main if least <= len(one.question.evidence) <= most], seed=seed)
+            for label, (least, most) in GOLD_TURNS.items()
         },
         adversarial=levels([one for one in unanswerable if one.turn], seed=seed),
         block_chars={

@@ -170,7 +170,7 @@ def _categories(view: Categories) -> Sheet:
 def _every_metric(view: EveryMetric) -> Sheet:
     """One row per metric; one column per category, with its number of questions."""
     return Sheet(
-        title=f"{view.system}: {view.level}s, every metric",
+        title=f"{view.system}: {view.level}s, every metric{view.by}",
         columns=tuple(f"{label}\nn={means.questions}" for label, means in zip(view.labels, view.means, strict=True)),
         rows=tuple((metric, tuple(f"{means.values[metric]:.3f}" for means in view.means)) for metric in METRICS),
     )

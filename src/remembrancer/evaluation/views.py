@@ -70,9 +70,12 @@ class Categories(_Named):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EveryMetric(_Named):
-    """All metrics of one system, by category and overall: one mean per label."""
+    """All metrics of one system, by category or number of gold turns, and overall: one mean per label. `by`: what the
+    title says of the labels.
+    """
 
     system: str
+    by: str
     level: EvidenceLevel
     labels: tuple[str, ...]
     means: tuple[Means, ...]
@@ -227,7 +230,19 @@ def _every_metric(first: SystemResult, report: EvaluationReport) -> Iterator[Rep
     if report.has_sessions:
         of_level["session"] = tuple(levels.session for _, levels in by_label)
     for level, means in of_level.items():
-        yield EveryMetric(name=f"{level}s-every-metric", system=first.system, level=level, labels=labels, means=means)
+        yield EveryMetric(
+            name=f"{level}s-every-metric", system=first.system, by="", level=level, labels=labels, means=means
+        )
+    counted = {label: of.turn for label, of in first.by_gold_turns.items() if of.turn.questions}
+    if len(counted) > 1:
+        yield EveryMetric(
+            name="turns-by-gold-turns",
+            system=first.system,
+            by=", by the number of gold turns",
+            level="turn",
+            labels=(*counted, "together"),
+            means=(*counted.values(), first.main.turn),
+        )
 
 
 def _of_group(group: Group, report: EvaluationReport) -> Iterator[ReportView]:

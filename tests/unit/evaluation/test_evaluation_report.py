@@ -75,6 +75,11 @@ def test_json_keeps_the_keys_it_had(printed: Any) -> None:
     assert printed["index_bytes"] > 0
 
 
+def test_json_has_the_questions_by_the_number_of_their_gold_turns(printed: Any) -> None:
+    counted = {label: levels["questions"] for label, levels in printed["by_gold_turns"]["default"].items()}
+    assert counted == {"1": 3, "2-3": 2, "4-6": 0, "7+": 0}
+
+
 def test_json_has_the_assumed_length_of_a_token(printed: Any) -> None:
     assert printed["chars_per_token"] == 4
     assert printed["block_tokens"] == {"1k": 1_000, "2k": 2_000, "4k": 4_000}
@@ -122,6 +127,7 @@ def test_json_without_a_comparison_has_null() -> None:
         "Evidence in a block of so many tokens of 4 characters (mean over 5 questions",
         "Turns found by category (recall@10)",
         "default: turns, every metric",
+        "default: turns, every metric, by the number of gold turns",
         "Turns found, only the tuned: garden (mean over 2 questions of 1 conversation; 95 % interval below, by drawing",
         "Sessions found, only the tuned: garden (mean over 2 questions of 1 conversation",
         "4 characters, only the untouched: workshop (mean over 3 questions of 1 conversation",

@@ -118,7 +118,8 @@ def test_empty_results_have_no_picture(report: EvaluationReport) -> None:
     first = report.results[0]
     nothing = replace(first.unanswerable.counts, unanswerable=0, silent_on_unanswerable=0)
     none = replace(first.unanswerable, counts=nothing, by_threshold=(), separation=None)
-    alone = replace(first, by_category={}, reliability=None, reliability_of_all=None, unanswerable=none, foreign=none)
+    alone = replace(first, reliability=None, reliability_of_all=None, unanswerable=none, foreign=none)
+    alone = replace(alone, by_category={}, by_gold_turns={})
     bare = replace(report, results=(alone,), paired=None, groups=(), has_sessions=False)
     assert tuple(evaluation.documents(views(bare))) == (
         "turns", "blocks", "turns-every-metric", "causes", "times",
