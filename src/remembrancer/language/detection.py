@@ -186,7 +186,7 @@ second kind count half, and only beside one of the first.
 _SHARED: Final = frozenset(
     """
     ad ada al ale ali ani ante ben bent bin bis com comment con contra dan del den des dia dire dos dove eh el
-    em ember en encore era est et eu ex fare fin fort hans heel hem hen hun id io jen jim ki kim las lei les li
+    em ember en encore era est et eu ex fare fin fort ha hans heel hem hen hun id io jen jim ki kim las lei les li
     los ma mai men meta mia min mine na nada nam nano ne non nu op os pan para pas per plus pod pour sam sans se
     sea seg sen ser set si sin solo sub sue sum ta tak tam ten til ton tot tous tout tu uit una uno van ver vi
     via vis vos wat yo ze

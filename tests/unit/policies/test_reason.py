@@ -8,7 +8,7 @@ import pytest
 
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Cue, CueFlag
-from remembrancer.domain.query import LexicalQuery
+from remembrancer.domain.query import LexicalQuery, QuestionKind
 from remembrancer.domain.recall import PRODUCT, Explanation, Part
 from remembrancer.language.reading import Reading
 from remembrancer.policies.rendering.reason import MOST_CLAUSES, reason
@@ -114,6 +114,11 @@ def test_a_conversation_is_named_if_it_has_more_than_the_turn_itself(own: float,
 )
 def test_the_memory_itself_is_named_by_its_strongest_signal(signal: str, value: float, clause: str) -> None:
     assert said({signal: value}, reading=replace(READING, answer_type=CueFlag.NUMBER)) == clause
+
+
+def test_a_name_in_an_answer_to_a_list_is_named() -> None:
+    listing = replace(READING, kind=QuestionKind.LIST)
+    assert said({"answer_kind": 0.5}, reading=listing) == "has a name, as the things of a list often do"
 
 
 def test_factors_are_named_too() -> None:

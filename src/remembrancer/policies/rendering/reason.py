@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from remembrancer.domain.memory import Cue, CueFlag, Memory
+from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Explanation
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.language.reading import Reading
@@ -123,6 +124,8 @@ def _memory(hit: _Hit) -> str:
     for signal in hit.strongest(SignalGroup.MEMORY):
         value = hit.value(signal)
         if signal == "answer_kind":
+            if hit.reading.kind is QuestionKind.LIST:
+                return "has a name, as the things of a list often do"
             return f"has {_ANSWERS[hit.reading.answer_type]}, which the question asks for"
         if signal == "priority":
             return f"priority {value * 10:.0f} of 10"
