@@ -19,7 +19,7 @@ from sentence_models import DIM, KINDS, Kind, write_folder
 from minilm_graphs import source
 from remembrancer import compose
 from remembrancer.adapters.embedders.local import LocalEmbedder, folder_of_package, sentence_model
-from remembrancer.adapters.embedders.local.sentence_model import MODULES, OURS
+from remembrancer.adapters.embedders.local.sentence_model import OURS
 from remembrancer.config import Settings
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Passage
@@ -37,6 +37,8 @@ TEXTS = [
 ]
 QUESTION = "Where are the keys?"
 CLOSE = 1e-5
+SOME = 12
+"""Texts of the reference that are compared."""
 
 
 def opened(folder: Path) -> LocalEmbedder:
@@ -122,8 +124,8 @@ def test_the_exported_minilm_has_the_vectors_of_the_reference(tmp_path: Path) ->
     (folder / "1_Pooling/config.json").write_text('{"word_embedding_dimension": 384, "pooling_mode": "mean"}')
     (folder / "onnx/model.onnx").write_bytes(sentence_models.onnx_graph("bert", weights, heads=12, layers=6))
     golden = json.loads((Path(__file__).parents[3] / "golden" / "minilm_reference.json").read_text())
-    expected = np.frombuffer(base64.b64decode(golden["vectors"]), "<f4").reshape(-1, 384)
-    assert np.abs(documents(opened(folder), golden["texts"]) - expected).max() < CLOSE
+    expected = np.frombuffer(base64.b64decode(golden["vectors"]), "<f4").reshape(-1, 384)[:SOME]
+    assert np.abs(documents(opened(folder), golden["texts"][:SOME]) - expected).max() < CLOSE
 
 
 # -- prompts and lengths --------------------------------------------------------------------------
@@ -302,7 +304,3 @@ def test_a_package_that_is_not_installed_is_named(name: str) -> None:
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match=r"there is no folder .*none: a sentence transformer's folder holds"):
         compose.choose_embedder(Settings(embedder=f"folder:{tmp_path / 'none'}"))
-
-
-def test_modules_json_is_where_sentence_transformers_writes_it() -> None:
-    assert MODULES == "modules.json"
