@@ -45,16 +45,19 @@ _FRAME: Final = (
         " correct correctly possible possibly include including without extra additional unnecessary relevant"
         " irrelevant ignore invent keep simple straight facts give output return write number numbers date dates"
         " source sources cite yes summarize summarise summary sum single sweet snappy enough suffices fine earliest"
-        " latest first last least"
+        " latest first last least oldest newest top instead stick gist version emoji emojis introduction"
+        " apologies scale"
         # where to look
         " know known sure certain unsure uncertain saying says telling talking discussing memory memories remember"
         " remembered recall remind reminded based going considering given according far previous previously earlier"
         " past prior already everything anything nothing something information info available provided provide"
         " context using use search check look looking go notes back entire whole forgot forgotten ever"
+        " judging drawing looked light things thing stored saved record records knowledge full"
         # manners, and why it is asked
         " please pls plz kindly thanks thank cheers advance sorry hello hi hey dear ok okay quick quickly question"
         " questions following user need want like asking wondering wonder curious curiosity help helpful assistant"
         " ai way much lot make let take deep breath try best happy glad appreciate appreciated also really actually"
+        " bother kind refresher jog may might must continue stuff log before"
     )
 )
 """The words of frames. A part of a question that has only such words and stop words is dropped."""
@@ -68,8 +71,8 @@ _LEAD: Final = _RAISING | _set(
     " maybe possibly tell remind inform show me us about let know help to remember recall do still happen by any"
     " chance i i'd i'm i've was am wondering wonder curious like love want need can't cannot don't not quite exactly"
     " really forgot forgotten idea list name enumerate recap summarize summarise summary overview give get a an the"
-    " full complete short brief quick detailed all every each of everything on search check through your our memory"
-    " if that we we've"
+    " be kind as full complete short brief quick detailed all every each of everything on search check through your our"
+    " memory if that we we've"
 )
 """Words at the beginning of an indirect question, up to its question word or its topic."""
 _LEADING: Final = _set(
@@ -148,6 +151,16 @@ _LABEL: Final = pattern(
 _ANSWER: Final = pattern(r"(?:^|\s)(?:answer|a|response|reply)\s*:\s*$", re.IGNORECASE)
 
 
+_INSTRUCTING: Final = _set("answer reply respond format output return cite limit imagine pretend")
+"""First words of sentences about the answer, if another sentence ends with a question mark."""
+_BEFORE_INSTRUCTING: Final = _set("please pls also and then just kindly")
+_ASKING: Final = ("i'm asking", "i am asking", "feel free")
+_SECTIONS: Final = pattern(
+    r"\W*(?:task|constraints?|instructions?|rules?|requirements?|guidelines|format|output|style|tone|length|role)\s*:",
+    re.IGNORECASE,
+)
+
+
 def core(question: str, *, ordering: bool = False) -> str:
     """The question without its frame; the whole question if it has no other words.
 
@@ -160,7 +173,10 @@ def core(question: str, *, ordering: bool = False) -> str:
     if ":" in text:
         *_, text = _LABEL.split(_ANSWER.sub("", text))
     reader = _ORDERING if ordering else _PLAIN
-    left = " ".join(filter(None, (reader.core(sentence.strip()) for sentence in _SENTENCE.split(text))))
+    sentences = [sentence.strip() for sentence in _SENTENCE.split(text)]
+    if any(sentence.endswith("?") for sentence in sentences):
+        sentences = [sentence for sentence in sentences if sentence.endswith("?") or not _instructs(sentence)]
+    left = " ".join(filter(None, map(reader.core, sentences)))
     return left if reader.has_topic(words_of(left)) else question
 
 
@@ -168,6 +184,16 @@ def is_frame(sentence: str) -> bool:
     """Whether a sentence says only how to answer, where to look, or please and thanks."""
     words = words_of(sentence)
     return bool(words) and words[0] not in _ASKS and (_is_a_role(words) or _PLAIN.is_frame(words))
+
+
+def _instructs(sentence: str) -> bool:
+    """Whether a sentence beside a question is about its answer, or a section of a prompt such as "Constraints:"."""
+    words = words_of(sentence)
+    while words and words[0] in _BEFORE_INSTRUCTING:
+        del words[0]
+    if words and (words[0] in _INSTRUCTING or " ".join(words).startswith(_ASKING)):
+        return True
+    return ":" in sentence and _SECTIONS.match(sentence) is not None
 
 
 def words_of(text: str) -> list[str]:
