@@ -153,7 +153,7 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     answer_type = asked_for(asked)
     kind = kind_of(asked, answer_type)
     ordering = kind is QuestionKind.ORDER
-    searched = asked if kind is QuestionKind.STATEMENT else core(asked, ordering=ordering)
+    searched = core(asked, kind)
     if searched != asked:
         answer_type = asked_for(searched)
     named = known.named_in(searched)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from remembrancer.domain.query import QuestionKind
 from remembrancer.language.english.stop_words import STOP_WORDS
 from remembrancer.patterns import pattern
 from remembrancer.values import dataclass
@@ -153,6 +154,10 @@ _ANSWER: Final = pattern(r"(?:^|\s)(?:answer|a|response|reply)\s*:\s*$", re.IGNO
 
 _INSTRUCTING: Final = _set("answer reply respond format output return cite limit imagine pretend")
 """First words of sentences about the answer, if another sentence ends with a question mark."""
+_OWN_WORDS: Final = 4
+_REFERRING: Final = _set(
+    "it its this that these those they them their he she his her him both one ones another such same"
+)
 _BEFORE_INSTRUCTING: Final = _set("please pls also and then just kindly")
 _ASKING: Final = ("i'm asking", "i am asking", "feel free")
 _SECTIONS: Final = pattern(
@@ -161,21 +166,26 @@ _SECTIONS: Final = pattern(
 )
 
 
-def core(question: str, *, ordering: bool = False) -> str:
+def core(question: str, kind: QuestionKind = QuestionKind.FACT) -> str:
     """The question without its frame; the whole question if it has no other words.
 
-    `ordering`: it asks for an order, so that words such as "in which order did I mention" belong to its frame.
+    Of a question for an order, words such as "in which order did I mention" belong to the frame. A statement has none.
 
     >>> core("Going by what we said so far, which hotel did we like? Please answer briefly.")
     'which hotel did we like?'
     """
+    if kind is QuestionKind.STATEMENT:
+        return question
     text = question
     if ":" in text:
         *_, text = _LABEL.split(_ANSWER.sub("", text))
-    reader = _ORDERING if ordering else _PLAIN
+    reader = _ORDERING if kind is QuestionKind.ORDER else _PLAIN
     sentences = [sentence.strip() for sentence in _SENTENCE.split(text)]
-    if any(sentence.endswith("?") for sentence in sentences):
-        sentences = [sentence for sentence in sentences if sentence.endswith("?") or not _instructs(sentence)]
+    asking = [sentence for sentence in sentences if sentence.endswith("?")]
+    if asking:
+        # What is said around a request may say what it is for.
+        alone = len(asking) == 1 and kind is not QuestionKind.REQUEST and _stands_alone(asking[0])
+        sentences = asking if alone else [one for one in sentences if one in asking or not _instructs(one)]
     left = " ".join(filter(None, map(reader.core, sentences)))
     return left if reader.has_topic(words_of(left)) else question
 
@@ -184,6 +194,14 @@ def is_frame(sentence: str) -> bool:
     """Whether a sentence says only how to answer, where to look, or please and thanks."""
     words = words_of(sentence)
     return bool(words) and words[0] not in _ASKS and (_is_a_role(words) or _PLAIN.is_frame(words))
+
+
+def _stands_alone(question: str) -> bool:
+    """Whether a question is understood without the sentences around it: it has enough words of its own, and none that
+    refers to others.
+    """
+    words = words_of(question)
+    return _REFERRING.isdisjoint(words) and len(set(words) - _FRAME_OR_STOP) >= _OWN_WORDS
 
 
 def _instructs(sentence: str) -> bool:
@@ -256,11 +274,9 @@ class _Reader:
         between = [sentence[spans[place - 1][1] : spans[place][0]] for place in range(1, last)]
         breaks = [place for place, marks in enumerate(between, start=1) if not _BREAKS.isdisjoint(marks)]
         for place in breaks:
-            if (
-                words[first] in self.asks
-                or not self._may_go(words[first:place])
-                or not self.has_topic(words[place:last])
-            ):
+            # "Is there anything in your notes about this: …" asks nothing by itself.
+            asks = words[first] in self.asks and ":" not in between[place - 1]
+            if asks or not self._may_go(words[first:place]) or not self.has_topic(words[place:last]):
                 break
             first = place
         for place in reversed(breaks):
