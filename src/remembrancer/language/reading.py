@@ -105,8 +105,9 @@ def read_message(text: str, participants: Collection[str]) -> Reading:
     `participants`, as in a chat with an assistant, memories are expected from the user. Names stay in the search: a
     message that mentions a person is about that person.
 
-    Of a long message, the first and last sentences are embedded, without the lines of code between them; its search
-    terms are those of these sentences, and then the longest of the others.
+    Of the kinds only a request is read, because it brings preferences back. Of a long message, the first and last
+    sentences are embedded, without the lines of code between them; its search terms are those of these sentences, and
+    then the longest of the others.
     """
     embedded = opening_and_end(text)
     languages = languages_of(embedded)
@@ -116,11 +117,13 @@ def read_message(text: str, participants: Collection[str]) -> Reading:
             set(analyse(text[-MESSAGE_CHARS:]).terms) - set(terms.terms), key=lambda term: (-len(term), term)
         )
         terms = replace(terms, terms=(*terms.terms, *others)[: max(len(terms.terms), MESSAGE_TERMS)])
+    requests = kind_of(embedded, asked_for(embedded)) is QuestionKind.REQUEST
     return Reading(
         searched=embedded,
         embedded=embedded,
         lexical=terms,
         roles=frozenset({Role.USER}) if len(frozenset(participants)) <= 1 else frozenset(),
+        kind=QuestionKind.REQUEST if requests and not (languages and ENGLISH not in languages) else None,
         small_talk=is_small_talk(text),
         languages=languages,
     )

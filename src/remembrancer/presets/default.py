@@ -123,6 +123,8 @@ DEFAULT: Final = Preset(
             lexical_only=Weighted(((Signal("coverage"), 0.85), (Signal("speaker"), 0.1), *STATE)),
             depth=Depth(least=200),
             late_interaction=100,
+            # Less than for questions: an answer has four hits.
+            preference_weight=0.1,
             threshold=RelevanceThreshold(
                 similarity=0.25, coverage=0.5, evidence=0.25, evidence_first_stage=0.25, then=0.7
             ),

@@ -84,6 +84,12 @@ def test_a_question_that_requests_nothing_finds_no_instruction(rem: Remembrancer
     assert [hit.memory.text for hit in rem.recall("What did the landlord paint?")] == ["The landlord painted the hall."]
 
 
+def test_a_message_that_requests_something_brings_instructions_back(rem: Remembrancer) -> None:
+    said(rem, "Keep your answers short.", session="monday")
+    assert [hit.memory.text for hit in rem.recall(REQUEST, mode="message")] == ["Keep your answers short."]
+    assert not rem.recall("I met the landlord in the hall.", mode="message")
+
+
 def test_a_request_is_not_flooded_by_instructions(rem: Remembrancer) -> None:
     said(rem, *(f"Always mention the number {number} when you write recipes." for number in range(40)))
     said(rem, "The landlord painted the hall.")

@@ -24,7 +24,12 @@ VERBS: Final = (
     "|respond|return|review|round|run|save|say(?! never)|schedule|search|seat|select|send|serve|set|share|show|sign"
     "|simplify|skip|sort|speak|specify|spell|split|start|state|stay|stick|store|structure|suggest|summari[sz]e|support"
     "|switch|take|talk|target|teach|tell|test|text|tone|track|translate|treat|try|turn|type|update|use|validate|verify"
-    "|wait|walk|warn|wear|wrap|write"
+    "|wait|walk|warn|wear|wrap|write|accept|allow|amend|assign|bill|block|bump|cache|cancel|charge|compile|contact|cook"
+    "|cut|delete|deploy|draw|encrypt|escalate|escape|expand|forward|guess|hardcode|invent|invoice|lint|log|measure"
+    "|merge"
+    "|mock|paste|phone|plot|reach|rebase|refactor|refund|rename|renew|ring|ship|shorten|squash|substitute|swap|tag"
+    "|touch"
+    "|trim|upgrade"
 )
 """Verbs of instructions, in the form of the imperative."""
 TELLING: Final = (
@@ -38,12 +43,13 @@ LASTING: Final = (
     r"|in (?:the )?future|for (?:the|all) future|henceforth|as of (?:now|today)|starting (?:now|today)|by default"
     r"|as a (?:general )?rule|in general|for future reference|at all times|(?:every|each|any) ?time|whenever"
     r"|in (?:all|any|every|each)(?: of)? (?:your|my|our|future)?\s?\w+|(?:every|each) (?:answer|reply|response|message"
-    r"|email|letter|report|recipe)|without exception)"
+    r"|email|letter|report|recipe)|without exception"
+    r"|in this (?:repo(?:sitory)?|project|codebase|chat|conversation|house|team|company|shop))"
 )
 """Words that say that an instruction holds from then on."""
 _LASTS: Final = (
     "now on|here on|today on|point on|moment on|forward|future|henceforth|as of |starting |by default|as a rule|general"
-    "|all times|each |every |any time|anytime|whenever|in all|in any|exception"
+    "|all times|each |every |any time|anytime|whenever|in all|in any|in this |exception"
 )
 LANGUAGES: Final = (
     "english|french|german|spanish|italian|portuguese|dutch|chinese|japanese|korean|arabic|hindi|russian|polish|swedish"
@@ -79,6 +85,17 @@ def _form(words: str, sentence: str) -> SentenceForm:
     return SentenceForm(tuple(words.split("|")), pattern(sentence))
 
 
+_THING: Final = (
+    r"(?! (?:to (?:ask|say|think|bother|break|interrupt|admit|see you|imagine|believe|disappoint|nag|be that|help)"
+    r"|(?:how|where) (?:you|he|she|this|it|that|they)|the\b(?! (?:window|aisle|middle|outdoors|sea|ocean"
+    r"|mountains|beach|countryside|city|theatre|theater|cinema|cold|heat|rain|sun|snow|dark|idea of))|what (?:you|he"
+    r"|she"
+    r"|they)|your|you\b|him\b|her\b|them\b|us\b|his\b|their\b|(?:this|that|these|those)\b|it(?! when| if)\b|one\b"
+    r"|mine\b"
+    r"|not\b|that's)|[.!,;]|$)"
+)
+"""Matches before a thing of its own, rather than one just mentioned."""
+
 INSTRUCTIONS: Final = (
     # Always use metric units. Please never call before nine.
     _form(
@@ -110,7 +127,7 @@ INSTRUCTIONS: Final = (
     ),
     # When I ask about travel, include the price. Include the price when I ask about travel.
     _form(
-        "when|if |time |in case|for ",
+        "when|whenever|if |time |in case|for any|for all|for every",
         r"(?:(?:when|if|in case) (?:i|we|you|someone|somebody|i'm|you're|i am|you are) (?!(?:have|get|got|can|could"
         r"|finish"
         r"|need|want|arrive|see|know|are (?:done|ready|free))\b).*?[,:]|(?:when|for) (?:\w+ing|(?:any|all"
@@ -119,7 +136,7 @@ INSTRUCTIONS: Final = (
         rf"(?:,|(?= (?:please|always|never)\b))) {_POLITE}(?:{_TO_YOU} )?{_HOW}(?:{VERBS})\b",
     ),
     _form(
-        "when|time |if ",
+        "when|whenever|time |if ",
         rf"{_POLITE}(?:(?:always|never|only|don't|do not) )?(?:{VERBS})\b.* (?:when(?:ever)?|every time|each time"
         r"|any ?time|if) (?:i(?:'m| am)? (?:ask|talk|mention|discuss|request|say|want|bring|write|tell|travel|order)"
         rf"|{_YOU_DO})",
@@ -162,10 +179,139 @@ INSTRUCTIONS: Final = (
         rf"|informal|casual|friendly|full|short|complete|lower|bullet|markdown|prose|{LANGUAGES}))\b",
     ),
     _form(
-        "be ",
+        "brief|concise|succinct|terse|formal|casual|blunt|direct|honest|specific|polite|friendly|detailed",
         "(?:please )?be (?:more |less |very |extremely |brutally |always |a bit )*"
         r"(?:(?:brief|concise|succinct|terse)\b|(?:formal|informal|casual|blunt|direct|honest|specific|polite|friendly"
         r"|detailed)\b(?=.*\b(?:with me|answer\w*|repl\w+)\b))",
+    ),
+    # Never rebase a shared branch. Don't add dependencies. Distances in miles. Letters to doctors: formal.
+    _form(
+        "always|never",
+        rf"{_POLITE}(?:always|never) (?!(?:a|an|the|again|as|at|been|before|best|better|busy|but|careful|cheap|cold"
+        rf"|easy|ends|enough|ever"
+        r"|fun|funny|glad|good|great|had|happy|hard|heard|here|hungry|in|interesting|knew|late|less|lovely|mind|more"
+        r"|nice|on|one|over"
+        r"|polite|proud|quite|ready|right|seen|so|sorry|sure|thankful|that|there|think|this|thought|tired|to|too|true"
+        r"|up|was|weird"
+        r"|welcome|worth|wrong|look|looks|feel|feels|say|remember|full|by|with|for|from|of|about|love|like|want|gotta"
+        r"|gonna|give up|done|gone|known|met|made"
+        r"|taken|given|came|felt|found|got|went|told|said|saw|meant|lost|left|kept|bought|brought|ate|eaten|slept"
+        r"|spoke|took"
+        r"|wore|won|wrote|written|understood|stood|sat|ran|flown|flew|forgot|forgotten|come|hurts"
+        r"|stop)\b)[a-z][a-z-]+(?<!ed)(?<!ing)(?<![^s]s) \w+",
+    ),
+    _form(
+        "don't|do not",
+        rf"{_POLITE}(?:don't|do not) (?:add|amend|bump|change|commit|delete|deploy|edit|force-push|guess|hardcode"
+        rf"|install|invent|log|merge"
+        rf"|mock|push|rebase|refactor|remove|rename|skip|squash|touch|upgrade)\b{_THING}",
+    ),
+    _form(
+        "in|as|with|without",
+        r"(?:distances?|weights?|prices?|amounts?|temperatures?|dates?|times|sums|money|costs?|quantities"
+        r"|measurements?|recipes|letters"
+        r"|e-?mails|answers|replies|messages|everything|reports|commit messages|comments|invoices)(?: always)? (?:in"
+        r"|as|with|without) \w+",
+    ),
+    _form(
+        "letters|emails|messages|replies|answers|reports|recipes|posts|commits|commit|prs|texts|invoices|reviews",
+        r"(?:letters|emails|messages|replies|answers|reports|recipes|posts|commits|commit messages|prs|texts|invoices"
+        r"|reviews)"
+        r"(?: (?:to|for|from) [\w ]+)?: \w+",
+    ),
+    # Ask me before you delete anything. Don't touch the migrations without asking. If a customer asks, offer a refund.
+    _form(
+        "before|unless|without",
+        rf"{_POLITE}(?:{_TO_YOU} )?(?:always |never |don't |do not )*(?:(?:ask|check|confirm|verify|tell|warn"
+        rf"|show)\b.* before"
+        rf" (?:you|any|\w+ing)\b|(?:don't|do not|never)\b.* (?:without|unless|until|before) (?:asking|checking|telling"
+        rf"|my|me|you|i)\b"
+        r"|only (?:if|after|when)\b)",
+    ),
+    _form(
+        "if |when|whenever",
+        r"(?:if|when(?:ever)?) (?:an?|any|anyone|anybody|someone|somebody|customers?|clients?|people|patients?"
+        r"|users?)\b"
+        rf"[^,]{{3,80}}, {_POLITE}{_HOW}(?:{VERBS})\b",
+    ),
+    # Answers should be short. Everything you write must be in plain English. Prices always include VAT.
+    _form(
+        "should|must|has to|have to|needs to|need to|ought to",
+        r"(?!(?:i|you|he|she|it|they|we|there|that|this|who)\b)(?:anything|everything|all|any|every|each|the|your|my"
+        r"|our)?(?: ?[\w'-]+){1,6} (?:should|must|has to|have to|needs? to|ought to)"
+        r" (?:always|never|only)\b",
+    ),
+    _form(
+        "should|must|has to|have to|needs to|need to",
+        r"(?:anything|everything|whatever|all|any|every|each) (?:[\w'-]+ ){1,6}?(?:should|must|has to|have to"
+        r"|needs? to)\b",
+    ),
+    _form(
+        "always|never",
+        r"(?!(?:i|you|he|she|it|they|we|there|that|this|who|what|as|thanks|thank)\b)(?:[\w'-]+ ){1,4}(?:always"
+        r"|never) (?:in|on|with|without|as"
+        r"|at|by|first|last|including|before|after|go|come|get|include|need)\b",
+    ),
+    _form("always|never|every time", r"(?!.*\bas always)[^,]{4,60},? (?:always|every time|without exception)[.!]?$"),
+    # We never use npm. We only write tests in pytest. Our convention is tabs.
+    _form(
+        "we ",
+        r"(?:in this \w+,? |here,? |at \w+,? )?we (?:always|never|only|don't|do not|no longer)(?: ever)? (?:use|write"
+        r"|put|merge|deploy|commit|push|test|name"
+        rf"|ship|send|sign|round|quote|answer|call|pay|refund|format|accept|support|log|keep|book|order|store|import"
+        rf"|mock|add|buy)\b{_THING}",
+    ),
+    _form(
+        "convention|house style|our style|rule|our policy",
+        r"(?:(?:an?|my|our|the|one|another|two|ground|basic|general) )*(?:house style|conventions?|ground rules?"
+        r"|house rules?|rule"
+        r"|policy|standing order)\b(?: here| for \w+| in \w+)?(?: is| are|:|,)(?! it\b| that\b| this\b)",
+    ),
+    # Email me rather than calling. Reach me by text. Metric units, please. Short answers only.
+    _form(
+        "rather than|instead of|reach me|contact me",
+        rf"{_POLITE}(?:(?:{VERBS})\b.* (?:rather than|instead of) |(?:you can )?(?:best )?(?:reach|contact) me (?:by"
+        rf"|on|at|via|only))",
+    ),
+    _form(
+        "please| only",
+        r"(?:in )?(?!no\b)(?:[\w'-]+ ){0,3}(?:spelling|units|english|metric|celsius|fahrenheit|euros|dollars|pounds"
+        r"|answers|replies"
+        rf"|responses|bullet points|bullets|plain text|prose|{LANGUAGES}),? (?:please|only)[.!]?$",
+    ),
+    _form(
+        "no ",
+        r"no (?!(?:errors|problems|worries|thanks|results|changes|issues|questions|plans|tests|signs|complaints"
+        r"|regrets|news|less|matches"
+        r"|replies|answers|updates|details|doubts|limits|bookings"
+        r"|customers)\b)(?:more )?(?:\w+ ){0,2}\w{2,}[^s\W]s\b(?: (?:or|and|nor) \w+(?: \w+)?"
+        r"| (?:in|before|after|on|at|for|with) [\w ]+)?[.!]?$",
+    ),
+    _form("keep things", r"(?:please )?keep things (?:short|brief|simple|concise|plain|formal|informal|casual|light)"),
+    # Prefer pathlib to os. Use uv, not pip. Keep diffs small. No jargon. Force pushes are off limits.
+    _form("prefer |stick to|stick with", rf"{_POLITE}(?:prefer|stick (?:to|with))\b{_THING}"),
+    _form(
+        " not | over ",
+        rf"{_POLITE}(?:use|write|say|take|buy|book|choose|send|run|put|pick|quote|name|call) (?!the (?:other|first"
+        rf"|second|last)\b)"
+        r"[^.]{2,50},? (?:not|over) (?!the (?:other|first|second|last)|yet\b|too\b|only\b|all\b|now\b|here\b)\w+",
+    ),
+    _form(
+        "keep ",
+        r"(?:please )?keep (?:\w+ ){1,3}(?:short|small|brief|simple|formal|informal|casual|plain|clean|under|below"
+        r"|to (?:a|one|two|three))\b",
+    ),
+    _form(
+        "no ",
+        r"no (?:more )?(?:jargon|fluff|small talk|sugar|meat|dairy|gluten|alcohol|fish|pork|nuts|markdown|html|slang"
+        r"|sarcasm|flattery"
+        r"|padding|preamble|emoji)\b",
+    ),
+    _form(
+        "no-go|off limits|off-limits|taboo|non-negotiable|not an option|forbidden|mandatory",
+        r"[^.]{2,60} (?:is|are) (?:a |an |strictly |absolutely |always )*(?:no-go|off[- ]limits|taboo|non-negotiable"
+        r"|not an option"
+        r"|forbidden|mandatory)\b",
     ),
     # Call me Sam. I go by Sam. My pronouns are they/them.
     _form(
@@ -192,17 +338,6 @@ ASKED: Final = pattern(
 )
 """A question that is an instruction: "Could you always answer in French?"."""
 
-_THING: Final = (
-    r"(?! (?:to (?:ask|say|think|bother|break|interrupt|admit|see you|imagine|believe|disappoint|nag|be that|help)"
-    r"|(?:how|where) (?:you|he|she|this|it|that|they)|the\b(?! (?:window|aisle|middle|front|back|outdoors|sea|ocean"
-    r"|mountains|beach|countryside|city|theatre|theater|cinema|cold|heat|rain|sun|snow|dark|idea of))|what (?:you|he"
-    r"|she"
-    r"|they)|your|you\b|him\b|her\b|them\b|us\b|his\b|their\b|(?:this|that|these|those)\b|it(?! when| if)\b|one\b"
-    r"|mine\b"
-    r"|not\b|that's)|[.!,;]|$)"
-)
-"""Matches before a thing of its own, rather than one just mentioned."""
-
 _AILMENTS: Final = (
     "migraines?|headaches?|hives|heartburn|nausea|nauseous|sick|seasick|carsick|dizzy|itchy|sneeze|drowsy|sleepy"
     "|anxious"
@@ -212,7 +347,7 @@ _AILMENTS: Final = (
 PREFERENCES: Final = (
     # I prefer aisle seats. I'd rather not fly.
     _form(
-        "prefer",
+        "prefer|preferred",
         rf"i(?:'d|'ve| have| would| do)? {_ADVERBS}(?:prefer|(?<=ve )(?:always )?preferred|(?<=ve always )preferred)\b"
         r"(?! not to (?:say|answer|talk|discuss|disclose|comment|go into|share|tell|think|get into))"
         r"(?! (?:the (?:first|second|third|last|former|latter|other)|neither|either|both|not to\b *[.!]?$)\b)(?![.!,]"
@@ -231,7 +366,7 @@ PREFERENCES: Final = (
     ),
     # I like it when you ask first. I can't stand cilantro. I'm a fan of jazz.
     _form(
-        "like|love|hate|enjoy|adore|detest|loathe|despise|appreciate it",
+        "like|dislike|love|hate|enjoy|adore|detest|loathe|despise|appreciate it",
         rf"i(?:'ve| have)? {_ADVERBS}(?:don't |do not |dont |no longer |never )?(?:really |much |particularly "
         rf"|actually "
         rf"|even )*(?:like|love|hate|dislike|enjoy|adore|detest|loathe|despise|appreciate it)\b{_THING}",
@@ -267,7 +402,7 @@ PREFERENCES: Final = (
     ),
     # Solvents give me migraines. I get seasick. Ibuprofen upsets my stomach.
     _form(
-        " me | my stomach|agree with me",
+        "s me |give me |make me |made me | my stomach|agree with me",
         rf".{{2,60}}\b(?:(?:gives?|make?s?|made) me (?:\w+ )?(?:{_AILMENTS})|(?:upsets?|wrecks?|hurts?) my (?:stomach"
         rf"|back|eyes|ears"
         r"|knees?|skin)|(?:doesn't|don't|does not|do not) agree with me)\b",
@@ -276,31 +411,83 @@ PREFERENCES: Final = (
         " get | gets ",
         rf"i (?:always |often |usually |easily |sometimes )*get (?:\w+ )?(?:{_AILMENTS})\b",
     ),
+    # Love jazz. Not a fan of opera. I don't drive. I try to avoid sugar. I usually run early.
+    _form(
+        "love|hate|fan of|prefer|allergic to|don't like|keen on|can't stand",
+        rf"(?:really |absolutely |just |definitely |still )*(?:love|hate|prefer|can't stand|don't like"
+        rf"|(?:not )?(?:an? )?(?:big |huge )?fan of"
+        rf"|no fan of|not (?:too )?keen on|allergic to)\b(?! (?:to|for|from|and|all|is|was|can)\b){_THING}",
+    ),
+    _form(
+        "don't |do not ",
+        r"i (?:really |just )*(?:don't|do not) (?!(?:know|think|mind|want|have|see|get|remember|understand|believe"
+        r"|care|feel|need|recall"
+        r"|really|suppose|agree|even|wanna|mean|like|expect|usually|seem|trust|blame|say|say|guess|hear|hope|wish"
+        r"|doubt|quite|always"
+        rf"|look|find|give|let|make|ask|plan|intend|dare)\b)\w+{_THING}",
+    ),
+    _form(
+        "try to|trying to|try not",
+        r"i(?:'m| am)? (?:try|trying) (?:not )?to (?:avoid|cut|give up|eat|drink|quit|stop|limit|reduce|stay away|keep"
+        r"|buy|use|spend)"
+        rf"\b{_THING}",
+    ),
+    _form(
+        "usually|normally|generally|mostly|tend to|mainly",
+        r"i (?:usually|normally|generally|mostly|mainly|tend to) (?!(?:am|was|have|had|do|did|think|feel|know|get"
+        r"|forget|find|agree)\b)"
+        rf"\w+(?<!ed){_THING}",
+    ),
+    _form(
+        "only |never |not ",
+        r"i(?:'m| am) (?:only|usually|never|not|rarely) (?:free|available|around|reachable|at my desk|in the office"
+        r"|working)\b",
+    ),
+    # Mornings don't work for me. Opera isn't my thing. I have a bad knee. I can't do heights.
+    _form(
+        "work for me|for me|my thing|my cup of tea",
+        r".{3,60}\b(?:(?:don't|doesn't|do not|does not|never) works? for me|(?:isn't|aren't|is not|are not"
+        r"|not) (?:really )?(?:for me(?! to)|my thing"
+        r"|my cup of tea))\b",
+    ),
+    _form(
+        "i have |i've got ",
+        r"i(?: have|'ve got) (?:an? )?(?:(?:bad|weak|dodgy|sore|stiff|chronic|mild|severe) (?:\w+ )?(?:knees?|back"
+        r"|shoulder|hip|ankle|wrist"
+        r"|eyesight|hearing|heart)|asthma|diabetes|adhd|epilepsy|high blood pressure|migraines|vertigo|hay fever"
+        r"|reflux|arthritis|dyslexia)\b",
+    ),
+    _form(
+        "can't do |cannot do |can't deal|can't cope",
+        rf"i (?:really )?(?:can't|cannot) (?:do|deal with|cope with)\b{_THING}",
+    ),
     # My favourite colour is green.
     _form(
-        "favorite|favourite",
+        "favorite|favourite|favorites|favourites",
         r"my (?:all-time |absolute |very |new )*favou?rite(?: \w+){0,4}? (?:is|are|has always been|will always be"
         r"|remains)\b(?! (?:that|this|it)\b)",
     ),
     _form(
-        "favorite|favourite",
+        "favorite|favourite|favorites|favourites",
         r"(?!what|which|who|that\b|this\b|it\b|one\b).{3,60}\b(?:is|are) (?:still |definitely )?my (?:all-time "
         r"|absolute "
         r"|very )*favou?rites?\b",
     ),
     # I'm vegetarian. I have a nut allergy. I keep kosher.
     _form(
-        "vegetarian|vegan|pescatarian|flexitarian|free|lactose|liac|diabetic|teetotal|allergic|kosher|halal|keto|paleo"
+        "vegetarian|vegan|pescatarian|flexitarian|veggie|free|lactose|liac|diabetic|teetotal|allergic|kosher|halal"
+        "|keto|paleo"
         "|carb|handed|blind|dyslexic|night owl|early |morning person|night person|trovert|hearing|deaf",
         "i(?:'m| am|'ve been| have been|'ve (?:become|gone)| have (?:become|gone)| became| went|'m going) "
         "(?:(?:now|a|an|mostly|strictly|also|not|no|longer|any|still|actually|totally|fully|severely|mildly|on|the"
-        "|trying to be|both|recently|just|back to|being|very|really) )*(?:vegetarian|vegan|pescatarian|flexitarian"
+        "|trying to be|both|recently|just|back to|being|very|really) )*(?:vegetarian|veggie|vegan|pescatarian"
+        "|flexitarian"
         "|gluten[- ]?free|dairy[- ]?free|lactose|coeliac|celiac|diabetic|teetotal(?:l?er)?|allergic|kosher|halal|keto"
         "|paleo|low[- ]carb|left[- ]handed|colou?r[- ]?blind|dyslexic|night owl|early (?:bird|riser)|morning person"
         r"|night person|introvert|extrovert|hard of hearing|deaf|blind)\b",
     ),
     _form(
-        "allerg|intoleranc|aversion",
+        "allergy|allergies|intolerance|aversion",
         r"i (?:also |now |still |do )*(?:have|'ve got|developed) (?:an? )?(?:(?:bad|severe|serious|mild"
         r"|strong) )?(?:\w+ )?"
         r"(?:allerg(?:y|ies)|intolerance|aversion)\b",

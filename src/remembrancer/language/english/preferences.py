@@ -8,11 +8,14 @@ include it today") does not.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from remembrancer.domain.preference import ALWAYS, INSTRUCTION, PREFERENCE
 from remembrancer.language.english import preference_forms as forms
 from remembrancer.patterns import pattern
+from remembrancer.values import dataclass
 
 LONG_CHARS: Final = 1_600
 """In a longer text only the beginning and the end are read, because the rest is mostly pasted."""
@@ -40,7 +43,7 @@ _WORDS: Final = pattern(r"\w{2,}\W+\w{2,}")
 _OCCASION: Final = (
     "today|tonight|tomorrow|yesterday|right now|at the moment|for now|yet|this (?:time|once|one|morning|afternoon"
     "|evening"
-    "|week|weekend|month|year)|next (?:week|time|month)|(?:on |until |by )?(?:mon|tues|wednes|thurs|fri|satur"
+    "|week|weekend|month|year)|next (?:week|time|month)|(?<!a )(?<!every )(?:mon|tues|wednes|thurs|fri|satur"
     "|sun)day(?!s)"
 )
 _ONE_OCCASION: Final = pattern(rf"\b(?:{_OCCASION})\b")
@@ -93,8 +96,8 @@ def statements(text: str) -> Statements:
     if is_long:
         text = f"{text[:_END_CHARS]}\n{text[-_END_CHARS:]}"
     text = text.lower().replace("’", "'")
-    told = _searched_for(forms.INSTRUCTIONS, _TOLD, text)
-    preferred = _searched_for(forms.PREFERENCES, _PREFERRED, text)
+    words = frozenset(_whole_words(text))
+    told, preferred = _TOLD.of_text(text, words), _PREFERRED.of_text(text, words)
     if not told and not preferred:
         return _NONE
     made: list[Statement] = []
@@ -116,21 +119,44 @@ def statements(text: str) -> Statements:
 _NONE: Final = Statements((), has_more=True)
 
 
-def _places(every: tuple[forms.SentenceForm, ...]) -> tuple[tuple[str, int], ...]:
-    """Each word, and the place of a form that it belongs to."""
-    return tuple((word, place) for place, form in enumerate(every) for word in form.words)
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """Finds the forms that a text may have. `by_word`: for each whole word, the words of forms that contain it, each
+    with the places of these forms.
+    """
+
+    forms: tuple[forms.SentenceForm, ...]
+    by_word: Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]]
+
+    @classmethod
+    def of(cls, every: tuple[forms.SentenceForm, ...]) -> _Lookup:
+        by_word: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
+        for words in dict.fromkeys(words for form in every for words in form.words):
+            places = tuple(place for place, form in enumerate(every) if words in form.words)
+            by_word.setdefault(max(_whole_words(words), key=len), []).append((words, places))
+        return cls(every, {word: tuple(several) for word, several in by_word.items()})
+
+    def of_text(self, text: str, words: AbstractSet[str]) -> list[re.Pattern[str]]:
+        """The forms that the text, which has these words, may have."""
+        found = {
+            place
+            for word in words & self.by_word.keys()
+            for several, places in self.by_word[word]
+            if several in text
+            for place in places
+        }
+        return [self.forms[place].sentence for place in sorted(found)]
 
 
-_TOLD: Final = _places(forms.INSTRUCTIONS)
-_PREFERRED: Final = _places(forms.PREFERENCES)
+_NO_LETTERS: Final = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "'")}
 
 
-def _searched_for(
-    every: tuple[forms.SentenceForm, ...], words: tuple[tuple[str, int], ...], text: str
-) -> list[re.Pattern[str]]:
-    """The forms that the text may have, by their words."""
-    places = {place for word, place in words if word in text}
-    return [every[place].sentence for place in sorted(places)]
+def _whole_words(text: str) -> list[str]:
+    return text.translate(_NO_LETTERS).split()
+
+
+_TOLD: Final = _Lookup.of(forms.INSTRUCTIONS)
+_PREFERRED: Final = _Lookup.of(forms.PREFERENCES)
 
 
 def _tells(said: str, told: list[re.Pattern[str]]) -> bool:
