@@ -22,6 +22,7 @@ from rich.console import Console
 
 from benchmarks.quality_asked import Files, QuestionMetrics, ask
 from benchmarks.quality_cost import bytes_each, time_recalls
+from benchmarks.quality_frames import asked_in_frames
 from benchmarks.quality_long import JOINED, in_long_turns
 from benchmarks.quality_pictures import draw
 from benchmarks.quality_report import Block, LocomoResult, Quality, as_json, sheet, views
@@ -48,21 +49,22 @@ HOW_TO_GET: Final = (
 
 
 async def measure_chats(dataset: Dataset, embedder: Embedder, report: Callable[[str], None]) -> tuple[Block, ...]:
-    """Two blocks per conversation: questions in the user's words, and in the third person, as an agent asks them."""
+    """Three blocks per conversation: questions in the user's words, in the third person, as an agent asks them, and
+    within frames.
+    """
     asking = asked_once(embedder)
     with tempfile.TemporaryDirectory() as folder:
         found = await ask(dataset, (FULL, *simple(), *left_out()), Files(Path(folder), asking), report=report)
     with tempfile.TemporaryDirectory() as folder:
-        in_third = asked_in_third_person(dataset)
-        as_agent = await ask(
-            in_third,
-            (FULL, *simple()),
-            Files(Path(folder), asking),
-            report=lambda name: report(f"{name}, as an agent asks"),
-        )
+        files = Files(Path(folder), asking)
+        few = (FULL, *simple())
+        in_third, in_frames = asked_in_third_person(dataset), asked_in_frames(dataset)
+        as_agent = await ask(in_third, few, files, report=lambda name: report(f"{name}, as an agent asks"))
+        framed = await ask(in_frames, few, files, report=lambda name: report(f"{name}, within frames"))
     by_user = [_block(f"chats {name}", found.of(frozenset({name}))) for name in dataset.ids]
     by_agent = [_block(f"chats {name} third person", as_agent.of(frozenset({name}))) for name in dataset.ids]
-    return (*by_user, *by_agent)
+    by_frame = [_block(f"chats {name} within frames", framed.of(frozenset({name}))) for name in dataset.ids]
+    return (*by_user, *by_agent, *by_frame)
 
 
 async def measure_locomo(dataset: Dataset, embedder: Embedder, report: Callable[[str], None]) -> LocomoResult:
