@@ -164,7 +164,7 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     roles = frozenset[Role]() if named else role_of(asked if ordering else searched, several=len(everyone) > 2)
     if ordering and not named and len(everyone) <= 1:
         roles = frozenset({Role.USER})  # in a chat with an assistant, the user brings up the topics
-    embedded = known.left_out(searched)
+    embedded = known.as_speaker(searched)
     return Reading(
         searched=searched,
         embedded=roles_left_out(embedded) if roles else embedded,

@@ -661,7 +661,7 @@ def test_the_same_words_of_two_people_both_come_back(rem: Remembrancer) -> None:
 
 def test_a_person_s_name_is_left_out_of_the_embedded_question(rem: Remembrancer) -> None:
     rem.observe("We ship on Friday", actor="Ana")
-    assert rem.recall("When does Ana's team ship?").trace.embedded == "When does team ship?"
+    assert rem.recall("When does Ana's team ship?").trace.embedded == "When does my team ship?"
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))

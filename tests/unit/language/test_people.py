@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from remembrancer.language.english.people import people
 from remembrancer.language.reading import read_question
@@ -61,7 +63,7 @@ def test_a_phone_s_capital_at_the_beginning_is_nobody_s() -> None:
 def test_a_name_in_small_letters_may_be_a_word_and_stays_among_those_that_are_searched() -> None:
     planned = read_question("what did mark order?", {"Mark Reyes", "Ben"}, NOW)
     assert (planned.embedded, planned.lexical.terms, planned.speakers) == (
-        "what did order?",
+        "what did I order?",
         ("mark", "order"),
         {"Mark Reyes"},
     )
@@ -77,3 +79,106 @@ def test_in_a_question_with_capitals_a_lower_case_name_is_a_word() -> None:
 
 def test_a_stop_word_names_nobody_in_small_letters_either() -> None:
     assert people(frozenset({"Will", "Ben"})).named_in("what will ben order?") == {"Ben"}
+
+
+NAMED = [
+    # capitals
+    ({"ilse", "bram"}, "Where did Ilse go in May?", {"ilse"}),
+    ({"Ilse", "Bram"}, "where did ilse go?", {"Ilse"}),
+    ({"Ilse", "Bram"}, "Where did ilse go with Tom?", {"Ilse"}),
+    ({"ILSE", "Bram"}, "Where did Ilse go?", {"ILSE"}),
+    ({"Grace", "Ben"}, "Did Ben grant a grace period?", {"Ben"}),
+    ({"Rose", "Ben"}, "Did Ben water the rose?", {"Ben"}),
+    ({"Will", "Mark"}, "Will Mark come?", {"Mark"}),
+    ({"May", "Ben"}, "Did Ben move in May?", {"Ben"}),
+    # spelling
+    ({"Sarah", "Tom"}, "Which sport does Sara like?", {"Sarah"}),
+    ({"Sara", "Tom"}, "Which sport does Sarah like?", {"Sara"}),
+    ({"Sara", "Sarah"}, "Which sport does Sara like?", {"Sara"}),
+    ({"Yusuf", "Meera"}, "What is Jusuf's dog called?", {"Yusuf"}),
+    ({"Katharina Weber", "Otto"}, "Did Catherina visit Rome?", {"Katharina Weber"}),
+    ({"Thandiwe", "Ben"}, "What does Tandiwe like?", {"Thandiwe"}),
+    ({"Oyelaran", "Ben"}, "What does Oyelarn like?", {"Oyelaran"}),
+    ({"Oyelaran", "Ben"}, "What does Oyealran like?", {"Oyelaran"}),
+    ({"José Álvarez", "Zoë"}, "When did Jose travel?", {"José Álvarez"}),
+    ({"José Álvarez", "Zoë"}, "When did Zoe travel?", {"Zoë"}),
+    ({"Jose", "Ben"}, "When did José travel?", {"Jose"}),
+    ({"Mario", "Lena"}, "What did Maria say?", set[str]()),
+    ({"Anna", "Hanna"}, "What did Ana say?", {"Anna"}),
+    ({"Mary", "Tom"}, "Did they marry? Merry Christmas", set[str]()),
+    ({"Lena", "Tom"}, "What did Lenz write?", set[str]()),
+    ({"Ben", "Tom"}, "What did Bea say?", set[str]()),
+    # short forms
+    ({"Robert", "Lena"}, "What did Bob cook?", {"Robert"}),
+    ({"Bob", "Lena"}, "What did Robert cook?", {"Bob"}),
+    ({"Alexander", "Maria"}, "What did Sasha say?", {"Alexander"}),
+    ({"Elizabeth", "Tom"}, "What did Liz say?", {"Elizabeth"}),
+    ({"Beth", "Tom"}, "What did Liz say?", set[str]()),
+    ({"Alexander", "Alexandra"}, "What did Alex say?", set[str]()),
+    # several words, addresses, handles
+    ({"ana_silva", "Ben"}, "What did Ana decide?", {"ana_silva"}),
+    ({"BenOkafor", "Ana"}, "What did Ben decide?", {"BenOkafor"}),
+    ({"kat@x.org", "Ana"}, "What did Kat decide?", {"kat@x.org"}),
+    ({"@jonas", "Ana"}, "What did Jonas decide?", {"@jonas"}),
+    ({"Jonas", "Ana"}, "What did @jonas decide?", {"Jonas"}),
+    ({"Dr. Weber", "Ana"}, "What did Weber decide?", {"Dr. Weber"}),
+    ({"Dr. Weber", "Ana"}, "Which doctor, dr who?", set[str]()),
+    ({"Robert (Bobby) Tables", "Ana"}, "What did Bobby decide?", {"Robert (Bobby) Tables"}),
+    ({"O'Brien", "Jean-Luc"}, "Did Jean-Luc meet O'Brien's sister?", {"O'Brien", "Jean-Luc"}),
+    ({"Jonas", "Mia"}, "What was Jonas' plan?", {"Jonas"}),
+    ({"Support Team", "Ben"}, "which team won?", set[str]()),
+]
+
+
+@pytest.mark.parametrize(("speaking", "question", "named"), NAMED)
+def test_a_name_is_matched_across_capitals_spellings_and_short_forms(
+    speaking: set[str], question: str, named: set[str]
+) -> None:
+    assert people(frozenset(speaking)).named_in(question) == named
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Where did Ana move?", "Where did I move?"),
+        ("What is Ana's sister called?", "What is my sister called?"),
+        ("Which sport did both Ana and Ben try?", "Which sport did we try?"),
+        ("What did Ana, Ben and Jonas decide?", "What did we decide?"),
+        ("What did Ana give Ben for Ben's birthday?", "What did I give you for your birthday?"),
+        ("What is Ana and Ben's plan?", "What is our plan?"),
+        ("Does Ana like tea?", "Do I like tea?"),
+        ("Isn't Ana vegan? What has Ben bought?", "Aren't I vegan? What have you bought?"),
+        ("What was Jonas' plan?", "What was my plan?"),
+        ("Where did Mia move?", "Where did Mia move?"),
+        ("And Ana?", "And Ana?"),
+    ],
+)
+def test_a_question_is_retold_as_its_first_speaker_would_ask_it(question: str, asked: str) -> None:
+    assert people(frozenset({"Ana", "Ben", "Jonas"})).as_speaker(question) == asked
+
+
+NAMES = st.sampled_from(
+    ["Ana", "ben", "Thandiwe", "José Álvarez", "Katharina", "O'Brien", "Grace", "kat@x.org", "李明"]
+)
+QUESTIONS = st.lists(
+    st.sampled_from("what did Ana ben's Katarina jose grace and say to Thandiwe O'Brien about ? 李明 Tom".split()),
+    min_size=1,
+    max_size=8,
+).map(" ".join)
+
+
+@given(st.frozensets(NAMES), QUESTIONS)
+def test_without_the_names_a_question_keeps_its_terms_or_all_of_itself(speaking: frozenset[str], question: str) -> None:
+    known = people(speaking)
+    assert known.left_out(question).strip()
+    assert known.as_speaker(question).strip()
+
+
+@given(st.frozensets(NAMES, min_size=1), QUESTIONS)
+def test_an_unrelated_speaker_changes_nobody_s_name(speaking: frozenset[str], question: str) -> None:
+    assert people(speaking | {"Wulfthryth"}).named_in(question) == people(speaking).named_in(question)
+
+
+@given(st.frozensets(NAMES, min_size=1))
+def test_a_name_as_it_is_spelled_means_its_speaker(speaking: frozenset[str]) -> None:
+    assert all(name in people(speaking).named_in(f"What did {name} say?") for name in speaking)

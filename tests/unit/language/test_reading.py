@@ -103,7 +103,7 @@ def test_a_question_of_nothing_but_names_is_compared_as_it_is(question: str) -> 
     assert read_terms(question, {"Ana", "Bob"}).embedded == question
 
 
-@pytest.mark.parametrize("name", ["(Ana", "A.*", "C++", "a|b", "\\"])
+@pytest.mark.parametrize("name", ["A.*", "C++", "a|b", "\\", "(An"])
 def test_a_name_is_not_taken_for_a_pattern(name: str) -> None:
     assert read_terms("Which port did Ana open?", {name}).embedded == "Which port did Ana open?"
 
@@ -120,7 +120,8 @@ def test_a_name_is_not_taken_for_a_pattern(name: str) -> None:
         ("Is Anabel there?", set[str]()),
         ("Is ana there?", {"Ana Silva"}),
         ("Is silva there?", set[str]()),
-        ("Is ana in Rome?", set[str]()),
+        ("Is ana in Rome?", {"Ana Silva"}),
+        ("Is silva in Rome?", set[str]()),
         ("When will it be?", set[str]()),
         ("What was in May?", set[str]()),
         ("Who was there?", set[str]()),
@@ -132,7 +133,7 @@ def test_a_question_names_speakers_by_their_name_or_a_part_of_it(question: str, 
 
 def test_a_speaker_is_matched_by_name_and_not_by_words() -> None:
     planned = read_question("Which port did Ana open?", {"Ana", "Bob"}, NOW)
-    assert (planned.speakers, planned.embedded) == ({"Ana"}, "Which port did open?")
+    assert (planned.speakers, planned.embedded) == ({"Ana"}, "Which port did I open?")
     assert planned.lexical == lexical_query("Which port did open?")
 
 
@@ -224,7 +225,7 @@ def test_a_question_of_a_time_and_a_role_is_about_a_time_alone() -> None:
 
 def test_if_a_name_gives_the_speaker_the_user_is_an_ordinary_word() -> None:
     planned = read_question("What did Ana call the user's dog?", {"Ana", "Bob"}, NOW)
-    assert (planned.roles, planned.embedded) == (frozenset(), "What did call the user's dog?")
+    assert (planned.roles, planned.embedded) == (frozenset(), "What did I call the user's dog?")
 
 
 @pytest.mark.parametrize(

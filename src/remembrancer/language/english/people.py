@@ -1,41 +1,90 @@
-"""Finding the names of speakers in a question."""
+"""Finding the names of speakers in a question: as spelled, with other capitals, in another spelling, or shortened."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, repeat
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
-from remembrancer.language.english.dates import MONTHS
+from remembrancer.language.english.dates import MONTHS, WEEKDAYS
+from remembrancer.language.english.given_names import WORDS, given_name
+from remembrancer.language.english.spelling import is_misspelling
 from remembrancer.language.english.stop_words import STOP_WORDS
-from remembrancer.language.lexical import analyse
+from remembrancer.language.lexical import analyse, fold
 from remembrancer.values import dataclass
 
 _I: Final = re.compile(r"\bI\b")
+_LETTERS: Final = r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*"
+_TOKEN: Final = re.compile(rf"(?<![\w@])@?(?P<name>{_LETTERS})(?P<possessive>['’]s?(?!\w))?")
+_PART: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TITLES: Final = frozenset({"dr", "mr", "mrs", "ms", "miss", "prof", "sir"})
+_LEAST_LETTERS: Final = 3
+"""Shorter names are matched as spelled only."""
+_MAX_MATCHED: Final = 200
+"""With more speakers, names are matched as spelled only: among so many, another spelling means several of them."""
+_ENDS: Final = frozenset(".!?:\n")
+
+_SUBJECT, _POSSESSIVE, _WE, _OUR = "\x01", "\x02", "\x03", "\x04"
+_JOINED: Final = re.compile(
+    rf"(?:\bboth )?[{_SUBJECT}{_POSSESSIVE}](?:(?:,? (?:and|or|&) |, )[{_SUBJECT}{_POSSESSIVE}])+"
+)
+_RETOLD: Final = re.compile(f"[{_SUBJECT}{_POSSESSIVE}{_WE}{_OUR}]")
+
+_VERB: Final = re.compile(r"\b(does|is|has|was)(n['’]t)? (I|we|you)\b", re.IGNORECASE)
+_AGREEING: Final = {"does": ("do", "do"), "is": ("am", "are"), "has": ("have", "have"), "was": ("was", "were")}
+"""The forms of a verb with "I", and with "we" or "you"."""
+
+
+class Mention(NamedTuple):
+    """A speaker's name in a question: from `start` to `end`, with its possessive. `names`: those it may stand for."""
+
+    start: int
+    end: int
+    name: str
+    names: frozenset[str]
+    is_possessive: bool
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether it begins with a capital, or is in a script without capitals."""
+        first = self.name[0]
+        return first != first.lower() or first == first.upper()
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Known speakers. `names`: for each part of a name, the full names that it may stand for.
+    """Known speakers. `names`: for each part of a name, the full names that it may stand for; `spelled`: the same by
+    the part without accents and capitals.
 
-    Names are matched as spelled. In a question without capitals beyond its first letter, a full name or first name also
-    matches in lower case; such a word identifies the speaker and stays among the search terms.
+    Names are matched as spelled, then without regard to capitals and accents, then as another spelling or a short form
+    of the same given name, then with a letter or two that differ. A lower-case word that may be an ordinary one is a
+    name only if the speaker spells it so, or in a question without capitals beyond its first letter.
     """
 
     names: Mapping[str, frozenset[str]]
-    _all: re.Pattern[str] | None
-    _proper: re.Pattern[str] | None
+    spelled: Mapping[str, frozenset[str]]
+    _exact: re.Pattern[str] | None
     _small: Mapping[str, frozenset[str]]
-    _all_small: re.Pattern[str] | None
+    _exact_small: re.Pattern[str] | None
+    _several: bool
 
     def named_in(self, question: str) -> frozenset[str]:
-        """The full names of the speakers that the question names in full or in part."""
-        found = {match["name"]: self.names for match in _finds(self._all, question)}
-        if in_small_letters(question):
-            found |= {match["name"]: self._small for match in _finds(self._all_small, question)}
-        return frozenset(name for part, names in found.items() for name in names[part])
+        """The full names of the speakers that the question names."""
+        return frozenset(name for mention in self.mentions(question) for name in mention.names)
+
+    def mentions(self, question: str) -> tuple[Mention, ...]:
+        """The names of speakers in the question, in order."""
+        found = list(_found(self._exact, self.names, question))
+        small = in_small_letters(question)
+        if small:
+            found += _apart(_found(self._exact_small, self._small, question), found)
+        if self.spelled and not self._several:
+            found += _apart(self._other_forms(question), found)
+        return tuple(sorted(found))
 
     def left_out(self, question: str, *, proper: bool = False) -> str:
         """The question without the speakers' names and their possessives.
@@ -43,17 +92,60 @@ class People:
         `proper`: remove only names that begin with a capital, or are in a script without capitals; others may be
         ordinary words of the question. A question of only names and stop words is returned unchanged.
         """
-        patterns = [self._proper if proper else self._all]
-        if not proper and in_small_letters(question):
-            patterns.append(self._all_small)
-        left, names = question, 0
-        for pattern in patterns:
-            if pattern is not None:
-                left, more = pattern.subn(" ", left)
-                names += more
-        if not names:
+        mentions = [mention for mention in self.mentions(question) if mention.is_proper or not proper]
+        return _replaced(question, mentions, lambda _: " ") if mentions else question
+
+    def as_speaker(self, question: str) -> str:
+        """The question as its first named speaker would ask it: "Where did I move?" for "Where did Ana move?".
+
+        Speakers tell of themselves in the first person, so that this resembles what they said more than the question
+        does without the name, and it stays a sentence. Further speakers become "you", and several named together "we".
+        Names in small letters that are not known as given names may be words, and are left out. A question of only
+        names and stop words is returned unchanged.
+        """
+        mentions = self.mentions(question)
+        if not mentions:
             return question
-        return left_or_whole(left, question)
+        marked = _replaced(question, mentions, _mark)
+        marked = _JOINED.sub(lambda run: _OUR if run[0].endswith(_POSSESSIVE) else _WE, marked)
+        pronouns = chain([("I", "my")], repeat(("you", "your")))
+
+        def word(mark: re.Match[str]) -> str:
+            if mark[0] in (_WE, _OUR):
+                return "we" if mark[0] == _WE else "our"
+            subject, possessive = next(pronouns)
+            return subject if mark[0] == _SUBJECT else possessive
+
+        return left_or_whole(_VERB.sub(_agreeing, _RETOLD.sub(word, marked)), question)
+
+    def _other_forms(self, question: str) -> Iterator[Mention]:
+        """Names of speakers in other letters or spellings, or as short forms."""
+        for token in _TOKEN.finditer(question):
+            name = token["name"]
+            if len(name) < _LEAST_LETTERS and not name[0].isupper():
+                continue
+            names = self._meant(fold(name), capital=name[0].isupper() and not _begins(question, token.start()))
+            if names:
+                yield Mention(token.start(), token.end(), name, names, token["possessive"] is not None)
+
+    def _meant(self, name: str, *, capital: bool) -> frozenset[str]:
+        """The speakers that a folded word may stand for. `capital`: it has one within a sentence."""
+        if name in STOP_WORDS or name in _TIMES or (not capital and name in WORDS):
+            return frozenset()
+        if name in self.spelled and (capital or given_name(name) is not None):
+            return self.spelled[name]
+        if len(name) < _LEAST_LETTERS - 1:
+            return frozenset()
+        known = given_name(name)
+        related: set[frozenset[str]] = set()
+        for part, names in self.spelled.items():
+            other = given_name(part)
+            if known is not None and other is not None:
+                if known.may_be(other):
+                    related.add(names)
+            elif capital and is_misspelling(name, part):
+                related.add(names)
+        return next(iter(related)) if len(related) == 1 else frozenset()
 
 
 @lru_cache(maxsize=64)
@@ -62,22 +154,72 @@ def people(participants: frozenset[str]) -> People:
     speakers.
     """
     names: dict[str, set[str]] = {}
+    spelled: dict[str, set[str]] = {}
     for name in participants:
         for part in (name, *name.split()):
             if len(part) > 1 and not _is_a_word(part):
                 names.setdefault(part, set()).add(name)
-    proper = [part for part in names if part[0] != part[0].lower() or part[0] == part[0].upper()]
+        for part in _parts(name):
+            spelled.setdefault(fold(part), set()).add(name)
     small: dict[str, set[str]] = {}
     for name in participants:
         for part in {name, *name.split()[:1]} & names.keys():
             small.setdefault(part.lower(), set()).add(name)
     return People(
         names=_frozen(names),
-        _all=_any_of(list(names)),
-        _proper=_any_of(proper),
+        spelled=_frozen(spelled),
+        _exact=_any_of(list(names)),
         _small=_frozen(small),
-        _all_small=_any_of(list(small)),
+        _exact_small=_any_of(list(small)),
+        _several=len(participants) > _MAX_MATCHED,
     )
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a name by which its person may be called: of an address, those before the @."""
+    spaced = name.lstrip("@").partition("@")[0].replace("_", " ")
+    return [
+        part
+        for piece in _PART.findall(spaced)
+        for part in (piece, *(_CAMEL.split(piece) if _CAMEL.search(piece) else ()))
+        if len(part) > 1 and not _is_a_word(part) and part.lower() not in _TITLES
+    ]
+
+
+def _found(pattern: re.Pattern[str] | None, names: Mapping[str, frozenset[str]], question: str) -> Iterator[Mention]:
+    for match in pattern.finditer(question) if pattern is not None else ():
+        yield Mention(match.start(), match.end(), match["name"], names[match["name"]], match["possessive"] is not None)
+
+
+def _apart(mentions: Iterator[Mention], others: list[Mention]) -> list[Mention]:
+    """The mentions that overlap no other one."""
+    return [one for one in mentions if all(one.end <= other.start or other.end <= one.start for other in others)]
+
+
+def _replaced(question: str, mentions: tuple[Mention, ...] | list[Mention], by: Callable[[Mention], str]) -> str:
+    left, end = "", 0
+    for mention in mentions:
+        left += question[end : mention.start] + by(mention)
+        end = mention.end
+    return left_or_whole(left + question[end:], question)
+
+
+def _mark(mention: Mention) -> str:
+    if not mention.is_proper and given_name(fold(mention.name)) is None:
+        return " "
+    return _POSSESSIVE if mention.is_possessive else _SUBJECT
+
+
+def _agreeing(match: re.Match[str]) -> str:
+    verb, pronoun = match[1], match[3]
+    form = _AGREEING[verb.lower()][pronoun != "I" or (match[2] is not None and verb.lower() == "is")]
+    return f"{form.capitalize() if verb[0].isupper() else form}{match[2] or ''} {pronoun}"
+
+
+def _begins(question: str, start: int) -> bool:
+    """Whether a sentence begins at this place."""
+    before = question[:start].rstrip(" \"'“‘(*_-")
+    return not before or before[-1] in _ENDS
 
 
 def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
@@ -96,15 +238,14 @@ def in_small_letters(question: str) -> bool:
     return rest == rest.lower()
 
 
-def _finds(pattern: re.Pattern[str] | None, question: str) -> list[re.Match[str]]:
-    return [] if pattern is None else list(pattern.finditer(question))
-
-
 def _any_of(parts: list[str]) -> re.Pattern[str] | None:
     if not parts:
         return None
     longest_first = "|".join(re.escape(part) for part in sorted(parts, key=lambda part: (-len(part), part)))
-    return re.compile(rf"(?<!\w)(?P<name>{longest_first})(?:['’]s)?(?!\w)")
+    return re.compile(rf"(?<!\w)(?P<name>{longest_first})(?P<possessive>['’]s|(?<=s)['’](?!\w))?(?!\w)")
+
+
+_TIMES: Final = frozenset(word.lower() for word in (*MONTHS, *WEEKDAYS))
 
 
 def _is_a_word(name: str) -> bool:
