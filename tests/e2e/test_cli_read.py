@@ -29,6 +29,13 @@ def test_recall_prints_hits_with_their_ids(cli: Cli, ids: dict[str, str]) -> Non
     assert ran.err.strip() == "degraded: dense: no embedder: lexical recall only, as asked for"
 
 
+def test_an_explained_recall_says_which_part_of_the_question_was_searched(cli: Cli) -> None:
+    cli.done("remember", "checkout needs 2 GB of memory")
+    ran = cli.done("recall", "Can you remind me how much memory checkout needs?", "--explain")
+    assert "Searched (fact): how much memory checkout needs?" in ran.out
+    assert "Searched" not in cli.done("recall", "how much memory does checkout need?", "--explain").out
+
+
 def test_recall_explains_its_scores(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("recall", "how much memory does checkout need?", "--explain")
     hit = cli.done("recall", "how much memory does checkout need?", "--json").json["hits"][0]

@@ -270,7 +270,10 @@ def why_not(call: Invocation, *, memory_id: Id, query: QueryArgument, question: 
 
 
 def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -> Renderables:
-    """The hits, each with its id for further commands."""
+    """The hits, each with its id for further commands. `explain`: also what was searched, if not the whole question."""
+    if explain and recall.trace.kind is not None and recall.trace.searched != recall.query.strip():
+        yield Text(f"Searched ({recall.trace.kind}): {one_line(recall.trace.searched)}", style="dim")
+        yield ""
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")
     for hit in recall.hits:
