@@ -20,7 +20,7 @@ from remembrancer.language.english.frames import core
 from remembrancer.language.english.people import people
 from remembrancer.language.english.question_kinds import kind_of
 from remembrancer.language.english.small_talk import is_small_talk
-from remembrancer.language.english.speakers import role_of, roles_left_out
+from remembrancer.language.english.speakers import role_of, roles_in_first_person, roles_left_out
 from remembrancer.language.lexical import analyse, lexical_query
 from remembrancer.language.times.anchors import Anchored, anchored, resolve
 from remembrancer.language.times.spans import TimeSpan, spans
@@ -54,8 +54,8 @@ _WORD: Final = pattern(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 class Reading:
     """A parsed question: what it asks for, as far as its words show.
 
-    `searched`: the part of the text that is used for search. `embedded`: the same without names of speakers and roles,
-    to be embedded. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty if not
+    `searched`: the part of the text that is used for search. `embedded`: the same with pronouns for names and roles, to
+    be embedded. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty if not
     known. `spans`: the times it names. `anchored`: a time counted from an event without a date ("two weeks before the
     trip"). `answer_type`: the type of answer expected (a time, a number, a name). `only_when`: it names a time, perhaps
     a person, and no other topic ("What happened yesterday?"). `small_talk`: it is a message that names no subject ("ok,
@@ -167,7 +167,7 @@ def read_question(text: str, participants: Collection[str], at: datetime) -> Rea
     embedded = known.as_speaker(searched)
     return Reading(
         searched=searched,
-        embedded=roles_left_out(embedded) if roles else embedded,
+        embedded=roles_in_first_person(embedded) if roles else embedded,
         lexical=lexical_query(known.left_out(searched, proper=True)),
         speakers=_telling(named, everyone),
         roles=roles,

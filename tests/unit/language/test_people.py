@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remembrancer.language.english.people import people
@@ -182,3 +182,47 @@ def test_an_unrelated_speaker_changes_nobody_s_name(speaking: frozenset[str], qu
 @given(st.frozensets(NAMES, min_size=1))
 def test_a_name_as_it_is_spelled_means_its_speaker(speaking: frozenset[str]) -> None:
     assert all(name in people(speaking).named_in(f"What did {name} say?") for name in speaking)
+
+
+@pytest.mark.parametrize(
+    ("participants", "question", "named"),
+    [
+        ("Will Ana", "What did Will say?", "Will"),
+        ("Will Ana", "Will Ana come?", "Ana"),
+        ("Will Ana", "What did William say?", "Will"),
+        ("May Ana", "What did May do in June?", "May"),
+        ("May Ana", "What did Ana do in May?", "Ana"),
+        ("May Ana", "Did Ana move on May 5?", "Ana"),
+        ("Sidney Ben", "When was Ben in Sydney?", "Ben"),
+        ("Sidney Ben", "What did Sydney tell Ben?", "Sidney Ben"),
+    ],
+)
+def test_words_months_and_places_are_names_only_where_the_sentence_says_so(
+    participants: str, question: str, named: str
+) -> None:
+    assert people(frozenset(participants.split())).named_in(question) == frozenset(named.split())
+
+
+def test_a_pronoun_in_place_of_an_object_is_in_its_case() -> None:
+    assert people(frozenset({"Ana", "Ben"})).as_speaker("Who gave Ana the dog?") == "Who gave me the dog?"
+
+
+_NAMES = st.sampled_from(["Ana", "ben", "Oluwaseun", "Katharina", "Jean-Luc", "D'Angelo", "Zoë Ito", "李明", "Will"])
+_WORDS = ["Ana", "Bens", "Zoe's", "Catherina", "Will", "did", "the", "cake", "and", "李明", "jean-luc", "?", "'"]
+_QUESTIONS = st.lists(st.sampled_from(_WORDS), min_size=1).map(" ".join)
+
+
+@settings(max_examples=60)
+@given(st.frozensets(_NAMES), _QUESTIONS)
+def test_without_names_a_question_is_never_empty(participants: frozenset[str], question: str) -> None:
+    known = people(participants)
+    assert known.left_out(question).strip()
+    assert known.as_speaker(question).strip()
+
+
+@settings(max_examples=60)
+@given(st.frozensets(_NAMES), _QUESTIONS)
+def test_somebody_unrelated_changes_nothing_about_whom_a_name_means(
+    participants: frozenset[str], question: str
+) -> None:
+    assert people(participants | {"Xqpz"}).named_in(question) == people(participants).named_in(question)

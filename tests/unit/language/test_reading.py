@@ -215,7 +215,7 @@ def test_of_a_long_prompt_only_the_question_gives_speaker_time_and_answer_type()
 
 def test_the_user_is_a_role_and_not_part_of_the_embedded_text() -> None:
     planned = read_question("What is the user's dog called?", (), NOW)
-    assert (planned.roles, planned.embedded) == ({Role.USER}, "What is dog called?")
+    assert (planned.roles, planned.embedded) == ({Role.USER}, "What is my dog called?")
     assert planned.lexical == lexical_query("What is the user's dog called?")
 
 

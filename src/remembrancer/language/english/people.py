@@ -37,6 +37,21 @@ _RETOLD: Final = re.compile(f"[{_SUBJECT}{_POSSESSIVE}{_WE}{_OUR}]")
 _VERB: Final = re.compile(r"\b(does|is|has|was)(n['’]t)? (I|we|you)\b", re.IGNORECASE)
 _AGREEING: Final = {"does": ("do", "do"), "is": ("am", "are"), "has": ("have", "have"), "was": ("was", "were")}
 """The forms of a verb with "I", and with "we" or "you"."""
+_OBJECT: Final = re.compile(
+    r"\b(to|for|with|from|about|by|of|at|on|than|like|between|gave|give|told|tell|asked|ask|sent|send|helped|help|taught"
+    r"|showed|show|got|bought|brought|offered|inspired|called|call) I\b"
+    r"(?! (?:was|am|had|have|did|do|would|will|could|can|should|went|got|said|told|started|\w+ed)\b)",
+    re.IGNORECASE,
+)
+"""A preposition, or a verb with an indirect object, before "I" that is not the subject of a verb that follows."""
+
+_TIME_BEFORE: Final = re.compile(
+    r"\b(?:in|last|next|this|since|until|till|by|before|after|during|of|early|mid|late|every|each|from|to|through|on"
+    r"|\d+(?:st|nd|rd|th)?)[ -]$",
+    re.IGNORECASE,
+)
+_TIME_AFTER: Final = re.compile(r",? (?:of|\d)")
+_PLACE_BEFORE: Final = re.compile(r"\b(?:in|into|near|around|across|via|visit(?:ed|ing)?) $", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
@@ -116,7 +131,7 @@ class People:
             subject, possessive = next(pronouns)
             return subject if mark[0] == _SUBJECT else possessive
 
-        return left_or_whole(_VERB.sub(_agreeing, _RETOLD.sub(word, marked)), question)
+        return left_or_whole(agreeing(_RETOLD.sub(word, marked)), question)
 
     def _other_forms(self, question: str) -> Iterator[Mention]:
         """Names of speakers in other letters or spellings, or as short forms."""
@@ -124,13 +139,20 @@ class People:
             name = token["name"]
             if len(name) < _LEAST_LETTERS and not name[0].isupper():
                 continue
-            names = self._meant(fold(name), capital=name[0].isupper() and not _begins(question, token.start()))
+            before, folded = question[: token.start()], fold(name)
+            if (folded not in self.spelled and _PLACE_BEFORE.search(before)) or (
+                folded in _TIMES and (_TIME_BEFORE.search(before) or _TIME_AFTER.match(question, token.end()))
+            ):
+                continue
+            names = self._meant(folded, capital=name[0].isupper() and not _begins(question, token.start()))
             if names:
                 yield Mention(token.start(), token.end(), name, names, token["possessive"] is not None)
 
     def _meant(self, name: str, *, capital: bool) -> frozenset[str]:
         """The speakers that a folded word may stand for. `capital`: it has one within a sentence."""
-        if name in STOP_WORDS or name in _TIMES or (not capital and name in WORDS):
+        if name in STOP_WORDS or name in _TIMES:  # Will, May: with a capital within a sentence
+            return self.spelled.get(name, frozenset()) if capital else frozenset()
+        if not capital and name in WORDS:
             return frozenset()
         if name in self.spelled and (capital or given_name(name) is not None):
             return self.spelled[name]
@@ -182,7 +204,7 @@ def _parts(name: str) -> list[str]:
         part
         for piece in _PART.findall(spaced)
         for part in (piece, *(_CAMEL.split(piece) if _CAMEL.search(piece) else ()))
-        if len(part) > 1 and not _is_a_word(part) and part.lower() not in _TITLES
+        if len(part) > 1 and (part[0].isupper() or not _is_a_word(part)) and part.lower() not in _TITLES
     ]
 
 
@@ -208,6 +230,15 @@ def _mark(mention: Mention) -> str:
     if not mention.is_proper and given_name(fold(mention.name)) is None:
         return " "
     return _POSSESSIVE if mention.is_possessive else _SUBJECT
+
+
+def agreeing(question: str) -> str:
+    """The question with verbs and cases that agree with the pronouns put into it.
+
+    >>> agreeing("What does I like?"), agreeing("Who gave I the dog?")
+    ('What do I like?', 'Who gave me the dog?')
+    """
+    return _VERB.sub(_agreeing, _OBJECT.sub(r"\1 me", question))
 
 
 def _agreeing(match: re.Match[str]) -> str:

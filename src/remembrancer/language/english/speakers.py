@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from remembrancer.domain.event import Role
-from remembrancer.language.english.people import in_small_letters, left_or_whole
+from remembrancer.language.english.people import agreeing, in_small_letters, left_or_whole
 from remembrancer.patterns import pattern
 
 _COMPOUND: Final = (
@@ -91,6 +91,23 @@ def roles_left_out(question: str) -> str:
     'What is dog called?'
     """
     return left_or_whole(_ROLE.sub(" ", question), question)
+
+
+def roles_in_first_person(question: str) -> str:
+    """The question with "I" and "you" in place of "the user" and "the assistant", as their turns say them.
+
+    >>> roles_in_first_person("What is the user's dog called?")
+    'What is my dog called?'
+    """
+    spoken = _ROLE.sub(_pronoun, question)
+    return question if spoken == question else agreeing(spoken)
+
+
+def _pronoun(role: re.Match[str]) -> str:
+    is_possessive = role[0].endswith(("'s", "\u2019s"))
+    if role[0].lower().startswith(("user", "the user")):
+        return "my" if is_possessive else "I"
+    return "your" if is_possessive else "you"
 
 
 def _is_of_oneself(question: str) -> bool:
