@@ -102,7 +102,7 @@ DEFAULT: Final = Preset(
         rerank=32,
         rerank_weight=0.5,
         preference_weight=0.15,
-        threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5),
+        threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.2, evidence_first_stage=0.14, then=0.5),
     ),
     # A message resembles what matters to it in meaning more than in words, and the signals of neighbouring turns were
     # made for questions (docs/decisions/0052-messages.md).

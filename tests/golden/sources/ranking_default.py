@@ -16,7 +16,7 @@ are compared too, for those that have one vector, and for those that are words a
 
 Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned, a missing vector counting as half of its mark. Of the
 signals from late_interaction to time, what a candidate has of what they could add at most is its evidence; when is
-asked about here, and who speaks by the role, which is no evidence. Where none has 0.25 of it, 0.14 where no words are
+asked about here, and who speaks by the role, which is no evidence. Where none has 0.2 of it, 0.14 where no words are
 compared, nothing is returned but what has no vector and is not below the marks; else that, and what has half of the
 evidence of the one that has most.
 """
@@ -47,7 +47,7 @@ WEIGHTS = {
     "retention": ("0.002", "0.002", "0.002"),
 }
 EVIDENCE = tuple(name for name in tuple(WEIGHTS)[:10] if name != "speaker")
-LEAST = exact("0.25"), exact("0.14"), exact("0")
+LEAST = exact("0.2"), exact("0.14"), exact("0")
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 JANUARY = Decimal("62.375"), Decimal("31.375")
 """When it began and ended, in days before the question."""

@@ -276,5 +276,5 @@ def test_engram_s_feedback_steps_are_those_of_its_text() -> None:
 
 def test_the_default_s_relevance_threshold_is_the_measured_one() -> None:
     assert DEFAULT.ranking.threshold == RelevanceThreshold(
-        similarity=0.3, coverage=0.35, evidence=0.25, evidence_first_stage=0.14, then=0.5
+        similarity=0.3, coverage=0.35, evidence=0.2, evidence_first_stage=0.14, then=0.5
     )
