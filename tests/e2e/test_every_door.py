@@ -20,6 +20,7 @@ import httpx
 import pytest
 import test_cli_embedder
 import test_cli_migrate
+import test_hooks
 from doors import SCOPE, WORKSPACE, Asked, Call, KeptLog, Line, Printed, Service, Stage, printed, python_door, staged
 from every_dropin import BLOCKS, DROPINS, PAST
 from every_page import BESIDE, forms, pages
@@ -32,6 +33,7 @@ from parsed_pages import ParsedPage
 from server_process import serving
 
 from remembrancer.interfaces.cli.program import command_line
+from remembrancer.interfaces.hooks.client import EVENTS
 from remembrancer.interfaces.http.logs import LOGGER, JsonLines, ReadableLines
 from remembrancer.interfaces.text import one_line
 from remembrancer.interfaces.wire.files import VaultOut
@@ -669,6 +671,13 @@ BY_ITSELF: Final[dict[str, Callable[..., None]]] = {
         test_cli_embedder.test_a_change_of_embedder_is_the_same_on_the_command_line_and_in_python,
     ),
     "embedder calibrate": test_cli_embedder.test_a_calibration_is_printed_as_the_setting_takes_it,
+    **dict.fromkeys(
+        (f"hook {event}" for event in EVENTS),
+        test_hooks.test_a_session_is_recorded_and_the_next_one_is_told_what_is_relevant,
+    ),
+    "hook serve": test_hooks.test_a_second_server_ends_at_once,
+    "hook mcp": test_hooks.test_mcp_serves_the_memory_of_the_project_in_the_current_folder,
+    "hook status": test_hooks.test_a_session_is_told_why_there_is_no_memory,
     "migrate": test_cli_migrate.test_a_store_moves_and_answers_the_same,
     "import-config": test_an_imported_configuration_stays_text,
     "eval questions": test_measured_texts_are_escaped,

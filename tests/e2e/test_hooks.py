@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import os
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 from driver import Cli
+from mcp_clients import over_stdio
 
 from remembrancer.interfaces.cli.main import GROUPS
 from remembrancer.interfaces.hooks.client import EVENTS
@@ -211,6 +213,22 @@ def test_hooks_inside_a_hook_do_nothing(agent: Agent, monkeypatch: pytest.Monkey
 def test_what_a_subagent_says_is_not_asked_about(agent: Agent) -> None:
     assert agent.hook("user-prompt", "monday", prompt="hello", agent_id="a1") == ""
     assert not agent.place.folder.exists()
+
+
+def test_mcp_serves_the_memory_of_the_project_in_the_current_folder(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.say("monday", "The green side of checkout listens on port 8081")
+    agent.serve()
+    agent.hook("stop", "monday")
+    agent.stop()
+    monkeypatch.chdir(agent.folder / "shop")
+
+    async def found() -> str:
+        async with over_stdio("--db", agent.place.store, command=("hook", "mcp")) as call:
+            return (await call.done("recall", query="which port does checkout use?")).text
+
+    assert "port 8081" in asyncio.run(found())
 
 
 @pytest.mark.parametrize("stdin", [b"", b"no JSON", b"[]", b'"text"'])
