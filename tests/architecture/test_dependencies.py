@@ -27,7 +27,7 @@ PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OLDEST: Final = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
 """The oldest Python that the package may be installed on."""
 
-FRAMEWORKS: Final = {"anthropic", "langgraph"}
+FRAMEWORKS: Final = {"anthropic", "langchain", "langgraph"}
 """The extras for agent frameworks. `all` leaves them out: whoever has a framework installs its extra."""
 
 WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
@@ -40,6 +40,7 @@ WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.adapters.relational.postgres": ("postgres",),
     "remembrancer.adapters.rerankers.http": ("rerank",),
     "remembrancer.integrations.anthropic": ("anthropic",),
+    "remembrancer.integrations.langchain": ("langchain",),
     "remembrancer.integrations.langgraph": ("langgraph",),
     "remembrancer.interfaces.charts": ("plot", "server"),
     "remembrancer.interfaces.dashboard": ("server",),
