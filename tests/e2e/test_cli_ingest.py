@@ -72,3 +72,23 @@ def test_nothing_to_read_makes_no_database(cli: Cli, folder: Path, arguments: tu
     ran = cli("ingest", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert list(folder.iterdir()) == []
+
+
+SYSTEMS = Path(__file__).parents[1] / "fixtures" / "systems"
+
+
+def test_a_dry_run_lists_what_would_be_stored_and_makes_no_database(cli: Cli, folder: Path) -> None:
+    ran = cli("ingest", str(SYSTEMS / "mem0.json"), "--dry-run", "--json")
+    assert ran.code == 1
+    [file] = ran.json["files"]
+    assert [one["text"] for one in file["would_store"]] == [
+        "Is vegetarian and allergic to nuts",
+        "Has a parking permit for the north garage",
+    ]
+    assert len(file["problems"]) == 3
+    assert list(folder.iterdir()) == []
+
+
+def test_memories_of_another_system_are_stored_once(cli: Cli) -> None:
+    ran = [cli("ingest", str(SYSTEMS / "mcp-memory-service.json"), "--no-index").out for _ in range(2)]
+    assert ["New: 3 memories." in ran[0], "New: 0 memories." in ran[1]] == [True, True]

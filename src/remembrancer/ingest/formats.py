@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
+from typing import cast
 
 from remembrancer.errors import InvalidInput, unreadable
 from remembrancer.ingest import document
 from remembrancer.ingest.fields import is_object
 from remembrancer.ingest.learnings import is_of_learnings
 from remembrancer.ingest.markdown_chat import starts_turn
+from remembrancer.ingest.systems.database import columns, is_database
 
 HEAD_BYTES = 1024 * 1024
 """The number of bytes at the beginning of a file that are inspected."""
@@ -22,6 +25,11 @@ _LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 # The key of an object. The same word inside a string has escaped quotes.
 _EXPORT_KEY = re.compile(r'(?<!\\)"(mapping|chat_messages)"\s*:')
 _CLAUDE_CODE_KEYS = frozenset({"sessionId", "leafUuid", "parentUuid", "isSidechain", "snapshot"})
+
+
+LISTS = ("results", "memories", "agents")
+"""The keys under which documents of other memory systems have their records."""
+_LIST = re.compile(r"(?:\{.*?\"(?:" + "|".join(LISTS) + r")\"\s*:\s*)?\[\s*(?=\{)", re.DOTALL)
 
 
 class Format(StrEnum):
@@ -34,6 +42,24 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     LEARNINGS = "learnings"
     """Learnings instead of a conversation: they become memories, not events."""
+    MEM0 = "mem0"
+    MCP_MEMORY_SERVICE = "mcp-memory-service"
+
+
+FORMATS_OF_SYSTEMS = frozenset({Format.MEM0, Format.MCP_MEMORY_SERVICE})
+"""The formats of other memory systems, whose records become memories."""
+
+
+_TABLES = (
+    (Format.MCP_MEMORY_SERVICE, "memories", {"content_hash", "content", "memory_type"}),
+    (Format.MEM0, "history", {"memory_id", "old_memory", "new_memory", "event"}),
+)
+"""Systems with an SQLite file: a table of it, and columns of the table."""
+_RECORDS = (
+    (Format.MCP_MEMORY_SERVICE, {"content", "content_hash"}),
+    (Format.MEM0, {"id", "memory"}),
+)
+"""Systems with a JSON file: keys of its first record."""
 
 
 def detect(path: Path) -> Format:
@@ -42,10 +68,12 @@ def detect(path: Path) -> Format:
     Raises InvalidInput if the file is missing, not a file, empty, or in none of the formats.
     """
     check_file(path)
+    if is_database(path):
+        return _database_format(path)
     head = _head(path)
     if path.suffix.lower() in _MARKDOWN_SUFFIXES:
         return Format.LEARNINGS if is_of_learnings(head) else Format.MARKDOWN
-    found = _export(head) or _line_format(head)
+    found = _export(head) or _system_format(head) or _line_format(head)
     if found is not None:
         return found
     if path.suffix.lower() in _LINES_SUFFIXES:
@@ -88,6 +116,40 @@ def _export(head: str) -> Format | None:
     if key is None or _first_object(head):
         return None
     return Format.CHATGPT if key[1] == "mapping" else Format.CLAUDE
+
+
+def _database_format(path: Path) -> Format:
+    """The system whose SQLite file it is, from its tables."""
+    tables = columns(path)
+    for system, table, expected in _TABLES:
+        if expected <= tables.get(table, frozenset()):
+            return system
+    raise InvalidInput("file", str(path), "an SQLite file of " + ", ".join(one.value for one, _, _ in _TABLES))
+
+
+def _system_format(head: str) -> Format | None:
+    """The memory system whose JSON it is, from the keys of its first record."""
+    first = _first_record(head)
+    return next((system for system, expected in _RECORDS if expected <= first.keys()), None)
+
+
+def _first_record(head: str) -> dict[str, object]:
+    """The first record of a JSON document: the first object of the list that it is, of one of `LISTS` in it, or the
+    document. Empty for other texts.
+    """
+    decoder, empty = json.JSONDecoder(), dict[str, object]()
+    with suppress(ValueError, RecursionError):
+        whole, _ = decoder.raw_decode(head)
+        if is_object(whole):
+            whole = next((whole[name] for name in LISTS if name in whole), [whole])
+        records = cast("list[object]", whole) if isinstance(whole, list) else []
+        return next(filter(is_object, records), empty)
+    start = _LIST.match(head)  # a document longer than the head
+    if start is not None:
+        with suppress(ValueError, RecursionError):
+            first, _ = decoder.raw_decode(head, start.end())
+            return first if is_object(first) else {}
+    return {}
 
 
 def _first_object(head: str) -> dict[str, object]:

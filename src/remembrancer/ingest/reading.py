@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import assert_never
+from typing import Final, TypeVar, assert_never
 
 from remembrancer.domain.event import EventDraft
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import chatgpt, claude, claude_code, document, jsonl, markdown_chat
 from remembrancer.ingest.fields import as_list, as_object, is_object
-from remembrancer.ingest.formats import Format, check_file, detect
+from remembrancer.ingest.formats import FORMATS_OF_SYSTEMS, Format, check_file, detect
 from remembrancer.ingest.lines import OnBytes
 from remembrancer.ingest.problem import Problem, RecordLocation
+from remembrancer.ingest.systems import mcp_memory_service, mem0
+from remembrancer.ingest.systems.record import ImportedRecord
 
+T = TypeVar("T")
+_SYSTEMS: Final[Mapping[Format, Callable[[Path], Iterator[ImportedRecord | Problem]]]] = {
+    Format.MEM0: mem0.read,
+    Format.MCP_MEMORY_SERVICE: mcp_memory_service.read,
+}
 ExportParser = Callable[[RecordLocation, dict[str, object]], Iterator[EventDraft | Problem]]
 
 
@@ -52,8 +59,23 @@ def _events(path: Path, source: Format, on_bytes: OnBytes | None) -> Iterator[Ev
             return markdown_chat.events(path, on_bytes)
         case Format.LEARNINGS:
             raise InvalidInput("format", source.value, "a format of conversation: `learnings` reads this one")
+        case Format.MEM0 | Format.MCP_MEMORY_SERVICE:
+            raise InvalidInput("format", source.value, "a format of conversation: `imported` reads this one")
         case _:
             assert_never(source)
+
+
+def imported(path: Path, *, format: Format | None = None) -> Iterator[ImportedRecord | Problem]:  # noqa: A002
+    """The records of a file of another memory system (`FORMATS_OF_SYSTEMS`), and a Problem for each that was left out.
+
+    `format` None: detect it. Raises InvalidInput, here or at a later step, if the file cannot be read as its format.
+    """
+    if format is None:
+        format = detect(path)  # noqa: A001
+    if format not in _SYSTEMS:
+        raise InvalidInput("format", format.value, "one of " + ", ".join(sorted(FORMATS_OF_SYSTEMS)))
+    check_file(path)
+    return _something(path, _SYSTEMS[format](path))
 
 
 def _exported(path: Path, parse: ExportParser, on_bytes: OnBytes | None) -> Iterator[EventDraft | Problem]:
@@ -79,7 +101,7 @@ def _conversations(path: Path, export: object) -> list[object]:
         raise InvalidInput("file", str(path), "an export: a list of conversations") from None
 
 
-def _something(path: Path, found: Iterator[EventDraft | Problem]) -> Iterator[EventDraft | Problem]:
+def _something(path: Path, found: Iterator[T]) -> Iterator[T | Problem]:
     """The same items, and a Problem if there are none: an empty result would look like success."""
     nothing = True
     for item in found:

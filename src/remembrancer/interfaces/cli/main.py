@@ -47,7 +47,7 @@ COMMANDS: Final = {
     "Write": {
         "remember": ("write.remember", "Store a memory."),
         "observe": ("write.observe", "Record something that was said or happened."),
-        "ingest": ("ingest.ingest", "Import conversation files."),
+        "ingest": ("ingest.ingest", "Import conversations, or another system's memories."),
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
         "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),

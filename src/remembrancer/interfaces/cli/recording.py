@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, cast
 
 from remembrancer.domain.event import Event, EventDraft
-from remembrancer.domain.memory import Memory
+from remembrancer.domain.memory import Memory, MemoryDraft
 from remembrancer.domain.validation import parse_moment
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.ingest import learnings, tags_of
+from remembrancer.ingest import ImportedRecord, learnings, tags_of
 from remembrancer.ingest.problem import Problem, RecordLocation
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.sync import Remembrancer
@@ -67,6 +68,97 @@ def learn(memory: Remembrancer, path: Path, *, on_problem: OnProblem) -> Iterato
             yield from memory.learn([item], source=path.name, tags=tags_of(path))
         except Conflict as error:
             on_problem(RecordLocation(path, record=f"learning {item.id}").problem(error))
+
+
+def take_over(
+    memory: Remembrancer, offered: Iterable[ImportedRecord | Problem], *, on_problem: OnProblem
+) -> Iterator[Memory | Event]:
+    """Store records of another memory system in order, each in its scope, and yield them as stored. Then every memory
+    that ended gets its successor. `on_problem` is called for each record that was left out.
+    """
+    stored: dict[tuple[str | None, ...], Memory] = {}
+    replaced: list[tuple[ImportedRecord, Memory, tuple[str | None, ...]]] = []
+    for view, batch in _by_scope(memory, offered, on_problem):
+        for record, taken in _taken(view, batch, on_problem):
+            yield taken
+            if isinstance(taken, Memory):
+                owner = (record.project, record.agent)
+                stored[*owner, taken.key] = taken
+                if record.successor is not None:
+                    replaced.append((record, taken, (*owner, record.successor)))
+    later = {(record.project, record.agent, taken.key): successor for record, taken, successor in replaced}
+    for record, old, successor in replaced:
+        newest = _newest(successor, later)
+        if old.superseded_by is not None or newest is None:
+            continue
+        if newest not in stored:
+            on_problem(record.place.problem(f"its successor {newest[-1]!r} is not in the file; it ended without one"))
+            continue
+        with suppress(Conflict):  # the successor has ended too: this memory ended without a valid one
+            memory.supersede(old.id, stored[newest].id)
+
+
+def _newest(
+    key: tuple[str | None, ...], later: Mapping[tuple[str | None, ...], tuple[str | None, ...]]
+) -> tuple[str | None, ...] | None:
+    """The last successor, because an ended memory cannot be one; None if the successors form a circle."""
+    seen: set[tuple[str | None, ...]] = set()
+    while key in later:
+        if key in seen:
+            return None
+        seen.add(key)
+        key = later[key]
+    return key
+
+
+def _by_scope(
+    memory: Remembrancer, offered: Iterable[ImportedRecord | Problem], on_problem: OnProblem
+) -> Iterator[tuple[Remembrancer, list[ImportedRecord]]]:
+    """Batches of consecutive records of one scope and kind, each with a view for the scope."""
+
+    def told(record: ImportedRecord) -> dict[str, str]:
+        parts = {"project": record.project, "agent": record.agent, "session": record.session}
+        return {part: value for part, value in parts.items() if value is not None}
+
+    batch: list[ImportedRecord] = []
+    for item in offered:
+        if isinstance(item, Problem):
+            on_problem(item)
+            continue
+        if batch and (
+            len(batch) == BATCH or told(item) != told(batch[0]) or type(item.draft) is not type(batch[0].draft)
+        ):
+            yield memory.scoped(**told(batch[0])), batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield memory.scoped(**told(batch[0])), batch
+
+
+def _taken(
+    memory: Remembrancer, batch: list[ImportedRecord], on_problem: OnProblem
+) -> list[tuple[ImportedRecord, Memory | Event]]:
+    """The records of one scope as stored: all in one transaction, or one by one if one of them cannot be stored."""
+    drafts = [record.draft for record in batch]
+    try:
+        return list(zip(batch, _stored(memory, drafts), strict=True))
+    except (Conflict, InvalidInput):
+        taken: list[tuple[ImportedRecord, Memory | Event]] = []
+        for record in batch:
+            try:
+                taken += [(record, one) for one in _stored(memory, [record.draft])]
+            except (Conflict, InvalidInput) as error:
+                on_problem(record.place.problem(error))
+        return taken
+
+
+def _stored(memory: Remembrancer, drafts: Sequence[MemoryDraft | EventDraft]) -> Sequence[Memory | Event]:
+    """The drafts, all of one type, as stored. Kind and tier are the preset's."""
+    events = [draft for draft in drafts if isinstance(draft, EventDraft)]
+    if events:
+        return memory.observe_many(events)
+    names = MemoryDraft.__dataclass_fields__.keys() - {"kind", "tier"}
+    return memory.remember_many({name: getattr(draft, name) for name in names} for draft in drafts)
 
 
 def drafts_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[EventDraft | Problem]:

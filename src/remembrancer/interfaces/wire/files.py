@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, JsonValue
@@ -14,11 +15,11 @@ from remembrancer.interfaces.wire.state import IndexReportOut
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
-    from remembrancer.domain.memory import Memory
+    from remembrancer.domain.memory import Memory, MemoryDraft
     from remembrancer.engine.exchange import Imported
     from remembrancer.engine.same_answers import ComparedAnswers
     from remembrancer.engine.vault import SyncReport
-    from remembrancer.ingest import Problem
+    from remembrancer.ingest import ImportedRecord, Problem
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import FileProblem as VaultFinding
     from remembrancer.ports.transfer import BackupReport, MovedRows, MoveReport, RestoreReport
@@ -149,8 +150,29 @@ class RememberedOut(Wire):
         return cls.model_validate({"memories": tuple(memories), "problems": tuple(problems)})
 
 
+class WouldStoreOut(Wire):
+    """A memory that a dry run found. `successor`: the key of the memory that replaced it."""
+
+    key: str | None
+    text: str
+    occurred_at: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    project: str | None
+    agent: str | None
+    session: str | None
+    successor: str | None
+
+    @classmethod
+    def of(cls, record: ImportedRecord, draft: MemoryDraft) -> Self:
+        scope = {part: getattr(record, part) for part in ("project", "agent", "session", "successor")}
+        times = {name: getattr(draft, name) for name in ("occurred_at", "valid_from", "valid_until")}
+        return cls.model_validate({"key": draft.key, "text": draft.text, **times, **scope})
+
+
 class IngestedFileOut(Wire):
-    """The result of reading one file. `events`: the records of the file that are in the journal now. `refused`: why the
+    """The result of reading one file. `events`, `learnings`, `memories`: the records of the file that are stored now,
+    or would be after a dry run. `would_store`: in a dry run, the memories of another system's file. `refused`: why the
     whole file was skipped.
     """
 
@@ -158,17 +180,22 @@ class IngestedFileOut(Wire):
     format: str | None
     events: int = 0
     learnings: int = 0
+    memories: int = 0
+    would_store: list[WouldStoreOut] = Field(default_factory=list[WouldStoreOut])
     problems: list[ImportProblemOut] = Field(default_factory=list[ImportProblemOut])
     refused: str | None = None
 
 
 class IngestedOut(Wire):
-    """The result of reading several files. `new`: the number of events added to the journal. `index`: null if indexing
-    was not run.
+    """The result of reading several files. `new`: the number of events added to the journal. `new_memories`: the number
+    of memories added from files of other memory systems. Both are 0 in a dry run. `index`: null if indexing was not
+    run.
     """
 
     files: list[IngestedFileOut]
+    dry_run: bool = False
     new: int
+    new_memories: int = 0
     index: IndexReportOut | None
 
 

@@ -1,0 +1,217 @@
+"""Files of other memory systems: what is read, with which times, scopes and successors, and what is left out."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from remembrancer import Remembrancer
+from remembrancer.domain.memory import Memory, MemoryDraft
+from remembrancer.errors import InvalidInput
+from remembrancer.ingest import Format, ImportedRecord, Problem, detect, imported
+from remembrancer.interfaces.cli.recording import take_over
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "systems"
+MEM0_HISTORY = (
+    "CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT,"
+    " created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT)"
+)
+MCP_MEMORIES = (
+    "CREATE TABLE memories (id INTEGER PRIMARY KEY AUTOINCREMENT, content_hash TEXT UNIQUE NOT NULL,"
+    " content TEXT NOT NULL, tags TEXT, memory_type TEXT, metadata TEXT, created_at REAL, updated_at REAL,"
+    " created_at_iso TEXT, updated_at_iso TEXT, deleted_at REAL DEFAULT NULL, superseded_by TEXT DEFAULT NULL)"
+)
+
+
+def database(path: Path, *statements: tuple[str, Iterable[tuple[object, ...]]]) -> Path:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for sql, rows in statements:
+            connection.executemany(sql, rows) if "?" in sql else connection.execute(sql)
+    return path
+
+
+def read(path: Path) -> tuple[list[ImportedRecord], list[str]]:
+    found = list(imported(path))
+    problems = [f"{item.record}: {item.message}" for item in found if isinstance(item, Problem)]
+    return [item for item in found if isinstance(item, ImportedRecord)], problems
+
+
+def notes(records: Iterable[ImportedRecord]) -> dict[str, MemoryDraft]:
+    return {record.draft.text: record.draft for record in records if isinstance(record.draft, MemoryDraft)}
+
+
+def kept(rem: Remembrancer, path: Path) -> tuple[dict[str, Memory], list[Problem]]:
+    problems: list[Problem] = []
+    stored = [one for one in take_over(rem, imported(path), on_problem=problems.append) if isinstance(one, Memory)]
+    return {memory.text: rem.get(memory.id) for memory in stored}, problems
+
+
+def mem0_history(path: Path) -> Path:
+    rows = [
+        ("h1", "m1", None, "Lives in Hamburg", "ADD", "2025-01-10T09:00:00+00:00", None, 0, "ana", "user"),
+        (
+            "h2",
+            "m1",
+            "Lives in Hamburg",
+            "Lives in Kiel",
+            "UPDATE",
+            "2025-01-10T09:00:00+00:00",
+            "2025-06-01",
+            0,
+            "",
+            "",
+        ),
+        (
+            "h3",
+            "m1",
+            "Lives in Kiel",
+            "Lives in Bremen",
+            "UPDATE",
+            "2025-01-10T09:00:00+00:00",
+            "2026-02-01",
+            0,
+            "",
+            "",
+        ),
+        ("h4", "m2", None, "Has a dog", "ADD", "2025-03-01T09:00:00+00:00", None, 0, None, None),
+        ("h5", "m2", "Has a dog", None, "DELETE", "2025-03-01T09:00:00+00:00", "2025-04-01", 1, None, None),
+    ]
+    return database(path, (MEM0_HISTORY, []), (f"INSERT INTO history VALUES ({', '.join('?' * 10)})", rows))
+
+
+def mcp_database(path: Path) -> Path:
+    rows = [
+        ("aa", "Port 8080", "infra, api", "reference", '{"project": "shop"}', 1772439300.5, None, None, "bb"),
+        ("bb", "Port 9090", "infra", "reference", "{}", 1774000000.0, 1774000000.0, None, None),
+        ("cc", "A secret", "", "note", None, 1774000000.0, 1774000000.0, 1775000000.0, None),
+        ("dd", "Broken", "", "note", "{not json", 1774000000.0, 1774000000.0, None, None),
+    ]
+    sql = (
+        "INSERT INTO memories (content_hash, content, tags, memory_type, metadata, created_at, updated_at, deleted_at,"
+        " superseded_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    return database(path, (MCP_MEMORIES, []), (sql, rows))
+
+
+def test_memories_of_mem0_keep_their_ids_times_scope_and_metadata() -> None:
+    [first, second], problems = read(FIXTURES / "mem0.json")
+    assert (first.agent, first.session) == ("cook", "trip-7")
+    assert isinstance(first.draft, MemoryDraft)
+    assert first.draft.key == "mem0:892db2ae-06d9-49e5-8b3e-585ef9b85b8e"
+    assert first.draft.occurred_at == datetime(2026, 3, 2, 16, 14, 0, 513570, UTC)
+    assert first.draft.metadata == {
+        "category": "food",
+        "user_id": "alice",
+        "updated_at": "2026-04-01T17:00:00+00:00",
+    }
+    assert isinstance(second.draft, MemoryDraft)
+    assert second.draft.tags == ("car", "home")
+    assert second.draft.valid_until == datetime(2026, 7, 1, tzinfo=UTC)
+    assert [problem.split(":")[:2] for problem in problems] == [
+        ["memory 3", " text"],
+        ["memory 4", " id"],
+        ["memory 5", " created_at"],
+    ]
+
+
+def test_earlier_versions_in_mem0s_history_ended_and_have_the_current_one_as_successor(tmp_path: Path) -> None:
+    path = mem0_history(tmp_path / "history.db")
+    with Remembrancer.open(str(tmp_path / "own.db"), embedder="none") as rem:
+        memories, problems = kept(rem, path)
+    current = memories["Lives in Bremen"]
+    assert current.valid_until is None
+    assert [memories[text].valid_until for text in ("Lives in Hamburg", "Lives in Kiel")] == [
+        datetime(2025, 6, 1, tzinfo=UTC),
+        datetime(2026, 2, 1, tzinfo=UTC),
+    ]
+    assert {memories[text].superseded_by for text in ("Lives in Hamburg", "Lives in Kiel")} == {current.id}
+    assert ["was deleted in mem0" in problem.message for problem in problems] == [True]
+
+
+def test_memories_of_mcp_memory_service_are_replaced_as_its_export_says(tmp_path: Path) -> None:
+    with Remembrancer.open(str(tmp_path / "own.db"), embedder="none") as rem:
+        memories, problems = kept(rem, FIXTURES / "mcp-memory-service.json")
+    old, new = memories["The API runs on port 8080"], memories["The API runs on port 9090"]
+    assert (old.superseded_by, old.valid_until) == (new.id, new.occurred_from)
+    assert old.tags == ("infra", "api")
+    assert old.occurred_from == datetime(2026, 3, 2, 8, 15, 0, 500000, UTC)
+    assert memories["Deploys are frozen on Fridays"].tags == ()
+    assert [problem.record for problem in problems] == ["memory 4"]
+
+
+def test_deleted_and_broken_rows_of_mcp_memory_service_are_left_out_and_listed(tmp_path: Path) -> None:
+    records, problems = read(mcp_database(tmp_path / "sqlite_vec.db"))
+    found = notes(records)
+    assert set(found) == {"Port 8080", "Port 9090"}
+    assert found["Port 8080"].metadata == {"project": "shop", "type": "reference"}
+    assert [problem.split(": ")[:2] for problem in problems] == [
+        ["row 3", "it was deleted in mcp-memory-service; it is left out"],
+        ["row 4", "metadata"],
+    ]
+
+
+def fixture(name: str) -> Callable[[Path], Path]:
+    return lambda _: FIXTURES / name
+
+
+SOURCES: dict[str, Callable[[Path], Path]] = {
+    "mem0.json": fixture("mem0.json"),
+    "mem0 history": mem0_history,
+    "mcp-memory-service.json": fixture("mcp-memory-service.json"),
+    "mcp-memory-service": mcp_database,
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_importing_a_file_again_adds_nothing(name: str, tmp_path: Path) -> None:
+    path = SOURCES[name](tmp_path / "source.db")
+    with Remembrancer.open(str(tmp_path / "own.db"), embedder="none") as rem:
+        first, problems = kept(rem, path)
+        before = rem.health.stats()
+        again, same = kept(rem, path)
+        assert (again, [one.message for one in same]) == (first, [one.message for one in problems])
+        assert rem.health.stats().memories == before.memories
+
+
+def test_a_changed_text_of_a_known_id_is_listed_and_not_stored(tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    with Remembrancer.open(str(tmp_path / "own.db"), embedder="none") as rem:
+        path.write_text('[{"id": "m1", "memory": "Lives in Kiel"}]', encoding="utf-8")
+        kept(rem, path)
+        path.write_text('[{"id": "m1", "memory": "Lives in Bremen"}]', encoding="utf-8")
+        memories, [problem] = kept(rem, path)
+    assert memories == {}
+    assert "already remembered with another text" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "system"),
+    [
+        ('[{"id": "m1", "memory": "x"}]', Format.MEM0),
+        ('{"count": 1, "next": null, "results": [{"id": "m1", "memory": "x", "categories": ["a"]}]}', Format.MEM0),
+        ('{"memories": [{"content": "x", "content_hash": "a"}]}', Format.MCP_MEMORY_SERVICE),
+        ('{"text": "an event", "payload": {"id": "m1", "memory": "x"}}', Format.JSONL),
+    ],
+)
+def test_the_system_is_detected_from_the_first_record(text: str, system: Format, tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    path.write_text(text, encoding="utf-8")
+    assert detect(path) is system
+
+
+def test_an_unknown_sqlite_file_is_refused(tmp_path: Path) -> None:
+    path = database(tmp_path / "other.db", ("CREATE TABLE things (id INTEGER)", []))
+    with pytest.raises(InvalidInput, match="an SQLite file of"):
+        detect(path)
+
+
+def test_a_long_text_becomes_several_memories(tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_text('[{"id": "m1", "memory": "' + "word " * 20_000 + '"}]', encoding="utf-8")
+    records, _ = read(path)
+    assert [record.draft.key for record in records] == ["mem0:m1", "mem0:m1#2"]
