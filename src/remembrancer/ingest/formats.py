@@ -15,6 +15,7 @@ from remembrancer.ingest import document
 from remembrancer.ingest.fields import is_object
 from remembrancer.ingest.learnings import is_of_learnings
 from remembrancer.ingest.markdown_chat import starts_turn
+from remembrancer.ingest.systems.basic_memory import is_note
 from remembrancer.ingest.systems.database import columns, is_database
 
 HEAD_BYTES = 1024 * 1024
@@ -27,7 +28,7 @@ _EXPORT_KEY = re.compile(r'(?<!\\)"(mapping|chat_messages)"\s*:')
 _CLAUDE_CODE_KEYS = frozenset({"sessionId", "leafUuid", "parentUuid", "isSidechain", "snapshot"})
 
 
-LISTS = ("results", "memories", "agents")
+LISTS = ("results", "memories", "agents", "items", "edges", "facts", "episodes")
 """The keys under which documents of other memory systems have their records."""
 _LIST = re.compile(r"(?:\{.*?\"(?:" + "|".join(LISTS) + r")\"\s*:\s*)?\[\s*(?=\{)", re.DOTALL)
 
@@ -44,20 +45,42 @@ class Format(StrEnum):
     """Learnings instead of a conversation: they become memories, not events."""
     MEM0 = "mem0"
     MCP_MEMORY_SERVICE = "mcp-memory-service"
+    BASIC_MEMORY = "basic-memory"
+    CLAUDE_MEM = "claude-mem"
+    ZEP = "zep"
+    LETTA = "letta"
+    LANGMEM = "langmem"
 
 
-FORMATS_OF_SYSTEMS = frozenset({Format.MEM0, Format.MCP_MEMORY_SERVICE})
+FORMATS_OF_SYSTEMS = frozenset(
+    {
+        Format.MEM0,
+        Format.MCP_MEMORY_SERVICE,
+        Format.BASIC_MEMORY,
+        Format.CLAUDE_MEM,
+        Format.ZEP,
+        Format.LETTA,
+        Format.LANGMEM,
+    }
+)
 """The formats of other memory systems, whose records become memories."""
 
 
 _TABLES = (
     (Format.MCP_MEMORY_SERVICE, "memories", {"content_hash", "content", "memory_type"}),
     (Format.MEM0, "history", {"memory_id", "old_memory", "new_memory", "event"}),
+    (Format.CLAUDE_MEM, "observations", {"project", "type", "created_at_epoch"}),
 )
 """Systems with an SQLite file: a table of it, and columns of the table."""
 _RECORDS = (
     (Format.MCP_MEMORY_SERVICE, {"content", "content_hash"}),
     (Format.MEM0, {"id", "memory"}),
+    (Format.ZEP, {"uuid", "fact"}),
+    (Format.ZEP, {"uuid", "content", "source"}),
+    (Format.ZEP, {"uuid", "content", "source_description"}),
+    (Format.LETTA, {"id", "in_context_message_ids"}),
+    (Format.LETTA, {"id", "messages", "block_ids"}),
+    (Format.LANGMEM, {"namespace", "key", "value"}),
 )
 """Systems with a JSON file: keys of its first record."""
 
@@ -65,14 +88,17 @@ _RECORDS = (
 def detect(path: Path) -> Format:
     """The format of the file, from its first megabyte. The file's name only distinguishes text formats from each other.
 
-    Raises InvalidInput if the file is missing, not a file, empty, or in none of the formats.
+    A folder is one of notes of basic-memory. Raises InvalidInput if the file is missing, empty, or in none of the
+    formats.
     """
+    if path.is_dir():
+        return Format.BASIC_MEMORY
     check_file(path)
     if is_database(path):
         return _database_format(path)
     head = _head(path)
     if path.suffix.lower() in _MARKDOWN_SUFFIXES:
-        return Format.LEARNINGS if is_of_learnings(head) else Format.MARKDOWN
+        return _markdown_format(head)
     found = _export(head) or _system_format(head) or _line_format(head)
     if found is not None:
         return found
@@ -81,6 +107,12 @@ def detect(path: Path) -> Format:
     if path.suffix.lower() == ".txt" or any(starts_turn(line) for line in head.split("\n")[:200]):
         return Format.MARKDOWN
     raise InvalidInput("file", str(path), "one of the formats " + ", ".join(Format))
+
+
+def _markdown_format(head: str) -> Format:
+    if is_note(head):
+        return Format.BASIC_MEMORY
+    return Format.LEARNINGS if is_of_learnings(head) else Format.MARKDOWN
 
 
 def check_file(path: Path) -> None:
@@ -141,7 +173,7 @@ def _first_record(head: str) -> dict[str, object]:
     with suppress(ValueError, RecursionError):
         whole, _ = decoder.raw_decode(head)
         if is_object(whole):
-            whole = next((whole[name] for name in LISTS if name in whole), [whole])
+            whole = next((whole[name] for name in LISTS if whole.get(name)), [whole])
         records = cast("list[object]", whole) if isinstance(whole, list) else []
         return next(filter(is_object, records), empty)
     start = _LIST.match(head)  # a document longer than the head

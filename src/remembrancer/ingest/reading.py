@@ -14,13 +14,18 @@ from remembrancer.ingest.fields import as_list, as_object, is_object
 from remembrancer.ingest.formats import FORMATS_OF_SYSTEMS, Format, check_file, detect
 from remembrancer.ingest.lines import OnBytes
 from remembrancer.ingest.problem import Problem, RecordLocation
-from remembrancer.ingest.systems import mcp_memory_service, mem0
+from remembrancer.ingest.systems import basic_memory, claude_mem, langmem, letta, mcp_memory_service, mem0, zep
 from remembrancer.ingest.systems.record import ImportedRecord
 
 T = TypeVar("T")
 _SYSTEMS: Final[Mapping[Format, Callable[[Path], Iterator[ImportedRecord | Problem]]]] = {
     Format.MEM0: mem0.read,
     Format.MCP_MEMORY_SERVICE: mcp_memory_service.read,
+    Format.BASIC_MEMORY: basic_memory.read,
+    Format.CLAUDE_MEM: claude_mem.read,
+    Format.ZEP: zep.read,
+    Format.LETTA: letta.read,
+    Format.LANGMEM: langmem.read,
 }
 ExportParser = Callable[[RecordLocation, dict[str, object]], Iterator[EventDraft | Problem]]
 
@@ -59,7 +64,15 @@ def _events(path: Path, source: Format, on_bytes: OnBytes | None) -> Iterator[Ev
             return markdown_chat.events(path, on_bytes)
         case Format.LEARNINGS:
             raise InvalidInput("format", source.value, "a format of conversation: `learnings` reads this one")
-        case Format.MEM0 | Format.MCP_MEMORY_SERVICE:
+        case (
+            Format.MEM0
+            | Format.MCP_MEMORY_SERVICE
+            | Format.BASIC_MEMORY
+            | Format.CLAUDE_MEM
+            | Format.ZEP
+            | Format.LETTA
+            | Format.LANGMEM
+        ):
             raise InvalidInput("format", source.value, "a format of conversation: `imported` reads this one")
         case _:
             assert_never(source)
@@ -74,7 +87,8 @@ def imported(path: Path, *, format: Format | None = None) -> Iterator[ImportedRe
         format = detect(path)  # noqa: A001
     if format not in _SYSTEMS:
         raise InvalidInput("format", format.value, "one of " + ", ".join(sorted(FORMATS_OF_SYSTEMS)))
-    check_file(path)
+    if not (format is Format.BASIC_MEMORY and path.is_dir()):
+        check_file(path)
     return _something(path, _SYSTEMS[format](path))
 
 

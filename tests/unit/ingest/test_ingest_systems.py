@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Remembrancer
+from remembrancer.domain.event import EventDraft
 from remembrancer.domain.memory import Memory, MemoryDraft
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import Format, ImportedRecord, Problem, detect, imported
@@ -39,6 +40,10 @@ def read(path: Path) -> tuple[list[ImportedRecord], list[str]]:
     found = list(imported(path))
     problems = [f"{item.record}: {item.message}" for item in found if isinstance(item, Problem)]
     return [item for item in found if isinstance(item, ImportedRecord)], problems
+
+
+def session_of(record: ImportedRecord) -> str | None:
+    return record.draft.session if isinstance(record.draft, EventDraft) else None
 
 
 def notes(records: Iterable[ImportedRecord]) -> dict[str, MemoryDraft]:
@@ -155,6 +160,109 @@ def test_deleted_and_broken_rows_of_mcp_memory_service_are_left_out_and_listed(t
     ]
 
 
+CLAUDE_MEM = """
+CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, content_session_id TEXT, memory_session_id TEXT, project TEXT);
+CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, text TEXT, type TEXT,
+    title TEXT, subtitle TEXT, facts TEXT, narrative TEXT, concepts TEXT, files_read TEXT, files_modified TEXT,
+    prompt_number INTEGER, created_at TEXT, created_at_epoch INTEGER);
+CREATE TABLE session_summaries (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, request TEXT,
+    learned TEXT, next_steps TEXT, created_at_epoch INTEGER);
+CREATE TABLE user_prompts (id INTEGER PRIMARY KEY, content_session_id TEXT, prompt_number INTEGER, prompt_text TEXT,
+    created_at_epoch INTEGER);
+INSERT INTO sdk_sessions VALUES (1, 'cc-1', 'mem-1', 'shop');
+INSERT INTO observations (memory_session_id, project, type, title, narrative, facts, concepts, created_at_epoch) VALUES
+    ('mem-1', 'shop', 'bugfix', 'Fixed the cart', 'The cart rounded each line.', '["Totals were rounded twice"]',
+        '["gotcha"]', 1772439400000),
+    ('mem-1', 'shop', 'bugfix', 'Broken', 'x', '[not json', NULL, 1772439400000);
+INSERT INTO session_summaries VALUES (1, 'mem-1', 'shop', 'Fix the cart', 'Round once', NULL, 1772439500000);
+INSERT INTO user_prompts VALUES (1, 'cc-1', 1, 'The total is wrong', 1772439300000);
+"""
+
+
+def claude_mem_database(path: Path) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(CLAUDE_MEM)
+    return path
+
+
+def test_observations_and_summaries_of_claude_mem_are_memories_and_prompts_are_turns(tmp_path: Path) -> None:
+    records, problems = read(claude_mem_database(tmp_path / "claude-mem.db"))
+    assert {(record.project, record.session or session_of(record)) for record in records} == {("shop", "cc-1")}
+    found = notes(records)
+    [observation] = [text for text in found if "rounded" in text]
+    assert observation == "The cart rounded each line.\n\n- Totals were rounded twice"
+    assert (found[observation].title, found[observation].tags) == ("Fixed the cart", ("gotcha",))
+    assert found["Request: Fix the cart\nLearned: Round once"].occurred_at == datetime(
+        2026, 3, 2, 8, 18, 20, tzinfo=UTC
+    )
+    assert [problem.split(":")[0] for problem in problems] == ["observations 2"]
+
+
+def test_facts_of_zep_keep_their_validity_and_episodes_are_turns() -> None:
+    records, problems = read(FIXTURES / "zep.json")
+    [episode] = [record.draft for record in records if isinstance(record.draft, EventDraft)]
+    assert (episode.actor, episode.session, episode.key) == ("Ana", "t-7", "zep:e1")
+    found = notes(records)
+    over = found["Ana works at Contoso"]
+    assert (over.valid_from, over.valid_until) == (datetime(2025, 4, 1, tzinfo=UTC), datetime(2026, 1, 5, tzinfo=UTC))
+    assert found["Ana works at Northwind"].valid_until is None
+    assert over.metadata == {"relation": "WORKS_AT", "episodes": ["e0"], "source": "Ana", "target": "Contoso"}
+    assert (found["An engineer in Kiel."].title, found["An engineer in Kiel."].tags) == ("Ana", ("Person",))
+    assert [problem.split(":")[0] for problem in problems] == ["record 4", "record 6"]
+
+
+def test_an_agent_of_letta_brings_its_messages_blocks_and_passages() -> None:
+    records, problems = read(FIXTURES / "letta.af")
+    said = [
+        (record.draft.role, record.draft.type, record.draft.text)
+        for record in records
+        if isinstance(record.draft, EventDraft)
+    ]
+    assert said == [
+        ("user", "message", "My cat is called Miso."),
+        ("assistant", "message", "What a nice name."),
+        ("tool", "tool.result", '{"status": "OK"}'),
+    ]
+    assert {record.agent for record in records} == {"helper"}
+    assert {text: draft.tags for text, draft in notes(records).items()} == {
+        "Has a cat called Miso.": ("block",),
+        "The vet is Dr. Okafor in Elm Street.": ("pets",),
+    }
+    assert [problem.split(": ")[0] for problem in problems] == ["agent 1, message 5", "agent 1, block 2"]
+
+
+def test_items_of_langmem_keep_their_namespace_and_a_profile_is_json() -> None:
+    records, problems = read(FIXTURES / "langmem.jsonl")
+    found = notes(records)
+    assert found["Prefers dark mode"].metadata == {
+        "kind": "Memory",
+        "namespace": "memories/alice",
+        "key": "m-1",
+        "updated_at": "2026-03-02T08:00:00+00:00",
+    }
+    assert [draft.key for draft in found.values()] == ["langmem:memories/alice/m-1", "langmem:memories/alice/m-2"]
+    assert any('"city": "Kiel"' in text for text in found)
+    assert [problem.split(":")[0] for problem in problems] == ["item 3"]
+
+
+def test_notes_of_basic_memory_are_split_into_prose_and_observations() -> None:
+    found = list(imported(FIXTURES / "basic-memory"))
+    drafts = notes(item for item in found if isinstance(item, ImportedRecord))
+    observation = drafts["Pour over gives more clarity than French press #taste"]
+    assert (observation.title, observation.tags) == ("Coffee Brewing", ("coffee", "brewing", "method", "taste"))
+    assert observation.occurred_at == datetime(2026, 2, 3, tzinfo=UTC)
+    assert observation.metadata["relations"] == ["requires Grinding Technique"]
+    assert drafts["The launch is on 12 May"].tags == ("launch", "q3", "decision")
+    [prose] = [text for text in drafts if "The grinder is from 2019." in text]
+    assert "buy filters" in prose
+    assert len(drafts) == 3
+    assert [item.path.name for item in found if isinstance(item, Problem)] == ["broken.md"]
+
+
+def test_a_note_with_a_permalink_is_one_of_basic_memory() -> None:
+    assert detect(FIXTURES / "basic-memory" / "coffee.md") is Format.BASIC_MEMORY
+
+
 def fixture(name: str) -> Callable[[Path], Path]:
     return lambda _: FIXTURES / name
 
@@ -164,6 +272,11 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
     "mem0 history": mem0_history,
     "mcp-memory-service.json": fixture("mcp-memory-service.json"),
     "mcp-memory-service": mcp_database,
+    "claude-mem": claude_mem_database,
+    "zep.json": fixture("zep.json"),
+    "letta.af": fixture("letta.af"),
+    "langmem.jsonl": fixture("langmem.jsonl"),
+    "basic-memory": fixture("basic-memory"),
 }
 
 
@@ -175,7 +288,8 @@ def test_importing_a_file_again_adds_nothing(name: str, tmp_path: Path) -> None:
         before = rem.health.stats()
         again, same = kept(rem, path)
         assert (again, [one.message for one in same]) == (first, [one.message for one in problems])
-        assert rem.health.stats().memories == before.memories
+        after = rem.health.stats()
+        assert (after.memories, after.events) == (before.memories, before.events)
 
 
 def test_a_changed_text_of_a_known_id_is_listed_and_not_stored(tmp_path: Path) -> None:
