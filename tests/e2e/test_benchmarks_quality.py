@@ -98,7 +98,7 @@ def test_without_locomo_it_prints_where_to_download_it(without_locomo: subproces
 
 def test_without_locomo_the_chats_are_measured(without_locomo: subprocess.CompletedProcess[str]) -> None:
     found = json.loads(without_locomo.stdout)
-    asked = [f"chats {name}{how}" for how in ("", " third person") for name in ("workshop", "garden")]
+    asked = [f"chats {name}{how}" for how in ("", " third person", " within frames") for name in ("workshop", "garden")]
     assert ([block["name"] for block in found["chats"]], found["locomo"]) == (asked, None)
 
 

@@ -60,7 +60,7 @@ COMMANDS: Final = {
     "Read": {
         "recall": ("read.recall", "Find the memories that answer a question."),
         "recent": ("read.recent", "List the newest memories."),
-        "preferences": ("read.preferences", "List stated preferences and instructions."),
+        "preferences": ("read.preferences", "List stated preferences and lasting instructions."),
         "timeline": ("read.timeline", "List what happened in a period."),
         "show": ("read.show", "Show everything about a memory."),
         "replay": ("read.replay", "Print a stored answer again."),
