@@ -292,6 +292,17 @@ def test_importing_a_file_again_adds_nothing(name: str, tmp_path: Path) -> None:
         assert (after.memories, after.events) == (before.memories, before.events)
 
 
+@pytest.mark.parametrize("successor", ["missing", "aa"])
+def test_a_replaced_memory_whose_successor_is_unknown_ends_and_is_listed(successor: str, tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    memory = f'{{"content": "Port 8080", "content_hash": "aa", "metadata": {{"superseded_by": "{successor}"}}}}'
+    path.write_text(f'{{"memories": [{memory}]}}', encoding="utf-8")
+    with Remembrancer.open(str(tmp_path / "own.db"), embedder="none") as rem:
+        memories, [problem] = kept(rem, path)
+    assert memories["Port 8080"].valid_until is not None
+    assert "is not in the file; it ends without one" in problem.message
+
+
 def test_a_changed_text_of_a_known_id_is_listed_and_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "mem0.json"
     with Remembrancer.open(str(tmp_path / "own.db"), embedder="none") as rem:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -88,24 +87,27 @@ def take_over(
                     replaced.append((record, taken, (*owner, record.successor)))
     later = {(record.project, record.agent, taken.key): successor for record, taken, successor in replaced}
     for record, old, successor in replaced:
-        newest = _newest(successor, later)
-        if old.superseded_by is not None or newest is None:
+        if old.superseded_by is not None:
             continue
-        if newest not in stored:
-            on_problem(record.place.problem(f"its successor {newest[-1]!r} is not in the file; it ended without one"))
+        newest = stored.get(_newest(successor, later))
+        if newest is None:
+            on_problem(record.place.problem(f"its successor {successor[-1]!r} is not in the file; it ends without one"))
+            memory.invalidate(old.id)
             continue
-        with suppress(Conflict):  # the successor has ended too: this memory ended without a valid one
-            memory.supersede(old.id, stored[newest].id)
+        try:
+            memory.supersede(old.id, newest.id)
+        except Conflict:  # the successor has ended too
+            memory.invalidate(old.id)
 
 
 def _newest(
     key: tuple[str | None, ...], later: Mapping[tuple[str | None, ...], tuple[str | None, ...]]
-) -> tuple[str | None, ...] | None:
-    """The last successor, because an ended memory cannot be one; None if the successors form a circle."""
+) -> tuple[str | None, ...]:
+    """The last successor, because an ended memory cannot be one; empty if the successors form a circle."""
     seen: set[tuple[str | None, ...]] = set()
     while key in later:
         if key in seen:
-            return None
+            return ()
         seen.add(key)
         key = later[key]
     return key
