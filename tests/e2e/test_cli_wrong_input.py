@@ -39,7 +39,7 @@ WRONG = {
     f"feedback {UNKNOWN} fine": "expected one of helpful, unhelpful, harmful",
     "erase": "expected one of ids, events, or a project",
     "ingest missing.jsonl": NO_FILE,
-    "ingest folder": NO_FILE,
+    "ingest folder": "expected a file, or a folder of Markdown notes (*.md)",
     "import missing.jsonl": NO_FILE,
     "import notes.txt": "as export writes it",
     "recall x --config missing.toml": NO_FILE,

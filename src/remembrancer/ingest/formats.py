@@ -92,6 +92,8 @@ def detect(path: Path) -> Format:
     formats.
     """
     if path.is_dir():
+        if not any(path.rglob("*.md")):
+            raise InvalidInput("file", str(path), "a file, or a folder of Markdown notes (*.md)")
         return Format.BASIC_MEMORY
     check_file(path)
     if is_database(path):

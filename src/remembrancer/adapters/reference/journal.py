@@ -23,12 +23,15 @@ from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter, Found
 
 
 def append(rows: Rows, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
+    for entry in entries:  # what is wrong with the arguments comes before what is in the way
+        require_same_workspace("event.scope", scope, entry.event.scope)
+        if entry.memory is not None:
+            require_same_workspace("memory.scope", scope, entry.memory.memory.scope)
     return tuple(_appended(rows, scope, entry) for entry in entries)
 
 
 def _appended(rows: Rows, scope: Scope, entry: Entry) -> Appended:
     event = entry.event
-    require_same_workspace("event.scope", scope, event.scope)
     known = rows.event_with_key(event.scope, event.key)
     if known is not None:
         # The archive keeps only the beginning of the text.

@@ -169,9 +169,12 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def test_only_the_dialect_of_sqlite_imports_its_driver() -> None:
+def test_only_the_dialect_of_sqlite_and_the_reader_of_other_systems_files_import_its_driver() -> None:
     importing = {path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if imports(path) & {"apsw", "sqlite3"}}
-    assert {path.parent.as_posix() for path in importing} == {"adapters/relational/sqlite"}
+    assert {path.parent.as_posix() for path in importing} == {
+        "adapters/relational/sqlite",
+        "ingest/systems",
+    }
 
 
 def test_nothing_but_the_composition_root_imports_the_dialect_of_sqlite() -> None:
