@@ -135,3 +135,9 @@ def test_an_anchor_without_a_timezone_is_refused() -> None:
 def test_an_anchor_at_the_ends_of_time_is_refused(text: str, at: datetime) -> None:
     with pytest.raises(InvalidInput, match="1000 to 9998"):
         resolve(found(text), at)
+
+
+def test_a_span_over_the_hour_that_clocks_repeat_lasts_an_hour() -> None:
+    midnight = datetime(2001, 2, 18, tzinfo=ZoneInfo("America/Sao_Paulo"))  # after 23:00 to 24:00 had passed twice
+    span = resolve(found("an hour before the trip"), midnight)
+    assert span.end.astimezone(UTC) - span.start.astimezone(UTC) == timedelta(hours=1)

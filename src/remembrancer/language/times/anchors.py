@@ -101,7 +101,9 @@ def resolve(expression: Anchored, at: datetime) -> TimeSpan:
         start, end = _moved(expression, at)
     except OverflowError:
         start = end = at
-    if not (start < end and start.year >= FIRST_YEAR and end.year <= LAST_YEAR):
+    in_range = start.year >= FIRST_YEAR and end.year <= LAST_YEAR
+    # Compared in UTC: where clocks are set back, two moments an hour apart may show the same time.
+    if not (in_range and start.astimezone(UTC) < end.astimezone(UTC)):
         raise InvalidInput("at", at, f"a moment from which the span lies within the years {FIRST_YEAR} to {LAST_YEAR}")
     return TimeSpan(start, end, expression.text, expression.start_offset, expression.end_offset)
 
