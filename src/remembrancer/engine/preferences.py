@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.domain.listing import MemoryListing, MemoryState
@@ -28,11 +29,21 @@ async def preferences(ctx: Context, reader: Reader, *, limit: int, ended: bool =
     states = (MemoryState.CURRENT, MemoryState.ENDED) if ended else (MemoryState.CURRENT,)
     found = [
         memory
-        for where in stating(now)
+        for where in statements_by_kind(now)
         for state in states
         for memory in await ctx.store.memories(reader, where, limit=limit, listing=MemoryListing(state=state))
     ]
     return tuple(sorted(found, key=lambda memory: (-memory.occurred_to.timestamp(), memory.id))[:limit])
+
+
+def statements_by_kind(where: Filter) -> Iterator[Filter]:
+    """Filters without a memory in common: the statements of each kind, then those known by their tag.
+
+    SQLite uses the index of kinds for one kind at a time, and for several goes through all memories by their time.
+    """
+    of_kinds, tagged = stating(where)
+    yield from (replace(of_kinds, kinds=frozenset({kind})) for kind in of_kinds.kinds or ())
+    yield tagged
 
 
 async def end_contradicted(ctx: Context, scope: Scope, later: Sequence[Memory]) -> None:

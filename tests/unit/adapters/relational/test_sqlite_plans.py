@@ -30,6 +30,7 @@ from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import PINNED
 from remembrancer.domain.query import Filter
 from remembrancer.domain.strength import Exposure
+from remembrancer.engine.preferences import statements_by_kind
 from remembrancer.language.cues import analysed
 from remembrancer.ports.journal import Aged, EventFilter
 from remembrancer.testing.contract.world import a_claim, a_key
@@ -277,3 +278,10 @@ def test_the_same_content_is_looked_up_by_its_beginning(connection: Connection) 
     assert plans(connection, lambda: lookup.by_content(connection, a_memory()), "m") == [
         "SEARCH m USING INDEX memories_by_beginning (workspace=? AND <expr>=?)"
     ]
+
+
+def test_the_preferences_are_looked_up_by_their_kinds_and_tags(connection: Connection) -> None:
+    view = RelationalView(connection)
+    filters = [*statements_by_kind(CURRENT)]
+    steps = plans(connection, lambda: [view.memories(READER, where, limit=10) for where in filters], "m")
+    assert [step.split()[4] for step in steps] == ["memories_by_kind"] * (len(filters) - 1) + ["memories_tagged"]
