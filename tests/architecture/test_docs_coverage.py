@@ -76,7 +76,7 @@ def of_tools() -> Iterator[str]:
     tools, resources, prompts = listed()
     for tool in tools:
         yield tool.name
-        yield from (f"{tool.name}({name})" for name in tool.input_schema["properties"])
+        yield from (f"{tool.name}({name})" for name in tool.whole["properties"])
     yield from (one.uri_template for one in resources)
     yield from (one.name for one in prompts)
 

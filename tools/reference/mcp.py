@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final, Never
 
 from reference.glossary import text_of
 from reference.http import source_docs
 from reference.page import Page, anchor, code, defaults_of
-from remembrancer.interfaces.mcp.server import memory_server
-from remembrancer.interfaces.mcp.tool import allowed
+from remembrancer.interfaces.mcp.server import described, memory_server
+from remembrancer.interfaces.mcp.tool import MemoryTool, allowed
+from remembrancer.interfaces.mcp.tools import Tools
 
 FILE: Final = "reference/mcp.md"
 Json = Mapping[str, Any]
 _INTRODUCTION: Final = """\
 What `remembrancer mcp` and the server's `/mcp` list to a client. The descriptions are those that a model reads.
-[MCP](../mcp.md) says how a client is set up. An argument that is not listed is an error."""
+[MCP](../mcp.md) says how a client is set up. An argument that is not listed is an error. Clients get the arguments
+without lower limits, lengths and defaults, and no schemas of the answers: they give models the list at every turn."""
 
 
 async def _no_memory(*_: object) -> Never:
@@ -25,14 +28,14 @@ async def _no_memory(*_: object) -> Never:
 
 
 @cache
-def listed() -> tuple[list[Any], list[Any], list[Any]]:
+def listed() -> tuple[list[MemoryTool], list[Any], list[Any]]:
     """The tools, the templates of resources, and the prompts."""
 
-    async def asked() -> tuple[list[Any], list[Any], list[Any]]:
+    async def asked() -> tuple[list[Any], list[Any]]:
         server = memory_server(_no_memory)
-        return await server.list_tools(), await server.list_resource_templates(), await server.list_prompts()
+        return await server.list_resource_templates(), await server.list_prompts()
 
-    return asyncio.run(asked())
+    return described(Tools(_no_memory, lambda: datetime.now(UTC), counts_use=False)), *asyncio.run(asked())
 
 
 def page() -> Page:
@@ -43,9 +46,9 @@ def page() -> Page:
         made.heading(2, code(tool.name), anchor(tool.name))
         made.add(made.name(tool.name, tool.description or ""))
         made.add(_hints(tool.annotations))
-        _table(made, tool.name, tool.input_schema, "argument")
+        _table(made, tool.name, tool.whole, "argument")
         made.add("The structured content of the answer:")
-        _table(made, f"{tool.name} answer", tool.output_schema or {}, "field")
+        _table(made, f"{tool.name} answer", tool.answer_schema, "field")
     made.heading(2, "Resources")
     made.table(
         ("resource", "type", ""),

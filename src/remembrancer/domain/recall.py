@@ -182,11 +182,11 @@ class Rendered:
 class Renderer(Protocol):
     """Turns memories into a prompt block of at most `max_chars` characters, wrapper included; empty without memories.
 
-    Raises InvalidInput if the wrapper alone does not fit.
+    `ids`: the line of each memory ends with its short id. Raises InvalidInput if the wrapper alone does not fit.
     """
 
-    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered: ...
-    def pinned(self, recall: Recall, *, max_chars: int) -> str: ...
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail, ids: bool = False) -> Rendered: ...
+    def pinned(self, recall: Recall, *, max_chars: int, ids: bool = False) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,13 +218,16 @@ class Recall(Sequence[Hit]):
         """
         return self.block(max_chars=max_chars, detail=detail).text
 
-    def block(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> Rendered:
-        """The text of `render`, and the hits that fitted, to be passed to `mark`."""
-        return self.renderer.hits(self, max_chars=max_chars, detail=validation.choice("detail", detail, Detail))
+    def block(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO, ids: bool = False) -> Rendered:
+        """The text of `render`, and the hits that fitted, to be passed to `mark`. `ids`: the line of each memory ends
+        with its short id, which `forget`, `update` and `feedback` take.
+        """
+        detail = validation.choice("detail", detail, Detail)
+        return self.renderer.hits(self, max_chars=max_chars, detail=detail, ids=ids)
 
-    def render_pinned(self, *, max_chars: int = 4000) -> str:
-        """A prompt block of the pinned memories, with its own limit. Empty if there are none."""
-        return self.renderer.pinned(self, max_chars=max_chars)
+    def render_pinned(self, *, max_chars: int = 4000, ids: bool = False) -> str:
+        """A prompt block of the pinned memories, with its own limit. Empty if there are none. `ids`: as in `block`."""
+        return self.renderer.pinned(self, max_chars=max_chars, ids=ids)
 
     def __len__(self) -> int:
         return len(self.hits)

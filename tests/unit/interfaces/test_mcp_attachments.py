@@ -145,10 +145,10 @@ def test_the_memory_of_another_workspace_is_not_there() -> None:
 
 def test_the_prompt_has_the_task_after_the_memories_about_it() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
-        await memory.remember("Checkout needs 2 GiB")
+        kept = await memory.remember("Checkout needs 2 GiB")
         told = await call.prompt(task="Size checkout for production")
         assert told.startswith("What is remembered that may bear on the task below:\n\n<recalled-memory>\n")
-        assert "] Checkout needs 2 GiB\n</recalled-memory>\n" in told
+        assert f"] Checkout needs 2 GiB (id {str(kept.id)[-8:]})\n</recalled-memory>\n" in told
         assert told.endswith("\n\nThe task:\n\nSize checkout for production")
 
     with_memory(talk)

@@ -16,10 +16,7 @@ MIN_BLOCK_CHARS: Final = 500
 """Enough for the frame of any preset and a few lines."""
 MAX_BLOCK_CHARS: Final = 100_000
 
-_TIME: Final = (
-    "a day (2026-03-04), a time with its offset (2026-03-04T09:00:00Z), how long ago (90m, 24h, 7d, 2w), or a phrase "
-    "(yesterday, last week)"
-)
+_TIME: Final = "2026-03-04, 2026-03-04T09:00:00Z, 7d or yesterday"
 _SLUG: Final = Field(min_length=1, max_length=100)
 _Time = Annotated[str, Field(min_length=1, max_length=40)]
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
@@ -28,102 +25,84 @@ _Tags = Annotated[list[Annotated[str, _SLUG]], Field(max_length=MAX_TAGS)]
 
 Query = Annotated[
     _Text,
-    Field(
-        description="The question, as a sentence or keywords. In it, call the speakers 'the user' and 'the assistant'."
-    ),
+    Field(description="A question or keywords; speakers: 'the user', 'the assistant'."),
 ]
 Mode = Annotated[
     Literal["question", "message"],
-    Field(
-        description="message: `query` is what the user just said, as it is, not a question; returns the few memories "
-        "that matter to it, or none."
-    ),
+    Field(description="message: query is what the user just said."),
 ]
 RecallLimit = Annotated[
     Annotated[int, Field(ge=1, le=MAX_LISTED)] | None,
-    Field(description="The maximum number of memories; default: the preset's."),
+    Field(description="At most so many."),
 ]
 LeastScore = Annotated[
     Annotated[float, Field(ge=0, le=1)] | Literal["off"] | None,
-    Field(
-        description="The least score of a memory, in place of the memory's own relevance threshold; off: return the "
-        "best ones however low they score."
-    ),
+    Field(description="The least score; off: none."),
 ]
-ListLimit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of memories.")]
+ListLimit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="At most so many.")]
 OnlyKinds = Annotated[
     Annotated[list[Annotated[str, _SLUG]], Field(max_length=20)] | None,
-    Field(description="Only memories of these kinds, such as note, decision, episode."),
+    Field(description="Only note, decision, episode …"),
 ]
-OnlyTags = Annotated[_Tags | None, Field(description="Only memories with all of these tags.")]
-SinceTime = Annotated[_Time | None, Field(description=f"Only what happened since then: {_TIME}.")]
-UntilTime = Annotated[_Time | None, Field(description="Only what happened before then; format as for since.")]
-OnlySession = Annotated[_Name | None, Field(description="Only what belongs to this session.")]
-Explain = Annotated[bool, Field(description="Also say why each memory was found.")]
+OnlyTags = Annotated[_Tags | None, Field(description="Only with all of these.")]
+SinceTime = Annotated[_Time | None, Field(description=f"Only since {_TIME}.")]
+UntilTime = Annotated[_Time | None, Field(description="Only before; as since.")]
+OnlySession = Annotated[_Name | None, Field(description="Only of this one.")]
+Explain = Annotated[bool, Field(description="Say why each was found.")]
 HitField = Literal["score", "age", "in_block", "reason", "passage", "start", "end", "memory"]
 HitFields = Annotated[
     Annotated[list[HitField], Field(max_length=len(get_args(HitField)))] | None,
-    Field(description="Only these fields of each hit in the structured answer; [] for the ranks alone. Default: all."),
+    Field(description="Of a structured hit; default: all."),
 ]
 MaxChars = Annotated[
     int,
     Field(
         ge=MIN_BLOCK_CHARS,
         le=MAX_BLOCK_CHARS,
-        description="The maximum length of the block; a memory that does not fit is left out.",
+        description="The longest answer.",
     ),
 ]
-Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only from the last N days.")]
+Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only of the last N days.")]
 
-OnlyPreferences = Annotated[
-    bool, Field(description="Instead, only stated preferences and lasting instructions, of any time.")
-]
+OnlyPreferences = Annotated[bool, Field(description="Only the user's lasting wishes.")]
 
 MemoryText = Annotated[
     _Text,
-    Field(description="What to remember: one fact, decision or lesson, understandable without this conversation."),
+    Field(description="One fact, decision or lesson, understandable without this conversation."),
 ]
+NewText = Annotated[_Text | None, Field(description="The whole new text.")]
 MemoryTitle = Annotated[
     Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)] | None,
-    Field(description="A title, searched with the text."),
+    Field(description="Searched with the text."),
 ]
 Kind = Annotated[
     Annotated[str, _SLUG] | None,
-    Field(description="What kind of memory, in one word: note, decision, preference, lesson …"),
+    Field(description="One word: note, decision, preference, lesson …"),
 ]
-TagList = Annotated[_Tags | None, Field(description="Words to filter by later.")]
-ImportanceFraction = Annotated[
-    float | None, Field(ge=0, le=1, description="How much it matters: 0.5 is usual, 0.9 is vital.")
-]
+TagList = Annotated[_Tags | None, Field(description="To filter by.")]
+ImportanceFraction = Annotated[float | None, Field(ge=0, le=1, description="0.5 is usual, 0.9 vital.")]
 TopicKey = Annotated[
     _Name | None,
-    Field(description="A name for the topic: a later text with the same name replaces this one in recall."),
+    Field(description="The topic: a later text replaces this one."),
 ]
 Whose = Annotated[
     Literal["user", "assistant", "tool", "web"],
-    Field(
-        description="Whose words these are. user: said by the user; assistant: found or concluded by you; tool, web: "
-        "taken from there. Trust depends on it."
-    ),
+    Field(description="Where it is from; assistant: your conclusion."),
 ]
-OccurredAt = Annotated[_Time | None, Field(description=f"When it happened: {_TIME}. Default: now.")]
-ValidUntil = Annotated[_Time | None, Field(description="When it stops being valid: a day, or a time with its offset.")]
-Key = Annotated[_Name | None, Field(description="A unique name; a repeated call with it has no further effect.")]
+OccurredAt = Annotated[_Time | None, Field(description=f"{_TIME}; default: now.")]
+ValidUntil = Annotated[_Time | None, Field(description="When it ends: a day or a time.")]
+Key = Annotated[_Name | None, Field(description="Unique: repeating it adds nothing.")]
 
-SaidText = Annotated[
-    str, Field(min_length=1, max_length=MAX_EVENT_MB << 20, description="What was said or happened, word for word.")
-]
-SpeakerRole = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words these are.")]
-EventType = Annotated[str, Field(min_length=1, max_length=100, description="The type of the event, such as message.")]
-SeverityName = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe it is.")]
-Actor = Annotated[_Name | None, Field(description="The name of the person or program that said or did it.")]
-Session = Annotated[_Name | None, Field(description="The conversation it belongs to; default: the server's session.")]
+SaidText = Annotated[str, Field(min_length=1, max_length=MAX_EVENT_MB << 20, description="Word for word.")]
+SpeakerRole = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words.")]
+EventType = Annotated[str, Field(min_length=1, max_length=100, description="The event's type.")]
+SeverityName = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe.")]
+Actor = Annotated[_Name | None, Field(description="The speaker's or program's name.")]
+Session = Annotated[_Name | None, Field(description="The conversation.")]
 
-MemoryIdText = Annotated[
-    str, Field(min_length=8, max_length=45, description="The memory's id, from recall, recent or timeline.")
-]
+MemoryIdText = Annotated[str, Field(min_length=8, max_length=45, description="As recall gives it.")]
 Verdict = Annotated[
     Literal["helpful", "unhelpful", "harmful"],
-    Field(description="helpful: you used it; unhelpful: it was not relevant; harmful: it was wrong or misleading."),
+    Field(description="helpful: you used it; unhelpful: not relevant; harmful: wrong or misleading."),
 ]
-HealthDays = Annotated[int, Field(ge=0, le=30, description="The number of days of history to include.")]
+HealthDays = Annotated[int, Field(ge=0, le=30, description="Days of history.")]

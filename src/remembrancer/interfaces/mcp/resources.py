@@ -71,7 +71,7 @@ class Resources:
             room = validation.whole("max_chars", int(max_chars[:10]), MIN_BLOCK_CHARS, MAX_BLOCK_CHARS)
             memory = await self.memory_of(context, Right.READ)
             found = await memory.recall(task, mark=False)
-            known = recalled_text(found, found.block(max_chars=room), room)
+            known = recalled_text(found, found.block(max_chars=room, ids=True), room)
             return f"What is remembered that may bear on the task below:\n\n{known}\n\nThe task:\n\n{task}"
 
 

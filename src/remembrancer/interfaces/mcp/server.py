@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.resources import ResourceSecurity
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
 import remembrancer
@@ -41,7 +40,7 @@ def memory_server(
             title="Remembrancer",
             version=remembrancer.__version__,
             instructions=INSTRUCTIONS,
-            tools=_described(Tools(memory_of, now, counts_use)),
+            tools=[*described(Tools(memory_of, now, counts_use))],
             subscriptions=False,  # the lists never change, and there are no notifications of changed resources
         )
     resources = Resources(memory_of)
@@ -58,8 +57,8 @@ def memory_server(
     return server
 
 
-def _described(tools: Tools) -> list[Tool]:
-    """The eight tools with their hints. None of them affects anything outside the memory. `forget` and repeated bad
+def described(tools: Tools) -> list[MemoryTool]:
+    """The tools with their hints. None of them affects anything outside the memory. `forget` and repeated bad
     `feedback` retire a memory.
 
     `remember` only adds: the previous text of a topic stays as a revision. With `counts_use`, `recall` writes.
@@ -67,16 +66,22 @@ def _described(tools: Tools) -> list[Tool]:
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     adds = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
     demotes = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
+    replaces = ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
     retires = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
     return [
         MemoryTool.of(tools.recall, "Recall", adds if tools.counts_use else reads),
         MemoryTool.of(tools.remember, "Remember", adds),
         MemoryTool.of(tools.observe, "Record what happened", adds),
         MemoryTool.of(tools.feedback, "Rate a memory", demotes),
+        MemoryTool.of(tools.update, "Correct a memory", replaces),
         MemoryTool.of(tools.forget, "Retire a memory", retires),
         MemoryTool.of(tools.recent, "Newest memories", reads),
         MemoryTool.of(tools.timeline, "What happened when", reads),
         MemoryTool.of(tools.memory_health, "Health of the memory", reads),
+        MemoryTool.of(tools.search, "Search", adds if tools.counts_use else reads),
+        MemoryTool.of(tools.fetch, "Fetch a memory", reads),
     ]
 
 

@@ -6,8 +6,10 @@ An error message says what is not allowed, not found or went wrong. It never has
 from __future__ import annotations
 
 import inspect
+import json
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, Self, cast
 
 from mcp.server.mcpserver import Context
@@ -27,6 +29,8 @@ MemoryOf = Callable[[Context, Right], Awaitable[AsyncRemembrancer]]
 
 JsonSchema = Mapping[str, Any]
 
+_LEFT_OUT: Final = frozenset({"anyOf", "title", "default", "minLength", "maxLength", "maxItems", "minimum"})
+
 _log: Final = logging.getLogger("remembrancer.mcp")
 
 
@@ -36,6 +40,15 @@ def answer(text: str, shape: Wire) -> CallToolResult:
     """
     data = _escaped(shape.model_dump(mode="json", exclude_unset=True))
     return CallToolResult(content=[TextContent(text=text)], structured_content=data)
+
+
+def as_json(shape: Wire) -> CallToolResult:
+    """The answer of a tool whose clients read its text as JSON: the same as the structured content."""
+    made = answer("", shape)
+    return CallToolResult(
+        content=[TextContent(text=json.dumps(made.structured_content, ensure_ascii=False))],
+        structured_content=made.structured_content,
+    )
 
 
 def _escaped(value: Any) -> Any:
@@ -56,17 +69,34 @@ def description_of(function: Callable[..., object]) -> str:
 
 
 class MemoryTool(Tool):
-    """A tool whose errors name the argument, its value and what is allowed."""
+    """A tool whose errors name the argument, its value and what is allowed.
+
+    Clients give models the list of tools at every turn, so it has short schemas of the arguments, and none of the
+    answers. `whole` and `answer_schema` are the schemas that are checked.
+    """
+
+    @cached_property
+    def output_schema(self) -> None:
+        return None
+
+    @property
+    def answer_schema(self) -> JsonSchema:
+        """The JSON schema of the structured content."""
+        return _untitled(self.fn_metadata.output_schema)
+
+    @property
+    def whole(self) -> JsonSchema:
+        """The JSON schema of the arguments, with all limits and defaults."""
+        return _untitled(self.fn_metadata.arg_model.model_json_schema())
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[CallToolResult]], title: str, annotations: ToolAnnotations) -> Self:
-        """The tool of a function. Its docstring is the description that models read; its return type gives the output
+        """The tool of a function. Its docstring is the description that models read; its return type gives the answer's
         schema.
         """
         told = description_of(function)
         tool = cls.from_function(function, None, title, told, annotations=annotations, structured_output=True)
-        tool.parameters = {**_untitled(tool.parameters), "additionalProperties": False}
-        tool.fn_metadata.output_schema = _untitled(tool.fn_metadata.output_schema)
+        tool.parameters = _brief(tool.parameters)
         return cast("Self", tool)
 
     async def run(
@@ -81,7 +111,7 @@ class MemoryTool(Tool):
             cause = error.__cause__
             # Arguments are validated before the call. An invalid answer after it would be a defect of this package.
             if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
-                cause = not_allowed(cause, self.parameters)
+                cause = not_allowed(cause, self.whole)
             return _failed(error_text(cause, self.name))
 
 
@@ -90,7 +120,7 @@ def _failed(message: str) -> CallToolResult:
 
 
 def _untitled(schema: Any) -> Any:
-    """A schema without the titles that pydantic generates: they use up context and say nothing."""
+    """A schema without the titles that pydantic generates: they say nothing."""
     if isinstance(schema, list):
         return [_untitled(one) for one in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
@@ -101,6 +131,24 @@ def _untitled(schema: Any) -> Any:
         for name, member in members.items()
         if name != "title" or not isinstance(member, str)  # a property may have the name "title"
     }
+
+
+def _brief(parameters: JsonSchema) -> dict[str, Any]:
+    """The schema of the arguments as clients see it, without lower limits, lengths and defaults: an error says what is
+    allowed.
+    """
+    arguments = {name: _brief_one(one) for name, one in parameters["properties"].items()}
+    required = {"required": parameters["required"]} if parameters.get("required") else {}
+    return {"type": "object", "properties": arguments, **required}
+
+
+def _brief_one(schema: JsonSchema) -> dict[str, Any]:
+    """The schema of one argument, or of the elements of a list."""
+    alternatives = [_brief_one(one) for one in _alternatives(schema)] if "anyOf" in schema else []
+    kept = {name: value for name, value in schema.items() if name not in _LEFT_OUT and value is not None}
+    if "items" in kept:
+        kept["items"] = _brief_one(kept["items"])
+    return {**(alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives} if alternatives else {}), **kept}
 
 
 def refuse_unknown(arguments: Mapping[str, object], known: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""The eight tools. Their docstrings are the descriptions that models read."""
+"""The tools. Their docstrings are the descriptions that models read."""
 
 from __future__ import annotations
 
@@ -16,12 +16,21 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.recall import Recall, Rendered
 from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.engine.search_state import SearchMode
+from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.times import parse_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.blocks import FRAME, Listing, listing, memory_line, minute
-from remembrancer.interfaces.mcp.tool import MemoryOf, answer
+from remembrancer.interfaces.mcp.tool import MemoryOf, answer, as_json
 from remembrancer.interfaces.text import below_threshold
-from remembrancer.interfaces.wire.mcp import ChangedOut, EntryOut, ListedOut, MemoryStateOut, RecalledOut
+from remembrancer.interfaces.wire.mcp import (
+    ChangedOut,
+    DocumentOut,
+    EntryOut,
+    FoundOut,
+    ListedOut,
+    MemoryStateOut,
+    RecalledOut,
+)
 from remembrancer.interfaces.wire.memories import FeedbackOut
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.values import dataclass
@@ -57,9 +66,8 @@ class Tools:
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, RecalledOut]:
         """Find what is remembered about something: decisions, facts, what was said or happened. Call it before you
-        answer or act on what may have come up earlier, and whenever the user speaks of the past. Returns the best
-        matches in a block marked as untrusted, then their ids for feedback; returns none if nothing answers. Not for
-        browsing (use recent or timeline), nor for what is in this conversation.
+        answer or act on what may have come up earlier. Returns the best matches with their ids, or none if nothing
+        answers. Not for browsing (use recent or timeline), nor for what is in this conversation.
         """
         memory = await self.memory_of(context, Right.WRITE if self.counts_use else Right.READ)
         found = await memory.recall(
@@ -74,7 +82,7 @@ class Tools:
             mark=self.counts_use,
             **self._times(since=since, until=until),
         )
-        block = found.block(max_chars=max_chars)
+        block = found.block(max_chars=max_chars, ids=True)
         if self.counts_use:
             await memory.mark(block.hits, Exposure.SHOWN, query=found.query)
         wanted = get_args(given.HitField) if fields is None else fields
@@ -88,9 +96,7 @@ class Tools:
         preferences: given.OnlyPreferences = False,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, ListedOut]:
-        """List the newest memories, newest first. Call it at the start of a conversation to see where things stand, or
-        when asked what is new. To find something, use recall.
-        """
+        """List the newest memories, newest first. Call it at the start of a conversation, or when asked what is new."""
         memory = await self.memory_of(context, Right.READ)
         found = await (memory.preferences(limit) if preferences else memory.recent(limit=limit, days=days))
         now, titles = self.clock(), await memory.journal.titles({one.scope for one in found})
@@ -108,9 +114,8 @@ class Tools:
         limit: given.ListLimit = 20,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, ListedOut]:
-        """List what happened in a period, oldest first, each with its time. Call it to see what a day, a week or a
-        session was about, or in which order things happened; kinds=["episode"] lists episodes only. For a question, use
-        recall.
+        """List what happened in a period, oldest first. Call it to see what a day or a session was about, or in which
+        order things happened; kinds=["episode"]: only episodes.
         """
         memory = await self.memory_of(context, Right.READ)
         times = self._times(since=since, until=until)
@@ -123,9 +128,8 @@ class Tools:
     async def memory_health(
         self, context: Context, days: given.HealthDays = 0
     ) -> Annotated[CallToolResult, MemoryStateOut]:
-        """Report the state of the memory: its health from 0 to 100, how to improve the weakest part, how much is kept,
-        and whether recall searches by meaning or by words only. Call it when asked about the memory itself, or when
-        recall finds less than it should.
+        """Report the memory's health, how to improve it, and how much is kept. Call it when asked about
+        the memory itself, or when recall finds less than it should.
         """
         memory = await self.memory_of(context, Right.READ)
         crew = memory.scope.crew
@@ -153,10 +157,9 @@ class Tools:
         valid_until: given.ValidUntil = None,
         key: given.Key = None,
     ) -> Annotated[CallToolResult, ChangedOut]:
-        """Store something for later conversations: a decision, a preference, a fact about people or systems, a lesson
-        learned. Call it when the user asks you to remember, or when something is settled that will matter again. Not
-        for what was merely said (use observe), for secrets, or for what can be read again from files and tools. Returns
-        the id.
+        """Store a decision, preference, fact or lesson for later conversations. Call it when the user asks you to
+        remember, or when something is settled that will matter again. Not for what was merely said (use observe),
+        secrets, or what can be read again from files and tools. Returns the id.
         """
         memory = await self.memory_of(context, Right.WRITE)
         kept = await memory.remember(
@@ -185,9 +188,8 @@ class Tools:
         session: given.Session = None,
         key: given.Key = None,
     ) -> Annotated[CallToolResult, EntryOut]:
-        """Record in the journal what was said or happened, as it was: a turn of the conversation, a tool's result, a
-        deploy that failed. Episodes and lessons are formed from it later, and it is recalled word for word. Call it for
-        each turn worth finding again; for a conclusion of your own, use remember. Returns the entry's id.
+        """Record what was said or happened, as it was: a turn, a tool's result, a deploy that failed. Call it for each
+        turn worth finding again, word for word; for a conclusion of your own, use remember. Returns the id.
         """
         memory = await self.memory_of(context, Right.WRITE)
         event = await memory.observe(
@@ -205,8 +207,8 @@ class Tools:
     async def feedback(
         self, context: Context, memory_id: given.MemoryIdText, verdict: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
-        """Rate a recalled memory as helpful, unhelpful or harmful. Call it as soon as you know. It changes the memory's
-        rank in later answers, and a memory rated unhelpful or harmful too often is retired. Returns the new confidence.
+        """Rate a recalled memory. Call it as soon as you know. It changes the memory's rank; one rated unhelpful or
+        harmful too often is retired.
         """
         memory = await self.memory_of(context, Right.WRITE)
         chosen = (await memory.get(memory_id)).id
@@ -218,10 +220,42 @@ class Tools:
         text = f"Counted as {verdict}: its confidence is {strength.confidence:.2f}.{retired}"
         return answer(text, FeedbackOut.of(chosen, strength, status))
 
+    async def update(
+        self,
+        context: Context,
+        memory_id: given.MemoryIdText,
+        text: given.NewText = None,
+        title: given.MemoryTitle = None,
+        kind: given.Kind = None,
+        tags: given.TagList = None,
+        importance: given.ImportanceFraction = None,
+        valid_until: given.ValidUntil = None,
+    ) -> Annotated[CallToolResult, ChangedOut]:
+        """Correct a memory: the given fields change, the others stay. Call it when one is wrong or incomplete. The
+        previous text is kept as a revision.
+        """
+        memory = await self.memory_of(context, Right.WRITE)
+        told: dict[str, Any] = {"text": text, "title": title, "kind": kind, "tags": tags, "importance": importance}
+        told |= self._times(valid_until=valid_until)
+        changes: Any = {name: value for name, value in told.items() if value is not None}
+        if not changes:
+            raise InvalidInput("arguments", None, "at least one of " + ", ".join(told))
+        edited = await memory.update(memory_id, **changes)
+        return answer(f"Updated {short_id(edited.id)}: it has revision {edited.revision}.", ChangedOut.of(edited))
+
+    async def search(self, context: Context, query: given.Query) -> Annotated[CallToolResult, FoundOut]:
+        """The memories that answer a question, as ids and titles for fetch. Call it only if you cannot call recall."""
+        memory = await self.memory_of(context, Right.WRITE if self.counts_use else Right.READ)
+        return as_json(FoundOut.of(await memory.recall(query, mark=self.counts_use)))
+
+    async def fetch(self, context: Context, id: given.MemoryIdText) -> Annotated[CallToolResult, DocumentOut]:  # noqa: A002  the name that clients give
+        """The whole text of a memory. Call it for what search, recall or recent gave in short."""
+        memory = await self.memory_of(context, Right.READ)
+        return as_json(DocumentOut.of(await memory.get(id)))
+
     async def forget(self, context: Context, memory_id: given.MemoryIdText) -> Annotated[CallToolResult, ChangedOut]:
         """Retire a memory, so that it is no longer recalled. Call it when the user asks for it, or a memory is wrong
-        and nothing replaces it; to correct one, remember the new text with the same topic_key. The memory is kept, and
-        a person can restore it; this tool does not erase it for good.
+        and nothing replaces it (use update to correct one). A person can restore it.
         """
         memory = await self.memory_of(context, Right.WRITE)
         retired = await memory.forget(memory_id)
@@ -236,13 +270,10 @@ class Tools:
 
 
 def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
-    """The answer that a model reads: the blocks as the preset renders them, then the ids for other tools."""
-    parts = [recall.render_pinned(max_chars=max_chars), block.text]
-    if block.hits:
-        ids = "\n".join(f"{place}. {short_id(hit.id)}" for place, hit in enumerate(block.hits, start=1))
-        parts.append(f"Ids of these memories, in their order, for feedback, forget or memory://ID:\n{ids}")
+    """The answer that a model reads: the blocks as the preset renders them, with an id in the line of each memory."""
+    parts = [recall.render_pinned(max_chars=max_chars, ids=True), block.text]
     # A reason quotes memories, so it stands in a block too.
-    reasons = [f"- {place}: {one_line(hit.explanation.reason)}\n" for place, hit in enumerate(block.hits, start=1)]
+    reasons = [f"- {short_id(hit.id)}: {one_line(hit.explanation.reason)}\n" for hit in block.hits]
     if any(hit.explanation.reason for hit in block.hits):
         parts.append(f"Why they were found:\n{FRAME.around(''.join(reasons))}")
     left = len(recall.hits) - len(block.hits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from textwrap import shorten
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 MAX_BRIEF_CHARS: Final = 1000
 """The longest text in these shapes; `memory://ID` has the whole text."""
+
+
+MAX_HEADING_CHARS: Final = 80
 
 
 class BriefOut(Derived):
@@ -113,6 +117,53 @@ class ListedOut(Wire):
     @classmethod
     def of(cls, memories: Iterable[Memory]) -> Self:
         return cls(caution=UNTRUSTED, memories=[BriefOut.of(memory) for memory in memories])
+
+
+class ResultOut(Wire):
+    """A memory that was found. `title`: its title, or how its text begins; `url`: of its resource."""
+
+    id: str
+    title: str
+    url: str
+
+
+class FoundOut(Wire):
+    """The memories that `search` found, best first, in the shape that ChatGPT's connectors read."""
+
+    results: list[ResultOut] = Field(description="The memories, best first.")
+
+    @classmethod
+    def of(cls, recall: Recall) -> Self:
+        return cls(results=[ResultOut(**_headed(hit.memory)) for hit in recall])
+
+
+class DocumentOut(Wire):
+    """A memory with its whole text, in the shape that ChatGPT's connectors read."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        told = {
+            "caution": UNTRUSTED,
+            "kind": memory.kind,
+            "speaker": memory.speaker,
+            "origin": memory.origin.value,
+            "status": memory.status.value,
+            "session": memory.scope.session,
+            "occurred_from": memory.occurred_from.isoformat(),
+            "occurred_to": memory.occurred_to.isoformat(),
+        }
+        return cls(**_headed(memory), text=memory.text, metadata={name: value for name, value in told.items() if value})
+
+
+def _headed(memory: Memory) -> dict[str, str]:
+    beginning = shorten(memory.title or memory.text, MAX_HEADING_CHARS, placeholder=" …")
+    return {"id": str(memory.id), "title": beginning or str(memory.id), "url": f"memory://{memory.id}"}
 
 
 class ChangedOut(Wire, Of["Memory"]):

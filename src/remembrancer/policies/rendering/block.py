@@ -15,7 +15,17 @@ from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.errors import InvalidInput
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.policies.forgetting.decay import Curve
-from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
+from remembrancer.policies.rendering.frame import (
+    TAG,
+    UNTRUSTED,
+    CharBudget,
+    Frame,
+    Item,
+    Shown,
+    place,
+    text_of,
+    with_ids,
+)
 from remembrancer.policies.rendering.safe import label
 from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
 from remembrancer.values import dataclass
@@ -46,7 +56,7 @@ class Block:
         if self.label not in get_args(Label):
             raise InvalidInput("label", self.label, "one of " + ", ".join(get_args(Label)))
 
-    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail, ids: bool = False) -> Rendered:
         """Render hits. `detail` HIGH adds the other turns of the transcript, NONE shows only titles, as in `of_hit`."""
         frame = Frame(self.tag, self.preamble)
         items = (
@@ -54,17 +64,17 @@ class Block:
             for hit in self._ordered(recall.hits)
             if not (telling := of_hit(hit, detail)).is_empty
         )
-        placed = place(items, CharBudget(frame.room(max_chars)))
+        placed = place(with_ids(items, wanted=ids), CharBudget(frame.room(max_chars)))
         return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
 
-    def pinned(self, recall: Recall, *, max_chars: int) -> str:
+    def pinned(self, recall: Recall, *, max_chars: int, ids: bool = False) -> str:
         frame = Frame(self.tag, self.preamble)
         items = (
             _item(memory, self._pinned_label(memory, recall), telling)
             for memory in recall.pinned
             if not (telling := of_memory(memory)).is_empty
         )
-        return frame.around(text_of(place(items, CharBudget(frame.room(max_chars)))))
+        return frame.around(text_of(place(with_ids(items, wanted=ids), CharBudget(frame.room(max_chars)))))
 
     def _ordered(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         if self.freshness is None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import field, replace
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from remembrancer.domain import validation
+from remembrancer.domain.identity import short_id
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 MAX_BLOCK_CHARS: Final = 1_000_000
 
@@ -27,6 +31,12 @@ UNTRUSTED: Final = (
 _TAG: Final = re.compile(r"[a-z][a-z0-9-]{0,99}")
 
 Shown = TypeVar("Shown")
+Known = TypeVar("Known", bound="Identified")
+
+
+class Identified(Protocol):
+    @property
+    def id(self) -> UUID: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,15 @@ class CharBudget:
         if group in self.of_group:
             self.of_group[group] -= chars
         return True
+
+
+def with_ids(items: Iterable[Item[Known]], *, wanted: bool) -> Iterable[Item[Known]]:
+    """The items with the memory's short id at the end of the first line, if `wanted`. A text that imitates an id stands
+    before it.
+    """
+    if not wanted:
+        return items
+    return (replace(item, text=item.text.replace("\n", f" (id {short_id(item.of.id)})\n", 1)) for item in items)
 
 
 def place(items: Iterable[Item[Shown]], room: CharBudget) -> list[Item[Shown]]:

@@ -12,7 +12,17 @@ from remembrancer.domain import validation
 from remembrancer.domain.age import spoken_age
 from remembrancer.domain.memory import Cue, Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
-from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, CharBudget, Frame, Item, Shown, place, text_of
+from remembrancer.policies.rendering.frame import (
+    TAG,
+    UNTRUSTED,
+    CharBudget,
+    Frame,
+    Item,
+    Shown,
+    place,
+    text_of,
+    with_ids,
+)
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.policies.rendering.telling import RenderedTurn, Telling, of_memory, turns
 from remembrancer.values import dataclass
@@ -48,15 +58,15 @@ class Markdown:
         validation.fraction("key_moment", self.key_moment)
         validation.whole("auto_ranks", self.auto_ranks, 0, 1_000)
 
-    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail, ids: bool = False) -> Rendered:
         """Room is given to the best hits first, in whichever section they are."""
         frame = Frame(self.tag, self.preamble)
-        text, shown = _sections(self._items(recall.hits, detail), frame.room(max_chars))
+        text, shown = _sections(with_ids(self._items(recall.hits, detail), wanted=ids), frame.room(max_chars))
         return Rendered(frame.around(text), tuple(shown))
 
-    def pinned(self, recall: Recall, *, max_chars: int) -> str:
+    def pinned(self, recall: Recall, *, max_chars: int, ids: bool = False) -> str:
         frame = Frame(self.tag, self.preamble)
-        text, _ = _sections(_pinned_items(recall), frame.room(max_chars))
+        text, _ = _sections(with_ids(_pinned_items(recall), wanted=ids), frame.room(max_chars))
         return frame.around(text)
 
     def recent(self, memories: Iterable[Memory], *, now: datetime, max_chars: int) -> str:

@@ -20,6 +20,7 @@ from remembrancer.policies.rendering.frame import (
     place,
     text_of,
     visible_line,
+    with_ids,
 )
 from remembrancer.policies.rendering.safe import label, one_line
 from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
@@ -57,7 +58,7 @@ class Sections:
             validation.slug("kind_chars", kind)
             validation.whole(f"kind_chars.{kind}", chars, 0, MAX_BLOCK_CHARS)
 
-    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail, ids: bool = False) -> Rendered:
         """Render hits. `detail` HIGH adds the other turns of the transcript, NONE shows only headings,
         as in `of_hit`.
         """
@@ -65,15 +66,15 @@ class Sections:
         items = (
             _item(hit, hit.memory, telling) for hit in recall.hits if not (telling := of_hit(hit, detail)).is_empty
         )
-        placed = place(items, CharBudget(frame.room(max_chars), of_group=dict(self.kind_chars)))
+        placed = place(with_ids(items, wanted=ids), CharBudget(frame.room(max_chars), of_group=dict(self.kind_chars)))
         return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
 
-    def pinned(self, recall: Recall, *, max_chars: int) -> str:
+    def pinned(self, recall: Recall, *, max_chars: int, ids: bool = False) -> str:
         frame = Frame(self.tag, self.pinned_preamble)
         items = (
             _item(memory, memory, telling) for memory in recall.pinned if not (telling := of_memory(memory)).is_empty
         )
-        return frame.around(text_of(place(items, CharBudget(frame.room(max_chars)))))
+        return frame.around(text_of(place(with_ids(items, wanted=ids), CharBudget(frame.room(max_chars)))))
 
 
 def _item(of: Shown, memory: Memory, telling: Telling) -> Item[Shown]:
