@@ -31,10 +31,10 @@ UNTRUSTED: Final = (
 _TAG: Final = re.compile(r"[a-z][a-z0-9-]{0,99}")
 
 Shown = TypeVar("Shown")
-Known = TypeVar("Known", bound="Identified")
+WithId = TypeVar("WithId", bound="HasId")
 
 
-class Identified(Protocol):
+class HasId(Protocol):
     @property
     def id(self) -> UUID: ...
 
@@ -109,7 +109,7 @@ class CharBudget:
         return True
 
 
-def with_ids(items: Iterable[Item[Known]], *, wanted: bool) -> Iterable[Item[Known]]:
+def with_ids(items: Iterable[Item[WithId]], *, wanted: bool) -> Iterable[Item[WithId]]:
     """The items with the memory's short id at the end of the first line, if `wanted`. A text that imitates an id stands
     before it.
     """
