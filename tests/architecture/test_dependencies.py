@@ -27,7 +27,9 @@ PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OLDEST: Final = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
 """The oldest Python that the package may be installed on."""
 
-FRAMEWORKS: Final = {"anthropic", "langchain", "langgraph"}
+FRAMEWORKS: Final = {
+    *("anthropic", "google-adk", "langchain", "langgraph", "llama-index", "openai-agents", "pydantic-ai"),
+}
 """The extras for agent frameworks. `all` leaves them out: whoever has a framework installs its extra."""
 
 WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
@@ -40,8 +42,12 @@ WITH_AN_EXTRA: Final[dict[str, tuple[str, ...]]] = {
     "remembrancer.adapters.relational.postgres": ("postgres",),
     "remembrancer.adapters.rerankers.http": ("rerank",),
     "remembrancer.integrations.anthropic": ("anthropic",),
+    "remembrancer.integrations.google_adk": ("google-adk",),
     "remembrancer.integrations.langchain": ("langchain",),
     "remembrancer.integrations.langgraph": ("langgraph",),
+    "remembrancer.integrations.llama_index": ("llama-index",),
+    "remembrancer.integrations.openai_agents": ("openai-agents",),
+    "remembrancer.integrations.pydantic_ai": ("pydantic-ai",),
     "remembrancer.interfaces.charts": ("plot", "server"),
     "remembrancer.interfaces.dashboard": ("server",),
     "remembrancer.interfaces.http": ("server",),
@@ -187,7 +193,7 @@ def test_every_extra_that_a_page_or_a_message_names_exists() -> None:
     named = {
         (str(file.relative_to(ROOT)), extra)
         for file, text in texts.items()
-        for extras in re.findall(r"remembrancer\[([a-z,]+)\]", text)
+        for extras in re.findall(r"remembrancer\[([a-z,-]+)\]", text)
         for extra in extras.split(",")
     }
     assert {(file, extra) for file, extra in named if extra not in EXTRAS} == set()
@@ -195,7 +201,7 @@ def test_every_extra_that_a_page_or_a_message_names_exists() -> None:
 
 def test_the_table_of_extras_is_complete() -> None:
     page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == EXTRAS.keys() - {"dev"}
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == EXTRAS.keys() - {"dev"}
 
 
 A_PATH = re.compile(r"""['" ]\.(?:[\['" ]|$)|--editable|-e |-r |src/|--no-deps""")

@@ -27,7 +27,7 @@ NOT_RUN = {
     "docs/mcp.md": 2,
     "docs/models.md": 1,
     "docs/embedders.md": 4,
-    "docs/integrations.md": 3,
+    "docs/integrations.md": 7,
 }
 """The pages with blocks that are marked as not run, and how many. The marks give the reasons."""
 GIVEN = {

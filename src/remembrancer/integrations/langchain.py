@@ -21,6 +21,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
 
 from remembrancer import Remembrancer
+from remembrancer.integrations.history import History
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -29,13 +30,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.recall import Hit
     from remembrancer.domain.validation import JsonValue
 
-MESSAGE: Final = "message"
-WITHOUT_TEXT: Final = "langchain.message"
-"""The type of messages without text, such as those that only call tools: they are no turns."""
-CLEARED: Final = "langchain.cleared"
-KEPT_AS: Final = "langchain"
-"""The key of an event's payload with the message."""
-PAGE: Final = 1_000
+NAME: Final = "langchain"
 ROLES: Final[Mapping[str, str]] = {
     "human": "user",
     "ai": "assistant",
@@ -77,32 +72,22 @@ class RemembrancerChatHistory(BaseChatMessageHistory):
     """
 
     def __init__(self, memory: Remembrancer, session: str) -> None:
-        self._memory = memory.scoped(session=session)
-        self._session = session
+        self._history = History(memory, session, NAME)
 
     @property
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride]  a property there too
-        events = self._events([MESSAGE, WITHOUT_TEXT, CLEARED])
-        since = max((event.seq for event in events if event.type == CLEARED), default=0)
-        return messages_from_dict([_kept(event) for event in events if event.seq > since and KEPT_AS in event.payload])
+        return messages_from_dict([self._kept(event) for event in self._history.events()])
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        cleared = self._events([CLEARED]) if any(message.id for message in messages) else []
-        self._memory.observe_many(_event(message, len(cleared)) for message in messages)
+        cleared = self._history.times_cleared() if any(message.id for message in messages) else 0
+        self._history.add(_drafted(message, cleared) for message in messages)
 
     def clear(self) -> None:
-        self._memory.journal.log(CLEARED, "The chat history was cleared.")
+        self._history.clear()
 
-    def _events(self, types: Sequence[str]) -> list[Event]:
-        """The events of this session in the order of recording."""
-        found: list[Event] = []
-        after: str | None = None
-        while True:
-            page = self._memory.journal.page(session=self._session, types=types, after=after, limit=PAGE)
-            found += [event for event in page.events if event.scope == self._memory.scope]
-            after = page.next
-            if after is None:
-                return sorted(found, key=lambda event: event.seq)
+    def _kept(self, event: Event) -> dict[str, Any]:
+        kept = cast("Mapping[str, Any]", self._history.kept(event))
+        return {"type": kept["type"], "data": {"content": event.text, **kept["data"]}}
 
 
 def _document(hit: Hit) -> Document:
@@ -123,9 +108,9 @@ def _document(hit: Hit) -> Document:
     return Document(id=str(memory.id), page_content=memory.text, metadata=metadata)
 
 
-def _event(message: BaseMessage, times_cleared: int) -> dict[str, object]:
-    """The arguments of `observe`. The text is stored once: the message beside it has none, unless it has other parts
-    than text.
+def _drafted(message: BaseMessage, times_cleared: int) -> dict[str, Any]:
+    """The message as `History.add` takes it. The text is stored once: the message beside it has none, unless it has
+    other parts than text.
     """
     whole = message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
     text = str(whole.text)
@@ -134,11 +119,11 @@ def _event(message: BaseMessage, times_cleared: int) -> dict[str, object]:
         del data["content"]
     calls = ", ".join(str(call["name"]) for call in getattr(whole, "tool_calls", ()))
     return {
-        "text": text if text.strip() else f"calls {calls}" if calls else f"a message of type {whole.type} without text",
-        "type": MESSAGE if text.strip() else WITHOUT_TEXT,
+        "text": text,
+        "instead": f"calls {calls}" if calls else f"a message of type {whole.type} without text",
         "role": ROLES.get(whole.type) or _role(whole),
         "actor": whole.name or None,
-        "payload": {KEPT_AS: {"type": whole.type, "data": data}},
+        "kept": {"type": whole.type, "data": data},
         "key": _key(whole.id, times_cleared) if whole.id else None,
     }
 
@@ -152,8 +137,3 @@ def _role(message: BaseMessage) -> str:
 def _key(message_id: str, times_cleared: int) -> str:
     """The key under which a message is recorded once. A cleared history may have it again."""
     return f"langchain:{times_cleared}:{hashlib.sha256(message_id.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-def _kept(event: Event) -> dict[str, Any]:
-    kept = cast("Mapping[str, Any]", event.payload[KEPT_AS])
-    return {"type": kept["type"], "data": {"content": event.text, **kept["data"]}}
