@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -23,7 +23,7 @@ from starlette.routing import Route
 from remembrancer import engine
 from remembrancer.config import Settings
 from remembrancer.domain.api_key import Right
-from remembrancer.errors import InvalidInput
+from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.loopback import is_loopback
 from remembrancer.interfaces.mcp.app import McpApp, security_of
@@ -93,9 +93,8 @@ async def serve(
         async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
             return memory
 
-        await engine.asking.load_embedder(memory.context)
         server = memory_server(memory_of, counts_use=counts_use or memory.presets.in_use.marks_recalled)
-        async with _working(memory) if works else nullcontext():
+        async with loading(memory), _working(memory) if works else nullcontext():
             if address is None:
                 await _over_stdio(server)
             else:
@@ -157,6 +156,26 @@ class _Server(uvicorn.Server):
     def stop(self) -> None:
         self.force_exit = self.should_exit  # a second signal
         self.should_exit = True
+
+
+@asynccontextmanager
+async def loading(memory: AsyncRemembrancer) -> AsyncGenerator[None, None]:
+    """Load the embedder and the index in the background: a client waits for neither when it connects, and its first
+    question only for what is not loaded yet.
+    """
+
+    async def load() -> None:
+        await engine.asking.load_embedder(memory.context)
+        # The first question reports what is wrong with the store.
+        with suppress(RemembrancerError):
+            await engine.asking.load_index(memory.context, memory.scope)
+
+    task = asyncio.create_task(load(), name="remembrancer-load")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 @asynccontextmanager
