@@ -408,6 +408,19 @@ class Settings:
         _peers,
         "addresses or networks, separated by commas, whose X-Forwarded-For and X-Forwarded-Proto the server trusts",
     )
+    oauth_issuer: str | None = _setting(
+        None, _optional(_address), "the authorization server whose access tokens MCP accepts: their `iss`"
+    )
+    oauth_jwks_url: str | None = _setting(None, _optional(_address), "the address of its public keys (JWKS)")
+    oauth_resource: str | None = _setting(
+        None, _optional(_address), "the address of the MCP server for its clients, such as https://memory.example/mcp"
+    )
+    oauth_audience: str | None = _setting(
+        None, _optional(_text), "the `aud` of access tokens; if not given, `oauth_resource`"
+    )
+    oauth_workspace_claim: str | None = _setting(
+        None, _optional(_text), "the claim of an access token with the workspace; if not given, the server's workspace"
+    )
     header_timeout: float = _setting(
         10.0, _number(above=0, most=3600), "the time limit for a request's headers, in seconds"
     )

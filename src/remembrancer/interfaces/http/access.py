@@ -1,11 +1,12 @@
-"""Authentication and rights: an API key names its workspace and its right. Without any key, only this machine is
-served.
+"""Authentication and rights: an API key names its workspace and its right. Over MCP an access token may take its place.
+Without any key, only this machine is served.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import urlsplit
@@ -14,11 +15,14 @@ from fastapi import Depends, HTTPException, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import HTTPConnection
 
+from remembrancer.domain import validation
 from remembrancer.domain.api_key import Right
-from remembrancer.errors import PermissionDenied, RemembrancerError
+from remembrancer.errors import InvalidInput, PermissionDenied, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.given import Name
 from remembrancer.interfaces.loopback import is_loopback
+from remembrancer.interfaces.mcp.app import PATH as MCP_PATH
+from remembrancer.interfaces.mcp.oauth import FAILURE_PAUSE, READ, JwtVerifier, KeysUnavailable, OAuth, right_of
 from remembrancer.values import dataclass
 
 ANONYMOUS: Final = "local"
@@ -40,8 +44,8 @@ _BEARER: Final = HTTPBearer(
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of a request: its name (the key's id), its right, and the memory of its workspace, bound as the key
-    is. `role`: the role that the key is bound to.
+    """The caller of a request: its name (the key's id, or a digest of a token's `sub`), its right, and the memory of
+    its workspace, bound as the key is. `role`: the role that the key is bound to.
     """
 
     name: str
@@ -51,11 +55,50 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessTokens:
+    """Finds the principal of an access token."""
+
+    oauth: OAuth
+    verifier: JwtVerifier
+
+    async def principal(self, memory: AsyncRemembrancer, token: str) -> Principal:
+        """Raises HTTPException 401 for a token that is not valid here, 403 for one without a scope or the claim with
+        the workspace, and 503 if the authorization server's keys cannot be fetched.
+        """
+        try:
+            access = await self.verifier.verify_token(token)
+        except KeysUnavailable:
+            detail = "the keys of the authorization server cannot be fetched"
+            headers = {"Retry-After": str(FAILURE_PAUSE)}
+            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers=headers) from None
+        if access is None:
+            detail = "this key or access token is not valid here: it is unknown, expired, or for somebody else"
+            raise HTTPException(HTTPStatus.UNAUTHORIZED, detail, headers=self.oauth.challenge("invalid_token"))
+        right = right_of(access.scopes)
+        if right is None:
+            headers = self.oauth.challenge("insufficient_scope", READ)
+            raise HTTPException(HTTPStatus.FORBIDDEN, f"this access token needs the scope {READ}", headers=headers)
+        name = sha256(str(access.subject).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        claim = self.oauth.workspace_claim
+        if claim is None:
+            return Principal(f"oauth:{name}", right, memory)
+        try:
+            workspace = validation.name(claim, (access.claims or {}).get(claim))
+        except InvalidInput:
+            detail = f"this access token names no workspace in its claim {claim}"
+            raise HTTPException(HTTPStatus.FORBIDDEN, detail) from None
+        return Principal(f"oauth:{name}", right, memory.of_workspace(workspace))
+
+
+@dataclass(frozen=True, slots=True)
 class Authenticator:
-    """Finds the principal of a request. `host`: the address that the server listens on."""
+    """Finds the principal of a request. `host`: the address that the server listens on. `access_tokens`: what finds
+    that of an access token, which only MCP accepts; None: there is no OAuth.
+    """
 
     memory: AsyncRemembrancer
     host: str
+    access_tokens: AccessTokens | None = None
 
     async def authenticate(self, connection: HTTPConnection, bearer: str | None) -> Principal:
         """Raises HTTPException 401 for a missing or invalid key, 403 for a page of another site."""
@@ -64,12 +107,19 @@ class Authenticator:
             _refuse_other_sites(connection)
         if token is not None:
             key = await self.memory.keys.find(token)
+            if key is None and self.access_tokens is not None and bearer is not None and _is_mcp(connection):
+                return await self.access_tokens.principal(self.memory, bearer)
             if key is None:
                 raise _unauthorized("this key is not valid here: it is unknown, expired or revoked")
             memory = self.memory.of_workspace(key.workspace)
             return Principal(str(key.id), key.right, memory.bound_to(**key.bound) if key.bound else memory, key.role)
+        if self.access_tokens is not None and _is_mcp(connection):
+            detail = "an access token or a key is needed: Authorization: Bearer TOKEN"
+            headers = self.access_tokens.oauth.challenge(None)
+            raise HTTPException(HTTPStatus.UNAUTHORIZED, detail, headers=headers)
         if (
-            not is_loopback(self.host)
+            self.access_tokens is not None
+            or not is_loopback(self.host)
             or _came_through_a_proxy(connection)
             or await self.memory.keys.exist(expired=True)
         ):
@@ -157,6 +207,10 @@ Administering = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.ADMIN))]
 
 def _unauthorized(detail: str) -> HTTPException:
     return HTTPException(HTTPStatus.UNAUTHORIZED, detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _is_mcp(connection: HTTPConnection) -> bool:
+    return connection.scope["path"] == MCP_PATH
 
 
 def _refuse_other_names(connection: HTTPConnection) -> None:

@@ -18,7 +18,7 @@ from remembrancer.interfaces.dashboard import failures, rendering
 from remembrancer.interfaces.dashboard.kept import KeptResults
 from remembrancer.interfaces.dashboard.router import dashboard
 from remembrancer.interfaces.http import probes, problems, telemetry
-from remembrancer.interfaces.http.access import Authenticator
+from remembrancer.interfaces.http.access import AccessTokens, Authenticator
 from remembrancer.interfaces.http.background import Background, JobRunner
 from remembrancer.interfaces.http.document import DocumentedApp
 from remembrancer.interfaces.http.dropin import crewship_journal, crewship_memory, plastmem
@@ -40,6 +40,7 @@ from remembrancer.interfaces.http.routes import (
 )
 from remembrancer.interfaces.http.streams import Streams
 from remembrancer.interfaces.http.telemetry import AppMetrics, Measured, Traced
+from remembrancer.interfaces.mcp.oauth import JwtVerifier, OAuth
 from remembrancer.jobs.worker import Stop
 from remembrancer.values import dataclass
 
@@ -67,9 +68,9 @@ _PROBLEMS: Final = problems.described(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
     """Settings of the server. `rate_limit`: sustained requests per second and key, 0: unlimited. `request_timeout`: in
-    seconds. `work`: run the jobs of the workspaces that receive requests. `vaults`: the folder with a vault for each
-    workspace, by its name; None: no vaults. `siblings`: what it shares with the other processes of the server; None:
-    there are none.
+    seconds. `work`: run the jobs of the workspaces that receive requests. `vaults`: the folder with a vault for
+    each workspace, by its name; None: no vaults. `oauth`: whose access tokens MCP accepts; None: nobody's.
+    `siblings`: what it shares with the other processes of the server; None: there are none.
     """
 
     host: str = "127.0.0.1"
@@ -77,12 +78,15 @@ class Serving:
     rate_limit: float = 100.0
     work: bool = False
     vaults: Path | None = None
+    oauth: OAuth | None = None
     siblings: Siblings | None = None
 
 
 def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAPI:
     """The app for an open memory, which the caller closes. Setting `stop` ends the streams."""
-    authenticator = Authenticator(memory, serving.host)
+    oauth = serving.oauth
+    tokens = None if oauth is None else AccessTokens(oauth, JwtVerifier(oauth))
+    authenticator = Authenticator(memory, serving.host, tokens)
     measured = AppMetrics()
     job_runner = JobRunner(memory, stop)
     background = Background(None if serving.siblings is None else serving.siblings.locks)
@@ -154,5 +158,5 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     for system in (crewship_journal, crewship_memory, plastmem):
         app.include_router(system.router)
     app.include_router(dashboard)
-    app.router.routes.append(mcp_endpoint.route)
+    app.router.routes += [mcp_endpoint.route, *(() if oauth is None else oauth.routes)]
     return app

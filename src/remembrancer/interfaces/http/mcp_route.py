@@ -14,9 +14,8 @@ from remembrancer.domain.api_key import Right
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import allowed, authenticate_request
-from remembrancer.interfaces.mcp.app import McpApp, mcp_app
+from remembrancer.interfaces.mcp.app import PATH, McpApp, mcp_app
 
-PATH: Final = "/mcp"
 _SCOPE: Final = ("project", "crew", "agent", "session")
 
 

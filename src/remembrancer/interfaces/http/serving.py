@@ -13,6 +13,7 @@ from remembrancer.interfaces.http import server
 from remembrancer.interfaces.http.app import Serving, build_app
 from remembrancer.interfaces.http.connections import ConnectionLimits
 from remembrancer.interfaces.loopback import is_loopback
+from remembrancer.interfaces.mcp.oauth import oauth_of
 from remembrancer.jobs.worker import Stop
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 
 
 async def needs_key(memory: AsyncRemembrancer, settings: Settings) -> bool:
-    """Whether requests need a key, because there is one. Raises InvalidInput if there is none, and the server would
-    listen on an address that other machines reach.
+    """Whether requests need a key, because there is one, or because OAuth is set up. Raises InvalidInput if there is
+    neither, and the server would listen on an address that other machines reach.
     """
-    keyed = await memory.keys.exist()
+    keyed = oauth_of(settings) is not None or await memory.keys.exist()
     if not keyed and not is_loopback(settings.host):
         allowed = "127.0.0.1 while there is no usable key: create one with `remembrancer keys create`"
         raise InvalidInput("host", settings.host, allowed)
@@ -51,6 +52,7 @@ async def answer(
         rate_limit=settings.rate_limit,
         work=work,
         vaults=None if settings.vaults is None else Path(settings.vaults),
+        oauth=oauth_of(settings),
         siblings=siblings,
     )
     app = build_app(memory, serving, stop)

@@ -21,6 +21,9 @@ from remembrancer.interfaces.mcp.server import memory_server
 MemoryOfRequest = Callable[[Request, Right], Awaitable[AsyncRemembrancer]]
 """The memory for the sender of a request, which needs that right. Raises PermissionDenied."""
 
+PATH: Final = "/mcp"
+"""The path at which servers mount the app."""
+
 MAX_BODY_BYTES: Final = 1024 * 1024
 """The largest request: the longest text, with every character escaped in JSON."""
 

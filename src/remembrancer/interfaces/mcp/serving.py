@@ -26,7 +26,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.loopback import is_loopback
-from remembrancer.interfaces.mcp.app import McpApp, security_of
+from remembrancer.interfaces.mcp.app import PATH, McpApp, security_of
 from remembrancer.interfaces.mcp.server import memory_server
 from remembrancer.interfaces.mcp.stdio import run_over_stdio
 from remembrancer.interfaces.signals import on_stop_signal
@@ -34,7 +34,6 @@ from remembrancer.jobs.worker import Stop
 from remembrancer.policies.rendering.safe import kept_line
 from remembrancer.values import dataclass
 
-PATH: Final = "/mcp"
 _FAREWELL: Final = 5
 """Seconds that requests under way have to finish after a stop signal."""
 
