@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import runpy
+import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,7 +52,7 @@ def told(memory: Remembrancer, tool: str, **arguments: Any) -> str:
         found = answers(messages)
         return ModelResponse(parts=[TextPart(found[0]) if found else ToolCallPart(tool, arguments)])
 
-    return Agent(FunctionModel(model), toolsets=[RemembrancerToolset(memory)]).run_sync("Go on").output
+    return asyncio.run(Agent(FunctionModel(model), toolsets=[RemembrancerToolset(memory)]).run("Go on")).output
 
 
 def test_an_agent_recalls_a_block_marked_as_untrusted(memory: Remembrancer) -> None:
@@ -92,7 +94,7 @@ def test_errors_that_repeat_end_the_run(memory: Remembrancer) -> None:
 
     agent = Agent(FunctionModel(model), toolsets=[RemembrancerToolset(memory)])
     with pytest.raises(UnexpectedModelBehavior):
-        agent.run_sync("Go on")
+        asyncio.run(agent.run("Go on"))
 
 
 def test_the_memory_is_that_of_the_scope(memory: Remembrancer) -> None:
@@ -103,7 +105,7 @@ def test_the_memory_is_that_of_the_scope(memory: Remembrancer) -> None:
 
 def test_a_model_sees_four_tools_and_when_to_call_them(memory: Remembrancer) -> None:
     model = TestModel(call_tools=[])
-    Agent(model, toolsets=[RemembrancerToolset(memory)]).run_sync("Go on")
+    asyncio.run(Agent(model, toolsets=[RemembrancerToolset(memory)]).run("Go on"))
     seen = model.last_model_request_parameters
     assert seen is not None
     assert [tool.name for tool in seen.function_tools] == ["recall", "remember", "update", "forget"]
@@ -112,4 +114,6 @@ def test_a_model_sees_four_tools_and_when_to_call_them(memory: Remembrancer) -> 
 
 
 def test_the_example_recalls_what_was_said_in_an_earlier_session(tmp_path: Path) -> None:
-    assert "aisle" in runpy.run_path(str(EXAMPLE))["main"](str(tmp_path / "example.db"))
+    program = f"import runpy; print(runpy.run_path({str(EXAMPLE)!r})['main']({str(tmp_path / 'example.db')!r}))"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert "aisle" in ran.stdout

@@ -56,7 +56,7 @@ class AppMetrics:
         self.stage_seconds = duration("remembrancer_recall_stage_seconds", "Each stage of a recall.", ("stage",))
         told = "Number of hits per recall."
         self.hits = Histogram("remembrancer_recall_hits", told, buckets=_HITS, registry=registry)
-        self.degraded = counter("remembrancer_recalls_degraded", "Recalls with a degraded part, by part.", ("without",))
+        self.degraded = counter("remembrancer_recalls_degraded", "Recalls with a degraded part, by part.", ("part",))
 
     def text(self) -> bytes:
         """The metrics in Prometheus' text format."""
