@@ -51,6 +51,21 @@ async def client_of(app: Starlette, workspace: str, may: str = "write", mode: st
         yield Caller(client)
 
 
+@pytest.mark.parametrize(
+    ("mode", "spoken"), [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28"), ("auto", "2026-07-28")]
+)
+def test_both_revisions_of_the_protocol_are_spoken(mode: str, spoken: str) -> None:
+    async def run() -> str | None:
+        async with (
+            await AsyncRemembrancer.open(":memory:", embedder="none") as memory,
+            hosted(memory) as app,
+            client_of(app, "acme", mode=mode) as acme,
+        ):
+            return acme.client.protocol_version
+
+    assert asyncio.run(run()) == spoken
+
+
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_each_request_gets_the_memory_of_who_sent_it(mode: str) -> None:
     async def run() -> None:

@@ -73,18 +73,19 @@ def unsigned(claims: dict[str, Any], name: str) -> str:
     return jwt.encode(claims, "", "none", headers={"kid": name})
 
 
+def encoded(part: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+
+
 def signed_with_the_public_key(issuer: AuthorizationServer) -> str:
     """A token whose HMAC secret is the text of the public key. PyJWT itself refuses to make one."""
     public = issuer.key.private.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
 
-    def part(told: object) -> bytes:
-        return base64.urlsafe_b64encode(json.dumps(told).encode()).rstrip(b"=")
-
-    head = part({"alg": "HS256", "typ": "JWT", "kid": issuer.key.name}) + b"." + part(issuer.claims())
-    signature = base64.urlsafe_b64encode(hmac.new(public, head, hashlib.sha256).digest()).rstrip(b"=")
-    return (head + b"." + signature).decode()
+    signed = f"{encoded({'alg': 'HS256', 'typ': 'JWT', 'kid': issuer.key.name})}.{encoded(issuer.claims())}"
+    signature = base64.urlsafe_b64encode(hmac.new(public, signed.encode(), hashlib.sha256).digest()).rstrip(b"=")
+    return f"{signed}.{signature.decode()}"
 
 
 REFUSED: dict[str, Callable[[AuthorizationServer], str]] = {
@@ -102,6 +103,10 @@ REFUSED: dict[str, Callable[[AuthorizationServer], str]] = {
     "without the name of its key": lambda issuer: jwt.encode(issuer.claims(), issuer.key.private, "ES256"),
     "altered": lambda issuer: issuer.token()[:-8] + "AAAAAAAA",
     "no token": lambda _: "a.b.c",
+    "with a header that is no object": lambda _: f"{encoded(['RS256'])}.e30.AAAA",
+    "with a header that is too deep": lambda _: f"{base64.urlsafe_b64encode(b'[' * 40_000).decode()}.e30.AAAA",
+    "with a key that has no text as its name": lambda _: f"{encoded({'alg': 'ES256', 'kid': 7})}.e30.AAAA",
+    "with several algorithms": lambda _: f"{encoded({'alg': ['ES256'], 'kid': 'first'})}.e30.AAAA",
 }
 
 
