@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The environment of frameworks whose packages do not go with those of the development environment.
+FRAMEWORKS ?= .venv-frameworks
+FRAMEWORKS_TESTS := -c tests/frameworks/pytest.ini --confcutdir tests/frameworks tests/frameworks
 # The distribution with the local embedder's model: its sources, and the wheel that is built from them and the weights.
 MINILM := distributions/minilm
 MINILM_SOURCES := $(addprefix $(MINILM)/,pyproject.toml README.md NOTICE weights.txt) $(wildcard $(MINILM)/minilm_graphs/*.py) \
@@ -12,8 +15,8 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 TYPESCRIPT := clients/typescript
 
-.PHONY: typescript pictures demo test test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
-  bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock clean help
+.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
+  bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -35,6 +38,9 @@ test-partitions: $(VENV)/dev ## run the contract of stores on PostgreSQL with pa
 
 test-install: dist $(VENV)/dev ## install the wheels and sdists in empty environments, with each extra (ten minutes)
 	$(BIN)/python distributions/check_installs.py
+
+test-frameworks: $(FRAMEWORKS)/dev ## test with frameworks that need an environment of their own: CrewAI, LangChain's standard tests
+	$(FRAMEWORKS)/bin/python -m pytest -q $(FRAMEWORKS_TESTS)
 
 browser: ## install Chromium and its driver on Debian, for the dashboard's tests, and systemd's checker of units
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null && command -v systemd-analyze >/dev/null || { \
@@ -83,6 +89,10 @@ bench-same-answers: $(VENV)/dev ## compare 1,000 answers of PostgreSQL with thos
 backends: $(VENV)/dev ## run the conformance suites over every store and index, and write the table docs/backends.md (minutes)
 	PYTHONPATH=tests/fixtures $(BIN)/python -m tools.backends
 
+integrations: $(VENV)/dev $(FRAMEWORKS)/dev ## test with every framework, and write versions and results into docs/integrations.md (minutes)
+	$(BIN)/python -m tools.integrations_table tests/integrations
+	$(FRAMEWORKS)/bin/python -m tools.integrations_table $(FRAMEWORKS_TESTS)
+
 fuzz-http: $(VENV)/dev ## send generated requests to every route, many more than a test run does (minutes)
 	REMEMBRANCER_FUZZ_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/python -m pytest -q tests/e2e/test_http_schema.py
 
@@ -100,8 +110,11 @@ dist: $(VENV)/builders $(MINILM_WHEEL) ## build the wheel and the sdist of both 
 lock: $(VENV)/dev ## write the installed versions to constraints.txt
 	$(PIP) freeze --exclude-editable | grep -v '^remembrancer' > constraints.txt
 
+lock-frameworks: $(FRAMEWORKS)/dev ## write the installed versions to constraints-frameworks.txt
+	$(FRAMEWORKS)/bin/python -m pip freeze --exclude-editable | grep -v '^remembrancer' > constraints-frameworks.txt
+
 clean: ## remove everything that the other targets made
-	rm -rf $(VENV) site build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FRAMEWORKS) site build dist .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version if sys.version_info < (3, 11) else 0)'
@@ -130,4 +143,10 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt $(MINILM_WH
 
 $(VENV)/dev: $(VENV)/installed
 	$(PIP) install --constraint constraints.txt --find-links dist --editable '.[all,dev]'
+	@touch $@
+
+$(FRAMEWORKS)/dev: pyproject.toml constraints-frameworks.txt $(MINILM_WHEEL)
+	$(PYTHON) -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-frameworks.txt --find-links dist \
+	  --editable '.[local,crewai,langchain]' langchain-tests pytest pytest-timeout
 	@touch $@

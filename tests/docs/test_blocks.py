@@ -27,7 +27,7 @@ NOT_RUN = {
     "docs/mcp.md": 2,
     "docs/models.md": 1,
     "docs/embedders.md": 4,
-    "docs/integrations.md": 7,
+    "docs/integrations.md": 8,
     "docs/typescript.md": 2,
     "docs/telemetry.md": 1,
 }

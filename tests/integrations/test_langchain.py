@@ -105,6 +105,13 @@ def test_a_retriever_can_be_awaited(memory: Remembrancer) -> None:
     assert [one.page_content for one in found] == ["Ana takes the aisle seat"]
 
 
+def test_the_number_of_documents_can_be_given_with_the_question(memory: Remembrancer) -> None:
+    memory.remember_many(["Ana takes the aisle seat", "Ana takes the window seat by day"])
+    retriever, question = RemembrancerRetriever(memory=memory), "Which seat does Ana take?"
+    assert [len(retriever.invoke(question, k=k)) for k in (1, 2)] == [1, 2]
+    assert len(asyncio.run(retriever.ainvoke(question, k=1))) == 1
+
+
 def test_messages_come_back_as_they_were_added(history: RemembrancerChatHistory) -> None:
     history.add_messages(CHAT[:3])
     history.add_messages(CHAT[3:])

@@ -10,6 +10,7 @@ with Remembrancer.open("agent.db") as memory:
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -24,7 +25,7 @@ from remembrancer import Remembrancer
 from remembrancer.integrations.history import History
 
 if TYPE_CHECKING:
-    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 
     from remembrancer.domain.event import Event
     from remembrancer.domain.recall import Hit
@@ -42,7 +43,8 @@ ROLES: Final[Mapping[str, str]] = {
 
 class RemembrancerRetriever(BaseRetriever):
     """Documents are the memories that `recall` finds, best first; none if none answers. `k`: their greatest number,
-    from 1 to 200; None: the preset's. `arguments`: further arguments of `recall`, such as {"tags": ["travel"]}.
+    from 1 to 200, also as `invoke(query, k=3)`; None: the preset's. `arguments`: further arguments of `recall`, such as
+    {"tags": ["travel"]}.
 
     A document's text is that of the memory. Its metadata are JSON: `id`, `score` in [0, 1], `time` and `time_to` (ISO
     8601), `speaker`, `kind`, `title`, `tags`, `session`, and `passage`: the turn that matched, where it is not the
@@ -53,9 +55,16 @@ class RemembrancerRetriever(BaseRetriever):
     k: int | None = None
     arguments: dict[str, Any] = Field(default_factory=dict)
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        found = self.memory.recall(query, limit=self.k, **self.arguments)
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        found = self.memory.recall(query, limit=self.k if k is None else k, **self.arguments)
         return [_document(hit) for hit in found]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        return await asyncio.to_thread(self._get_relevant_documents, query, run_manager=run_manager.get_sync(), k=k)
 
 
 class RemembrancerChatHistory(BaseChatMessageHistory):
