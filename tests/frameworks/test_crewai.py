@@ -178,6 +178,15 @@ def test_a_vector_of_another_embedder_is_refused(filled: RemembrancerStorage) ->
     assert filled.count() == 3
 
 
+@pytest.mark.parametrize(
+    "bad", [{"content": " "}, {"metadata": {"long": "x" * 70_000}}, {"categories": ["x"] * 2 + [""]}]
+)
+def test_a_batch_with_a_bad_record_stores_nothing(storage: RemembrancerStorage, bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        storage.save([RECORDS[0], RECORDS[1].model_copy(update=bad)])
+    assert storage.count() == 0
+
+
 def test_only_the_newest_texts_are_known(filled: RemembrancerStorage) -> None:
     filled._texts.update({number.to_bytes(4): "filler" for number in range(KNOWN_TEXTS)})
     assert ids(search(filled, QUESTION, limit=1)) == ["r1"]

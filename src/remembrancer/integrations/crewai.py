@@ -25,6 +25,7 @@ import numpy as np
 from crewai.memory import Memory as CrewMemory
 from crewai.memory.types import MemoryRecord, ScopeInfo
 
+from remembrancer.domain.memory import MemoryDraft
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.facade.blocking import blocking
@@ -59,7 +60,8 @@ class RemembrancerStorage:
     raises InvalidInput. The score of a record is the cosine, negative as 0, as CrewAI's thresholds expect.
 
     A deleted record is retired: `memory.restore` brings it back, `memory.erase` removes it for good. An update keeps
-    the revision before it. A query ranks at most 200 records. Raises InvalidInput for a memory without an embedder.
+    the revision before it. A query ranks at most 200 records; of those with nearly the same text it gives the best.
+    Raises InvalidInput for a memory without an embedder.
     """
 
     def __init__(self, memory: Remembrancer) -> None:
@@ -86,20 +88,17 @@ class RemembrancerStorage:
         return vectors
 
     def save(self, records: list[MemoryRecord]) -> None:
-        """Store records, each in a transaction, and embed them. One whose id is stored replaces it."""
+        """Store records, each in a transaction, and embed them. One whose id is stored replaces it. Raises InvalidInput
+        before any is stored.
+        """
         for record in records:
             if record.embedding and len(record.embedding) != self._dim:
                 raise _foreign("record.embedding", record.embedding)
-        for record in records:
-            self._memory.remember(
-                record.content,
-                kind=RECORD,
-                topic_key=_topic(record.id),
-                importance=record.importance,
-                tags=record.categories,
-                metadata=_metadata(record),
-                occurred_at=_aware(record.created_at),
-            )
+        given = [_arguments(record) for record in records]
+        for arguments in given:
+            MemoryDraft(**arguments)
+        for arguments in given:
+            self._memory.remember(**arguments)
         self._memory.jobs.index_now()
 
     def search(
@@ -287,6 +286,18 @@ def _labels(scope: str | None) -> list[str]:
 
 def _path(labels: Sequence[str]) -> str:
     return "/" + "/".join(labels)
+
+
+def _arguments(record: MemoryRecord) -> dict[str, Any]:
+    return {
+        "text": record.content,
+        "kind": RECORD,
+        "topic_key": _topic(record.id),
+        "importance": record.importance,
+        "tags": tuple(record.categories),
+        "metadata": _metadata(record),
+        "occurred_at": _aware(record.created_at),
+    }
 
 
 def _metadata(record: MemoryRecord) -> dict[str, Any]:
