@@ -76,6 +76,16 @@ def optional_text(record: Mapping[str, object], key: str) -> str | None:
     return None if value is None else as_text(key, value) or None
 
 
+def optional_fraction(record: Mapping[str, object], key: str) -> float | None:
+    """A number from 0 to 1."""
+    value = record.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise wrong(key, value, "a number from 0 to 1")
+    return float(value)
+
+
 def optional_time(record: Mapping[str, object], key: str) -> datetime | None:
     value = record.get(key)
     return None if value is None else time(key, value)

@@ -17,6 +17,7 @@ from remembrancer.ingest.learnings import is_of_learnings
 from remembrancer.ingest.markdown_chat import starts_turn
 from remembrancer.ingest.systems.basic_memory import is_note
 from remembrancer.ingest.systems.database import columns, is_database
+from remembrancer.ingest.systems.engram import is_archive
 
 HEAD_BYTES = 1024 * 1024
 """The number of bytes at the beginning of a file that are inspected."""
@@ -28,7 +29,10 @@ _EXPORT_KEY = re.compile(r'(?<!\\)"(mapping|chat_messages)"\s*:')
 _CLAUDE_CODE_KEYS = frozenset({"sessionId", "leafUuid", "parentUuid", "isSidechain", "snapshot"})
 
 
-LISTS = ("results", "memories", "agents", "items", "edges", "facts", "episodes")
+LISTS = (
+    *("results", "memories", "agents", "items", "edges", "facts", "episodes"),
+    *("episodic", "semantic", "working_memory", "episodic_memory"),
+)
 """The keys under which documents of other memory systems have their records."""
 _LIST = re.compile(r"(?:\{.*?\"(?:" + "|".join(LISTS) + r")\"\s*:\s*)?\[\s*(?=\{)", re.DOTALL)
 
@@ -50,6 +54,10 @@ class Format(StrEnum):
     ZEP = "zep"
     LETTA = "letta"
     LANGMEM = "langmem"
+    CREWSHIP = "crewship"
+    PLASTMEM = "plastmem"
+    ENGRAM = "engram"
+    MNEMOSYNE = "mnemosyne"
 
 
 FORMATS_OF_SYSTEMS = frozenset(
@@ -61,6 +69,10 @@ FORMATS_OF_SYSTEMS = frozenset(
         Format.ZEP,
         Format.LETTA,
         Format.LANGMEM,
+        Format.CREWSHIP,
+        Format.PLASTMEM,
+        Format.ENGRAM,
+        Format.MNEMOSYNE,
     }
 )
 """The formats of other memory systems, whose records become memories."""
@@ -70,6 +82,9 @@ _TABLES = (
     (Format.MCP_MEMORY_SERVICE, "memories", {"content_hash", "content", "memory_type"}),
     (Format.MEM0, "history", {"memory_id", "old_memory", "new_memory", "event"}),
     (Format.CLAUDE_MEM, "observations", {"project", "type", "created_at_epoch"}),
+    (Format.CREWSHIP, "journal_entries", {"workspace_id", "entry_type", "summary"}),
+    (Format.MNEMOSYNE, "working_memory", {"content", "metadata_json", "importance"}),
+    (Format.MNEMOSYNE, "episodic_memory", {"content", "metadata_json", "summary_of"}),
 )
 """Systems with an SQLite file: a table of it, and columns of the table."""
 _RECORDS = (
@@ -81,6 +96,11 @@ _RECORDS = (
     (Format.LETTA, {"id", "in_context_message_ids"}),
     (Format.LETTA, {"id", "messages", "block_ids"}),
     (Format.LANGMEM, {"namespace", "key", "value"}),
+    (Format.MNEMOSYNE, {"mnemosyne_export"}),
+    (Format.MNEMOSYNE, {"id", "content", "metadata_json"}),
+    (Format.PLASTMEM, {"id", "conversation_id", "messages", "summary"}),
+    (Format.PLASTMEM, {"id", "conversation_id", "fact"}),
+    (Format.ENGRAM, {"id", "content", "memory_type"}),
 )
 """Systems with a JSON file: keys of its first record."""
 
@@ -96,8 +116,8 @@ def detect(path: Path) -> Format:
             raise InvalidInput("file", str(path), "a file, or a folder of Markdown notes (*.md)")
         return Format.BASIC_MEMORY
     check_file(path)
-    if is_database(path):
-        return _database_format(path)
+    if is_database(path) or is_archive(path):
+        return _database_format(path) if is_database(path) else Format.ENGRAM
     head = _head(path)
     if path.suffix.lower() in _MARKDOWN_SUFFIXES:
         return _markdown_format(head)
@@ -158,7 +178,8 @@ def _database_format(path: Path) -> Format:
     for system, table, expected in _TABLES:
         if expected <= tables.get(table, frozenset()):
             return system
-    raise InvalidInput("file", str(path), "an SQLite file of " + ", ".join(one.value for one, _, _ in _TABLES))
+    known = dict.fromkeys(system.value for system, _, _ in _TABLES)
+    raise InvalidInput("file", str(path), "an SQLite file of " + ", ".join(known))
 
 
 def _system_format(head: str) -> Format | None:

@@ -14,7 +14,19 @@ from remembrancer.ingest.fields import as_list, as_object, is_object
 from remembrancer.ingest.formats import FORMATS_OF_SYSTEMS, Format, check_file, detect
 from remembrancer.ingest.lines import OnBytes
 from remembrancer.ingest.problem import Problem, RecordLocation
-from remembrancer.ingest.systems import basic_memory, claude_mem, langmem, letta, mcp_memory_service, mem0, zep
+from remembrancer.ingest.systems import (
+    basic_memory,
+    claude_mem,
+    crewship,
+    engram,
+    langmem,
+    letta,
+    mcp_memory_service,
+    mem0,
+    mnemosyne,
+    plastmem,
+    zep,
+)
 from remembrancer.ingest.systems.record import ImportedRecord
 
 T = TypeVar("T")
@@ -26,6 +38,10 @@ _SYSTEMS: Final[Mapping[Format, Callable[[Path], Iterator[ImportedRecord | Probl
     Format.ZEP: zep.read,
     Format.LETTA: letta.read,
     Format.LANGMEM: langmem.read,
+    Format.CREWSHIP: crewship.read,
+    Format.PLASTMEM: plastmem.read,
+    Format.ENGRAM: engram.read,
+    Format.MNEMOSYNE: mnemosyne.read,
 }
 ExportParser = Callable[[RecordLocation, dict[str, object]], Iterator[EventDraft | Problem]]
 
@@ -72,6 +88,10 @@ def _events(path: Path, source: Format, on_bytes: OnBytes | None) -> Iterator[Ev
             | Format.ZEP
             | Format.LETTA
             | Format.LANGMEM
+            | Format.CREWSHIP
+            | Format.PLASTMEM
+            | Format.ENGRAM
+            | Format.MNEMOSYNE
         ):
             raise InvalidInput("format", source.value, "a format of conversation: `imported` reads this one")
         case _:

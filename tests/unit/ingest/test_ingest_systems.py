@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sqlite3
+import tarfile
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -340,3 +343,230 @@ def test_a_long_text_becomes_several_memories(tmp_path: Path) -> None:
     path.write_text('[{"id": "m1", "memory": "' + "word " * 20_000 + '"}]', encoding="utf-8")
     records, _ = read(path)
     assert [record.draft.key for record in records] == ["mem0:m1", "mem0:m1#2"]
+
+
+CREWSHIP = (
+    "CREATE TABLE journal_entries (id TEXT PRIMARY KEY, workspace_id TEXT, crew_id TEXT, agent_id TEXT,"
+    " mission_id TEXT, ts TEXT, entry_type TEXT, severity TEXT, priority TEXT, actor_type TEXT, actor_id TEXT, summary TEXT,"
+    " payload TEXT DEFAULT '{}', refs TEXT DEFAULT '{}', trace_id TEXT, span_id TEXT)"
+)
+CREWSHIP_ARCHIVED = (
+    "CREATE TABLE journal_entries_archived (id TEXT PRIMARY KEY, workspace_id TEXT, ts TEXT, entry_type TEXT,"
+    " severity TEXT, summary TEXT, payload TEXT, archived_at TEXT)"
+)
+MNEMOSYNE = (
+    "CREATE TABLE {} (id TEXT, content TEXT, source TEXT, timestamp TEXT, session_id TEXT, importance REAL,"
+    " metadata_json TEXT, summary_of TEXT, valid_until TEXT, superseded_by TEXT, scope TEXT)"
+)
+
+
+def crewship(path: Path) -> Path:
+    at, ended = "2026-03-01T09:00:00.000Z", ("run.completed", "info", "normal", "system", None)
+    pending = ("peer.escalation", "warn", "pin", "agent", "vera", "Checkout is down", '{"state": "pending"}', "{}")
+    rows = [
+        ("j_1", "w", "ops", "vera", "m1", at, *pending, "t1", None),
+        ("j_2", "w", None, None, None, at, *ended, "Run 7 ended", "{}", "{}", None, None),
+        ("j_3", "w", None, None, None, at, "run.failed", "loud", *ended[2:], "Run 8 ended", "{}", "{}", None, None),
+    ]
+    cut = ("j_0", "w", "2026-01-01T09:00:00.000Z", "run.failed", "error", "Run 1 failed", '{"log": "abc', at)
+    return database(
+        path,
+        (CREWSHIP, ()),
+        (CREWSHIP_ARCHIVED, ()),
+        ("INSERT INTO journal_entries VALUES (" + ",".join("?" * 16) + ")", rows),
+        ("INSERT INTO journal_entries_archived VALUES (?,?,?,?,?,?,?,?)", [cut]),
+    )
+
+
+def mnemosyne(path: Path) -> Path:
+    row, at = "INSERT INTO {} VALUES (?,?,?,?,?,?,?,?,?,?,?)", "2026-03-01T09:00:00"
+    until = "2027-01-01"
+    working = [
+        ("w1", "Ana takes the aisle seat", "user", at, "s1", 0.9, '{"trip": 1}', "", None, "w2", "session"),
+        ("w2", "Ana takes the window seat", "user", "2026-03-02", "s1", 0.5, None, "", until, None, "global"),
+        ("w3", "", "user", at, "s1", 0.5, None, "", None, None, "session"),
+    ]
+    episodic = [("e1", "[user] two seats", "sleep", at, "default", 0.6, None, "w1,w2", None, None, "global")]
+    return database(
+        path,
+        (MNEMOSYNE.format("working_memory"), ()),
+        (MNEMOSYNE.format("episodic_memory"), ()),
+        ("CREATE TABLE scratchpad (id TEXT, content TEXT)", ()),
+        (row.format("working_memory"), working),
+        (row.format("episodic_memory"), episodic),
+        ("INSERT INTO scratchpad VALUES (?, ?)", [("p1", "todo")]),
+    )
+
+
+def engram(path: Path) -> Path:
+    told = {"memory_type": "preference", "priority": 8, "confidence": 0.75, "timestamp": "2026-03-01T09:00:00+00:00"}
+    more = {"tags": '["travel"]', "entities": '["Ana"]', "topic_key": "seat", "expires_at": "2027-01-01T00:00:00+00:00"}
+    parts = {
+        "episodic.json": {
+            "ids": ["m1", "m2"],
+            "documents": ["Ana takes the aisle seat", "A fact with a wrong priority"],
+            "metadatas": [{**told, **more}, {"priority": 11}],
+            "embeddings": [[0.1], [0.2]],
+        },
+        "semantic.json": {"nodes": [{"name": "Ana"}], "edges": []},
+        "manifest.json": {"version": "0.2.0"},
+    }
+    with tarfile.open(path, "w:gz") as archive:
+        for name, value in parts.items():
+            data = json.dumps(value).encode()
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def plastmem(path: Path) -> Path:
+    said = [
+        {"role": "user", "content": "I take the aisle seat", "timestamp": "2026-03-01T09:00:00Z"},
+        {"role": "Bo", "content": "Me too", "timestamp": "2026-03-01T09:01:00Z"},
+    ]
+    episode = {
+        "id": "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f",
+        "conversation_id": "c1",
+        "messages": said,
+        "title": "Seats",
+        "summary": "The user and Bo take aisle seats.",
+        "stability": 2.5,
+        "difficulty": 2.1,
+        "surprise": 0.9,
+        "start_at": "2026-03-01T09:00:00Z",
+        "end_at": "2026-03-01T09:01:00Z",
+    }
+    fact = {
+        "id": "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e60",
+        "conversation_id": "c1",
+        "category": "preference",
+        "fact": "The user takes aisle seats",
+        "keywords": ["seat"],
+        "valid_at": "2026-03-01T09:00:00Z",
+        "invalid_at": None,
+    }
+    path.write_text(json.dumps({"episodic": [episode], "semantic": [fact, {"id": "x", "fact": 1}]}), encoding="utf-8")
+    return path
+
+
+PUBLISHED: dict[Format, Callable[[Path], Path]] = {
+    Format.CREWSHIP: crewship,
+    Format.MNEMOSYNE: mnemosyne,
+    Format.ENGRAM: engram,
+    Format.PLASTMEM: plastmem,
+}
+
+
+def events(records: Iterable[ImportedRecord]) -> dict[str, EventDraft]:
+    return {record.draft.text: record.draft for record in records if isinstance(record.draft, EventDraft)}
+
+
+@pytest.mark.parametrize("system", PUBLISHED)
+def test_the_store_of_a_published_system_is_recognised(system: Format, tmp_path: Path) -> None:
+    assert detect(PUBLISHED[system](tmp_path / "store")) is system
+
+
+@pytest.mark.parametrize("system", PUBLISHED)
+def test_a_second_import_of_a_published_system_adds_nothing(system: Format, tmp_path: Path) -> None:
+    path = PUBLISHED[system](tmp_path / "store")
+    with Remembrancer.open(str(tmp_path / "memory.db"), embedder="none") as rem:
+        taken = list(take_over(rem, imported(path), on_problem=lambda _: None))
+        counts = rem.health.stats()
+        again = list(take_over(rem, imported(path), on_problem=lambda _: None))
+        assert (len(again), rem.health.stats()) == (len(taken), counts)
+    assert counts.events == len(events(read(path)[0]))
+    assert sum(counts.memories.values()) >= len(taken) - counts.events > -1
+
+
+def test_entries_of_crewship_are_events_of_their_crew_and_agent(tmp_path: Path) -> None:
+    records, problems = read(crewship(tmp_path / "crewship.db"))
+    drafts = events(records)
+    down = drafts["Checkout is down"]
+    assert [(one.crew, one.agent) for one in records] == [(None, None), ("ops", "vera"), (None, None)]
+    assert (down.role, down.actor, down.type) == ("assistant", "vera", "peer.escalation")
+    assert (down.severity, down.priority) == ("warn", "pin")
+    assert (down.payload, down.refs) == ({"state": "pending"}, {"mission_id": "m1", "trace_id": "t1"})
+    assert down.occurred_at == datetime(2026, 3, 1, 9, tzinfo=UTC)
+    assert drafts["Run 7 ended"].role == "tool"
+    assert drafts["Run 1 failed"].payload == {"cut": '{"log": "abc'}
+    assert problems == [
+        "journal_entries j_3: severity: 'loud' is not allowed; expected one of info, notice, warn, error"
+    ]
+
+
+def test_memories_of_mnemosyne_keep_importance_session_validity_and_successor(tmp_path: Path) -> None:
+    path = mnemosyne(tmp_path / "mnemosyne.db")
+    records, problems = read(path)
+    drafts = notes(records)
+    aisle = drafts["Ana takes the aisle seat"]
+    assert (aisle.importance, aisle.occurred_at) == (0.9, datetime(2026, 3, 1, 9, tzinfo=UTC))
+    assert aisle.metadata == {"trip": 1, "tier": "working", "source": "user", "scope": "session"}
+    assert drafts["Ana takes the window seat"].valid_until == datetime(2027, 1, 1, tzinfo=UTC)
+    assert drafts["[user] two seats"].metadata["summary_of"] == ["w1", "w2"]
+    assert [record.session for record in records] == ["s1", None, None]
+    assert problems == ["working_memory 3: text: it is empty", "scratchpad: 1 rows that are no memories are left out"]
+    with Remembrancer.open(str(tmp_path / "memory.db"), embedder="none") as rem:
+        stored, _ = kept(rem, path)
+        assert stored["Ana takes the aisle seat"].superseded_by == stored["Ana takes the window seat"].id
+
+
+def test_an_export_of_mnemosyne_is_read_as_its_file(tmp_path: Path) -> None:
+    export = {
+        "mnemosyne_export": {"version": "1.0"},
+        "working_memory": [{"id": "w1", "content": "Ana takes the aisle seat", "metadata_json": None}],
+        "episodic_memory": [],
+        "triples": [{"subject": "Ana"}],
+    }
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(export), encoding="utf-8")
+    records, problems = read(path)
+    assert list(notes(records)) == ["Ana takes the aisle seat"]
+    assert problems == ["triples: 1 rows that are no memories are left out"]
+
+
+def test_memories_of_an_engram_backup_keep_priority_confidence_and_expiry(tmp_path: Path) -> None:
+    records, problems = read(engram(tmp_path / "engram.tar.gz"))
+    (note,) = notes(records).values()
+    assert (note.priority, note.confidence, note.tags) == (8, 0.75, ("travel",))
+    assert note.occurred_at == datetime(2026, 3, 1, 9, tzinfo=UTC)
+    assert note.valid_until == datetime(2027, 1, 1, tzinfo=UTC)
+    assert note.metadata == {"topic_key": "seat", "type": "preference", "entities": ["Ana"]}
+    assert problems == [
+        "memory 2: priority: 11 is not allowed; expected a whole number from 1 to 10",
+        "semantic.json: 1 nodes and 0 edges of the graph are left out",
+    ]
+
+
+def test_an_archive_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    path = engram(tmp_path / "engram.tar.gz")
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InvalidInput):
+        list(imported(path, format=Format.ENGRAM))
+
+
+def test_an_episode_of_plastmem_is_its_turns_and_a_summary_and_a_fact_is_a_memory(tmp_path: Path) -> None:
+    records, problems = read(plastmem(tmp_path / "plastmem.json"))
+    turns = list(events(records).values())
+    assert [(turn.text, turn.role, turn.actor, turn.session) for turn in turns] == [
+        ("I take the aisle seat", "user", None, "c1"),
+        ("Me too", "user", "Bo", "c1"),
+    ]
+    assert turns[0].occurred_at == datetime(2026, 3, 1, 9, tzinfo=UTC)
+    summary, fact = (
+        notes(records)[text] for text in ("The user and Bo take aisle seats.", "The user takes aisle seats")
+    )
+    assert (summary.title, summary.surprise) == ("Seats", 0.9)
+    assert (summary.metadata["stability"], summary.metadata["difficulty"]) == (2.5, 2.1)
+    assert (fact.tags, fact.valid_from) == (("preference", "seat"), datetime(2026, 3, 1, 9, tzinfo=UTC))
+    (problem,) = problems
+    assert problem.startswith("record 3: fact: 1 is not allowed")
+
+
+def test_rows_of_plastmem_may_stand_on_lines(tmp_path: Path) -> None:
+    whole = json.loads(plastmem(tmp_path / "plastmem.json").read_text(encoding="utf-8"))
+    path = tmp_path / "rows.jsonl"
+    rows = [*whole["episodic"], whole["semantic"][0]]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert detect(path) is Format.PLASTMEM
+    assert len(read(path)[0]) == 4

@@ -17,6 +17,7 @@ from remembrancer.ingest.turn import SUFFIX_CHARS, Turn, bounded, drafts, pieces
 from remembrancer.values import dataclass
 
 MAX_TAG_CHARS: Final = 100
+_STRENGTHS: Final = ("importance", "confidence", "surprise", "priority")
 
 
 def _nothing() -> Mapping[str, object]:
@@ -33,6 +34,7 @@ class ImportedRecord:
     place: RecordLocation
     draft: MemoryDraft | EventDraft
     project: str | None = None
+    crew: str | None = None
     agent: str | None = None
     session: str | None = None
     successor: str | None = None
@@ -43,7 +45,8 @@ class ForeignMemory:
     """A memory of another system before it is checked. Its text may be of any length.
 
     `source`: the system. `identifier`: the record's id in it, which becomes its key. `successor`: the id of the record
-    that replaced it. Values of `metadata` that are None or empty are left out.
+    that replaced it. Values of `metadata` that are None or empty are left out. Strengths that are None are as those of
+    a new memory.
     """
 
     source: str
@@ -55,6 +58,10 @@ class ForeignMemory:
     occurred_at: datetime | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    importance: float | None = None
+    confidence: float | None = None
+    surprise: float | None = None
+    priority: int | None = None
     project: str | None = None
     agent: str | None = None
     session: str | None = None
@@ -79,6 +86,7 @@ def memories(note: ForeignMemory, place: RecordLocation) -> Iterator[ImportedRec
         return
     try:
         metadata = _metadata(note.metadata)
+        strengths = {name: value for name in _STRENGTHS if (value := getattr(note, name)) is not None}
         for number, text in enumerate(parts, start=1):
             draft = MemoryDraft(
                 text=text.strip(),
@@ -91,6 +99,7 @@ def memories(note: ForeignMemory, place: RecordLocation) -> Iterator[ImportedRec
                 valid_from=note.valid_from,
                 valid_until=note.valid_until,
                 key=key if number == 1 else f"{key}#{number}",
+                **strengths,
             )
             yield ImportedRecord(
                 place=place,
@@ -105,7 +114,12 @@ def memories(note: ForeignMemory, place: RecordLocation) -> Iterator[ImportedRec
 
 
 def turns(
-    turn: Turn, place: RecordLocation, *, project: str | None = None, agent: str | None = None
+    turn: Turn,
+    place: RecordLocation,
+    *,
+    project: str | None = None,
+    crew: str | None = None,
+    agent: str | None = None,
 ) -> Iterator[ImportedRecord | Problem]:
     """The drafts of a turn, or the Problem that prevents them. An empty turn gives nothing."""
     try:
@@ -114,7 +128,13 @@ def turns(
         yield place.problem(error)
         return
     for draft in made:
-        yield ImportedRecord(place=place, draft=draft, project=_scope_part(project), agent=_scope_part(agent))
+        yield ImportedRecord(
+            place=place,
+            draft=draft,
+            project=_scope_part(project),
+            crew=_scope_part(crew),
+            agent=_scope_part(agent),
+        )
 
 
 def time(argument: str, value: object) -> datetime:

@@ -81,11 +81,11 @@ def take_over(
         for record, taken in _taken(view, batch, on_problem):
             yield taken
             if isinstance(taken, Memory):
-                owner = (record.project, record.agent)
+                owner = (record.project, record.crew, record.agent)
                 stored[*owner, taken.key] = taken
                 if record.successor is not None:
                     replaced.append((record, taken, (*owner, record.successor)))
-    later = {(record.project, record.agent, taken.key): successor for record, taken, successor in replaced}
+    later = {(record.project, record.crew, record.agent, taken.key): successor for record, taken, successor in replaced}
     for record, old, successor in replaced:
         if old.superseded_by is not None:
             continue
@@ -119,7 +119,7 @@ def _by_scope(
     """Batches of consecutive records of one scope and kind, each with a view for the scope."""
 
     def told(record: ImportedRecord) -> dict[str, str]:
-        parts = {"project": record.project, "agent": record.agent, "session": record.session}
+        parts = {name: getattr(record, name) for name in ("project", "crew", "agent", "session")}
         return {part: value for part, value in parts.items() if value is not None}
 
     batch: list[ImportedRecord] = []
