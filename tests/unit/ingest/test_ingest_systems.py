@@ -347,7 +347,8 @@ def test_a_long_text_becomes_several_memories(tmp_path: Path) -> None:
 
 CREWSHIP = (
     "CREATE TABLE journal_entries (id TEXT PRIMARY KEY, workspace_id TEXT, crew_id TEXT, agent_id TEXT,"
-    " mission_id TEXT, ts TEXT, entry_type TEXT, severity TEXT, priority TEXT, actor_type TEXT, actor_id TEXT, summary TEXT,"
+    " mission_id TEXT, ts TEXT, entry_type TEXT, severity TEXT, priority TEXT, actor_type TEXT, actor_id TEXT,"
+    " summary TEXT,"
     " payload TEXT DEFAULT '{}', refs TEXT DEFAULT '{}', trace_id TEXT, span_id TEXT)"
 )
 CREWSHIP_ARCHIVED = (
