@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from remembrancer.domain.preference import PREFERENCE
 from remembrancer.domain.query import QuestionKind
+from remembrancer.domain.recall import RecallMode
 from remembrancer.ingest.blocks import BlockKind
 from remembrancer.interfaces.hooks.client import EVENTS
+from remembrancer.language.reading import read_question
 
 if TYPE_CHECKING:
     from remembrancer import AsyncRemembrancer
@@ -58,11 +60,13 @@ async def at_message(
     """
     if not prompt.strip():
         return "", None
-    answer = await memory.recall(prompt, limit=READ, mark=False)
+    kind = read_question(prompt, (), memory.now).kind
+    mode = RecallMode.MESSAGE if kind is QuestionKind.STATEMENT else RecallMode.QUESTION
+    answer = await memory.recall(prompt, mode=mode, limit=READ, mark=False)
     hits = answer.hits
-    if answer.trace.kind in (QuestionKind.REQUEST, QuestionKind.STATEMENT):
+    if kind is QuestionKind.REQUEST:
         wanted = [hit for hit in hits if PREFERENCE in hit.memory.tags]
-        related = await memory.recall(prompt, mode="message", limit=READ, mark=False)
+        related = await memory.recall(prompt, mode=RecallMode.MESSAGE, limit=READ, mark=False)
         ids = {hit.memory.id for hit in wanted}
         hits = (*wanted, *(hit for hit in related.hits if hit.memory.id not in ids))
     shown = replace(answer, hits=tuple(hit for hit in hits if compacted or hit.memory.scope.session != session)[:HITS])
