@@ -22,11 +22,11 @@ def a_hit(rank: int) -> Hit:
 class FirstCharacters:
     """A renderer that prints the requested detail and only the first hit."""
 
-    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail, ids: bool = False) -> Rendered:
         told = " ".join(hit.memory.text for hit in recall)
         return Rendered(f"{detail}: {told}"[:max_chars], recall.hits[:1])
 
-    def pinned(self, recall: Recall, *, max_chars: int) -> str:
+    def pinned(self, recall: Recall, *, max_chars: int, ids: bool = False) -> str:
         return " ".join(memory.text for memory in recall.pinned)[:max_chars]
 
 
