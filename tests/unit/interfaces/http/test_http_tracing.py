@@ -32,10 +32,12 @@ async def broken(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def exporter() -> InMemorySpanExporter:
-    """The exporter of this process's provider: OpenTelemetry allows only one provider."""
-    provider, made = TracerProvider(), InMemorySpanExporter()
+    """An exporter of this process's provider: OpenTelemetry allows only one, and a framework may have set it."""
+    if not isinstance(trace.get_tracer_provider(), TracerProvider):
+        trace.set_tracer_provider(TracerProvider())
+    provider, made = trace.get_tracer_provider(), InMemorySpanExporter()
+    assert isinstance(provider, TracerProvider)
     provider.add_span_processor(SimpleSpanProcessor(made))
-    trace.set_tracer_provider(provider)
     return made
 
 
