@@ -1,1 +1,1 @@
-"""A server for the Model Context Protocol, on the official SDK: eight tools, two resources and a prompt."""
+"""A server for the Model Context Protocol, on the official SDK: eleven tools, two resources and a prompt."""
