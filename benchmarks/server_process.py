@@ -66,7 +66,7 @@ def serving(
 ) -> Generator[ServerProcess]:
     """Run `remembrancer serve` on a free port, without rate limits; `log` receives its log.
 
-    Scheduled jobs are off unless `jobs`: over a prepared file, thousands of synthetic sessions that were never segmented
+    Scheduled jobs are off unless `jobs`: over a prepared file, thousands of synthetic sessions that were never
     would keep them busy during the whole measurement.
     """
     command = [sys.executable, "-m", "remembrancer", "serve", "--db", str(database), "--json"]
