@@ -416,7 +416,8 @@ def picture(report: SoakReport) -> str:
         pictures.append(panel.picture(marks))
     kept = "all limits kept" if all(one.is_kept for one in report.limits) else "a limit was exceeded"
     requests = sum(report.kinds.values())
-    description = f"{report.clients} clients, {requests:,} requests in {report.minutes:.0f} minutes, jobs on; {kept}. {report.machine}"
+    load = f"{report.clients} clients, {requests:,} requests in {report.minutes:.0f} minutes, jobs on"
+    description = f"{load}; {kept}. {report.machine}"
     return document("soak", "A server under load that lasts", description, pictures, legend)
 
 

@@ -1,1 +1,1 @@
-"""What a power cut leaves of a store: a recorder of file operations, the disk images that a cut may leave, and checks."""
+"""Power cuts: record the file operations of a store, make the images that a cut may leave on the disk, check them."""

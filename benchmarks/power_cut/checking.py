@@ -8,18 +8,18 @@ after the receipt, answer alike with the index file and without, finish an erasu
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import random
 import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
 import apsw
 
@@ -39,16 +39,18 @@ from benchmarks.power_cut.disk import (
     Unlink,
     Write,
 )
-from benchmarks.power_cut.workload import BACKUP, SECRET, STORE, TOGETHER, opened
+from benchmarks.power_cut.workload import ERASED, STORE, TOGETHER, opened
+from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.relational.sqlite.dialect import connect
+from remembrancer.domain.job import Job
 from remembrancer.errors import RemembrancerError
 from remembrancer.index.resident import ResidentIndex
-from remembrancer.domain.job import Job
 from remembrancer.testing.doubles import NOW, FixedClock
 
 QUESTIONS: Final = ("where did the kestrel sit?", "wren in the wall", "who hid behind the barn?")
 _FRAME: Final = 24
 _LOG_HEADER: Final = 32
+COPY_OF_VERSION_1: Final = f"{STORE}.v1.backup"
 EMPTY: Final = "empty"
 """The state of a store that does not exist, or has no tables."""
 
@@ -86,7 +88,8 @@ class Counts:
     images: int = 0
     distinct: int = 0
     acknowledged: int = 0
-    lost_turns: Counter[int] = field(default_factory=Counter[int])
+    """Acknowledged steps that the images were compared with, in all."""
+    missing: Counter[int] = field(default_factory=Counter[int])
     """Images by the number of commits that they lack, where commits are not synced."""
     faults: list[Fault] = field(default_factory=list[Fault])
 
@@ -103,6 +106,12 @@ WRONG: Final = "wrong answer"
 FAULTS: Final = (LOST, HALF, RESURRECTED, UNSOUND, WRONG)
 
 
+Cut = tuple[int, str, int]
+"""The operation before which the power is cut, the policy, and which of several drawings by chance."""
+Problem = tuple[str, str]
+"""A kind of fault, and a detail."""
+
+
 class Checker:
     """Checks the images of one recording. `folder`: an empty one for temporary files."""
 
@@ -112,7 +121,8 @@ class Checker:
         self._full_sync = full_sync
         self._seed = seed
         self._states, self._since = self._committed()
-        self._checked: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+        self._copy_of_version_1 = _digest_of(self._at_the_end().get(COPY_OF_VERSION_1, b""))
+        self._checked: dict[str, tuple[str, list[Problem]]] = {}
         self.counts = Counts(sync_points=sum(isinstance(one, Sync | SyncFolder) for one in recording.operations))
 
     @property
@@ -132,61 +142,53 @@ class Checker:
                 found |= {at, at + 1}
         return sorted(found)
 
-    async def check(self, points: Sequence[int], policies: Sequence[str], *, times: int = 1) -> Counts:
-        """Check images at these points under these policies; those with chance `times` times."""
-        wanted = set(points)
+    def cuts(self, *, times: int = 1) -> list[Cut]:
+        """Every point with every policy, those with chance `times` times."""
+        return [(at, policy, time) for at in self.points() for policy in POLICIES for time in range(times)]
+
+    async def check(self, cuts: Iterable[Cut]) -> Counts:
+        wanted: dict[int, list[tuple[str, int]]] = {}
+        for at, policy, time in cuts:
+            wanted.setdefault(at, []).append((policy, time))
         for at, disk, required in self._replayed():
-            if at not in wanted:
-                continue
-            self.counts.acknowledged = max(self.counts.acknowledged, required.acknowledged)
             seen: set[str] = set()
-            for policy in ("all kept",) if disk.is_certain else policies:
-                for time in range(times):
-                    chance = random.Random(f"{self._seed}/{at}/{policy}/{time}")
-                    image = POLICIES[policy](disk, chance)
-                    self.counts.images += 1
-                    digest = _digest(image)
-                    if digest not in seen:
-                        seen.add(digest)
-                        await self._check(image, digest, required, policy)
+            for policy, time in wanted.get(at, []):
+                image = POLICIES[policy](disk, random.Random(f"{self._seed}/{at}/{policy}/{time}"))
+                self.counts.images += 1
+                self.counts.acknowledged += required.acknowledged
+                digest = _digest(image)
+                if digest not in seen:
+                    seen.add(digest)
+                    await self._check(image, digest, required, policy)
         self.counts.distinct = len(self._checked)
         return self.counts
 
     async def _check(self, image: Image, digest: str, required: Required, policy: str) -> None:
-        def fault(kind: str, detail: str) -> None:
-            self.counts.faults.append(Fault(kind, required.step, policy, detail))
-
-        for name, content in image.items():
-            for secret in required.absent:
-                if secret in content:
-                    fault(RESURRECTED, f"{secret!r} in {name}")
-        for name, expected in required.whole:
-            if name not in image:
-                fault(LOST, f"{name} is absent")
-            elif _digest_of(image[name]) != expected:
-                fault(HALF, f"{name} is not as it was")
         if digest not in self._checked:
             self._checked[digest] = await self._open(image)
         state, problems = self._checked[digest]
-        for kind, detail in problems:
-            fault(kind, detail)
-        numbers = [number for number, one in enumerate(self._states) if one == state]
-        allowed = [number for number in numbers if required.least <= number <= required.most]
-        if not state:
-            return  # it cannot be opened, which is a problem already
-        if not [number for number in numbers if number <= required.most]:
-            fault(HALF, "the tables are not those of any commit")
-        elif not allowed:
-            lacking = required.least - max(number for number in numbers if number <= required.most)
-            fault(LOST, f"{lacking} commits before the last acknowledged one")
-        elif not self._full_sync:
-            self.counts.lost_turns[required.most - max(allowed)] += 1
-        if required.backed_up_from is not None and allowed and max(allowed) >= required.backed_up_from:
-            name = f"{STORE}.v1.backup"
-            if _digest_of(image.get(name, b"")) != self._content_at_the_end(name):
-                fault(LOST, f"the file is migrated, and {name} is {'damaged' if name in image else 'absent'}")
+        found = [*_wrong_files(image, required), *problems]
+        if state:  # otherwise it cannot be opened, which is one of the problems
+            found += self._wrong_state(state, image, required)
+        self.counts.faults += [Fault(kind, required.step, policy, detail) for kind, detail in found]
 
-    async def _open(self, image: Image) -> tuple[str, list[tuple[str, str]]]:
+    def _wrong_state(self, state: str, image: Image, required: Required) -> Iterator[Problem]:
+        numbers = [number for number, one in enumerate(self._states) if one == state and number <= required.most]
+        if not numbers:
+            yield HALF, "the tables are not those of any commit"
+            return
+        number = max(numbers)  # two commits may leave the same rows
+        if number < required.least:
+            yield LOST, f"{required.least - number} commits before the last acknowledged one"
+        elif not self._full_sync:
+            self.counts.missing[required.most - number] += 1
+        if required.backed_up_from is not None and number >= required.backed_up_from:
+            content = image.get(COPY_OF_VERSION_1, b"")
+            if _digest_of(content) != self._copy_of_version_1:
+                why = "damaged" if content else "absent"
+                yield LOST, f"the file is migrated, and its copy from before is {why}"
+
+    async def _open(self, image: Image) -> tuple[str, list[Problem]]:
         """The state of the database ("" if it cannot be read), and what is wrong in it."""
         folder = self._folder / "image"
         _write(image, folder)
@@ -196,54 +198,38 @@ class Checker:
             except apsw.Error as error:
                 return "", [(UNSOUND, f"cannot be read: {error}")]
             try:
-                return state, [problem async for problem in self._problems(folder)]
+                return state, await self._problems(folder)
             except (RemembrancerError, apsw.Error, OSError) as error:
                 return state, [(UNSOUND, f"{type(error).__name__}: {error}")]
         finally:
             shutil.rmtree(folder)
 
-    async def _problems(self, folder: Path) -> Any:
+    async def _problems(self, folder: Path) -> list[Problem]:
+        found: list[Problem] = []
         clock = FixedClock(NOW + timedelta(days=1))
-        rem = await opened(folder, full_sync=False, clock=clock)
-        try:
-            for finding in await rem.health.doctor():
-                if not finding.ok and not finding.warning:
-                    yield UNSOUND, f"{finding.check}: {finding.detail}"
-            events = [event.text.split()[0] for event in await rem.journal.list(limit=1_000)]
-            for name, count in Counter(word for word in events if word.startswith("batch")).items():
-                if count != TOGETHER:
-                    yield HALF, f"{count} of the {TOGETHER} events of {name}"
-            answers = [[(hit.id, hit.score) for hit in await rem.recall(question)] for question in QUESTIONS]
-            if not all(0 <= score <= 1 for answer in answers for _, score in answer):
-                yield WRONG, "a score is not in [0, 1]"
-        finally:
-            await rem.close()
+        async with await opened(folder, full_sync=False, clock=clock) as rem:
+            found += [
+                (UNSOUND, f"{finding.check}: {finding.detail}")
+                for finding in await rem.health.doctor()
+                if not finding.ok and not finding.warning
+            ]
+            together = Counter(word for word in await _first_words(rem) if word.startswith("batch"))
+            found += [(HALF, f"{n} of {TOGETHER} events of {name}") for name, n in together.items() if n != TOGETHER]
+            answers = await _answers(rem)
         # Without the file of the index: derived from the records.
-        rem = await opened(folder, full_sync=False, clock=clock, index=ResidentIndex())
-        try:
-            derived = [[(hit.id, hit.score) for hit in await rem.recall(question)] for question in QUESTIONS]
-            if derived != answers:
-                yield WRONG, "the index file and the records give different answers"
+        async with await opened(folder, full_sync=False, clock=clock, index=ResidentIndex()) as rem:
+            if await _answers(rem) != answers:
+                found.append((WRONG, "the index file and the records give different answers"))
+            await rem.observe("after the cut the plover came back")
+            if not any("plover" in hit.cue.text for hit in await rem.recall("plover came back")):
+                found.append((WRONG, "what is written after the cut is not found"))
             erased = await rem.erasures()
             if any(receipt.purged_at is None for receipt in erased):
                 await rem.maintain([Job.HEALTH], force=True)
                 if any(receipt.purged_at is None for receipt in await rem.erasures()):
-                    yield UNSOUND, "an erasure that was cut off is not finished by the next maintenance"
-            events = [event.text.split()[0] for event in await rem.journal.list(limit=1_000)]
-            after = await rem.observe("after the cut the plover came back")
-            if after.id not in [hit.memory.id for hit in await rem.recall("plover came back")] and not [
-                hit for hit in await rem.recall("plover came back") if "plover" in hit.cue.text
-            ]:
-                yield WRONG, "what is written after the cut is not found"
-        finally:
-            await rem.close()
-        if erased:
-            # Secrets that are in no event any more, in files of the store; a backup of before keeps them, as documented.
-            for path in folder.iterdir():
-                found = path.read_bytes() if _is_of_the_store(path.name) else b""
-                words = {word for word in _secrets_in(found) if word.decode() not in events}
-                if words:
-                    yield RESURRECTED, f"{words} in {path.name} after the next maintenance"
+                    found.append((UNSOUND, "an erasure that was cut off is not finished by the next maintenance"))
+            words = set(await _first_words(rem))
+        return found + (_traces_in(folder, words) if erased else [])
 
     def _committed(self) -> tuple[list[str], list[int]]:
         """The digests of the committed states, in order, and the number of operations after which each is there."""
@@ -264,6 +250,12 @@ class Checker:
                 states.append(state)
                 since.append(at)
         return states, since
+
+    def _at_the_end(self) -> Image:
+        disk = Disk(self._recording.before)
+        for operation in self._recording.operations:
+            disk.apply(operation)
+        return disk.kept()
 
     def _state_of(self, image: Image) -> str:
         folder = self._folder / "state"
@@ -291,15 +283,13 @@ class Checker:
             if operation is None:
                 return
             disk.apply(operation)
-            if isinstance(operation, Rename) and operation.new == f"{STORE}.v1.backup":
+            if isinstance(operation, Rename) and operation.new == COPY_OF_VERSION_1:
                 migrated = now + 1
             if isinstance(operation, Mark):
                 step = f"{operation.step}, done" if operation.done else operation.step
                 if not operation.done:
                     if operation.step == "restore":  # what is restored may contain what was erased after the backup
                         absent.clear()
-                    if operation.step in {"restore"}:
-                        whole.pop(EMPTY, None)
                     continue
                 acknowledged += 1
                 if self._full_sync or operation.step in {"erase", "restore"}:
@@ -314,11 +304,35 @@ class Checker:
         """
         return now if self._full_sync or step != "erase" else now - 1
 
-    def _content_at_the_end(self, name: str) -> str:
-        disk = Disk(self._recording.before)
-        for operation in self._recording.operations:
-            disk.apply(operation)
-        return _digest_of(disk.kept().get(name, b""))
+
+def _wrong_files(image: Image, required: Required) -> Iterator[Problem]:
+    for name, content in image.items():
+        for secret in required.absent:
+            if secret in content and _is_of_the_store(name):
+                yield RESURRECTED, f"{secret!r} in {name}"
+    for name, expected in required.whole:
+        if name not in image:
+            yield LOST, f"{name} is absent"
+        elif _digest_of(image[name]) != expected:
+            yield HALF, f"{name} is not as it was"
+
+
+async def _first_words(rem: AsyncRemembrancer) -> list[str]:
+    return [event.text.split()[0] for event in await rem.journal.list(limit=1_000)]
+
+
+async def _answers(rem: AsyncRemembrancer) -> list[list[tuple[UUID, float]]]:
+    return [[(hit.id, hit.score) for hit in await rem.recall(question)] for question in QUESTIONS]
+
+
+def _traces_in(folder: Path, words: set[str]) -> list[Problem]:
+    """Words in the files of the store that are in no event any more. `words`: those that are in one."""
+    found: list[Problem] = []
+    for path in sorted(folder.iterdir()):
+        if _is_of_the_store(path.name):
+            left = {word.decode() for word in _secrets_in(path.read_bytes())} - words
+            found += [(RESURRECTED, f"{word} in {path.name} after the next maintenance") for word in sorted(left)]
+    return found
 
 
 class _Commits:
@@ -378,18 +392,19 @@ def _is_the_database(name: str) -> bool:
 
 
 def _is_of_the_store(name: str) -> bool:
-    return _is_the_database(name) or name.endswith((".index", ".partial"))
+    """Whether erasures reach the file: not backups and exports, which their receipts name."""
+    return _is_the_database(name) or ".index" in name
 
 
 def _secrets_in(content: bytes) -> set[bytes]:
     found: set[bytes] = set()
-    at = content.find(SECRET.encode())
+    at = content.find(ERASED.encode())
     while at >= 0:
-        end = at + len(SECRET)
+        end = at + len(ERASED)
         while content[end : end + 1].isdigit():
             end += 1
         found.add(content[at:end])
-        at = content.find(SECRET.encode(), end)
+        at = content.find(ERASED.encode(), end)
     return found
 
 

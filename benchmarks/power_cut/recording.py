@@ -158,7 +158,7 @@ class _Vfs(apsw.VFS):
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
         return _File(self._recorder, path, name, flags)
 
-    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802, FBT001
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802
         name = self._recorder.name_of(filename)
         with self._recorder.lock:
             if name and Path(filename).exists():

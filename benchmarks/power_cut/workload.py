@@ -13,11 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
+import apsw
+
 from benchmarks.power_cut.disk import Recording
+from benchmarks.power_cut.recording import Recorder
+from remembrancer import AsyncRemembrancer, restore_backup
+from remembrancer.adapters.relational.schema import migrations
+from remembrancer.adapters.relational.sqlite.dialect import connect
+from remembrancer.adapters.relational.sqlite.schema import APPLICATION_ID
+from remembrancer.index import workspace
+from remembrancer.testing.doubles import FixedClock, HashEmbedder
 
 if TYPE_CHECKING:
-    from benchmarks.power_cut.recording import Recorder
-    from remembrancer import AsyncRemembrancer
     from remembrancer.adapters.relational.store import RelationalStore
 
 STORE: Final = "store.db"
@@ -26,17 +33,14 @@ EXPORT: Final = "rows.jsonl"
 DIM: Final = 64
 TOGETHER: Final = 4
 """The events of one `observe_many`, whose texts begin with the same word."""
-SECRET: Final = "quokkazither"
+ERASED: Final = "quokkazither"
 """The beginning of the word that an erased text contains, and no other text does."""
-VERSION_1: Final = "old"
+VERSION_1: Final = "version-1"
 LIFE: Final = "life"
 KINDS: Final = (LIFE, VERSION_1)
 
 
 async def opened(folder: Path, *, full_sync: bool, clock: Any, index: Any = None) -> AsyncRemembrancer:
-    from remembrancer import AsyncRemembrancer  # noqa: PLC0415  after the recorder was made
-    from remembrancer.testing.doubles import HashEmbedder  # noqa: PLC0415
-
     return await AsyncRemembrancer.open(
         str(folder / STORE),
         workspace="acme",
@@ -54,8 +58,6 @@ class _Life:
     """The steps. Each is marked in the recording before it begins and when it was acknowledged."""
 
     def __init__(self, recorder: Recorder, *, full_sync: bool, seed: int) -> None:
-        from remembrancer.testing.doubles import FixedClock
-
         self._recorder = recorder
         self._full_sync = full_sync
         self._chance = random.Random(seed)
@@ -91,7 +93,7 @@ class _Life:
         await self.rem.observe_many([{"text": f"batch{self._number} part {n} of the flock"} for n in range(TOGETHER)])
 
     async def _tell_secret(self) -> None:
-        word = f"{SECRET}{self._number}"
+        word = f"{ERASED}{self._number}"
         self._secrets[(await self.rem.observe(f"{word} hid behind the barn")).id] = word
 
     async def _remember(self) -> None:
@@ -157,9 +159,15 @@ class _Life:
         await self.rem.export(self._recorder.folder / EXPORT)
         return {"whole": EXPORT}
 
-    async def _restore(self) -> None:
-        from remembrancer import restore_backup  # noqa: PLC0415
+    async def _leave_log(self) -> None:
+        """Close the store, but leave the log next to it, as a killed process does."""
+        other = connect(str(self._recorder.folder / STORE), create=False)
+        other.pragma("user_version")
+        await self._close()
+        other.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        other.close()
 
+    async def _restore(self) -> None:
         restore_backup(self._recorder.folder / BACKUP, str(self._recorder.folder / STORE), replace=True)
 
 
@@ -168,7 +176,7 @@ PROLOGUE: Final = (
     "forget", "rate", "index", "ask_and_keep_index", "end_session", "maintain", "index", "ask_and_keep_index", "erase",
     "observe", "back_up", "export", "ask_and_keep_index", "close",
 )  # fmt: skip
-EPILOGUE: Final = ("open", "observe", "erase", "remember_more", "close", "restore", "open", "observe", "close")
+EPILOGUE: Final = ("open", "observe", "erase", "remember_more", "leave_log", "restore", "open", "observe", "close")
 BETWEEN: Final = (
     "observe", "observe_together", "remember_more", "remember_anew", "supersede", "forget", "rate", "index",
     "end_session", "consolidate", "sleep", "maintain", "ask_and_keep_index",
@@ -204,11 +212,6 @@ async def migrate(recorder: Recorder, *, full_sync: bool, seed: int) -> None:
 
 def old_file(path: Path) -> None:
     """A file of version 1 without checksums, with two memories."""
-    import apsw  # noqa: PLC0415
-
-    from remembrancer.adapters.relational.schema import migrations  # noqa: PLC0415
-    from remembrancer.adapters.relational.sqlite.schema import APPLICATION_ID  # noqa: PLC0415
-
     connection: Any = apsw.Connection(str(path), vfs="unix")
     connection.pragma("journal_mode", "wal")
     connection.execute(migrations()[0].sql)
@@ -249,11 +252,7 @@ def main() -> None:
     logging.disable()
     if options.kind == VERSION_1:
         old_file(options.folder / STORE)
-    from benchmarks.power_cut.recording import Recorder  # noqa: PLC0415
-
     recorder = Recorder(options.folder)  # before the checksum VFS is loaded
-    from remembrancer.index import workspace  # noqa: PLC0415
-
     workspace.LEAST_WRITTEN, workspace.WRITTEN_SHARE = 1, 1_000_000  # type: ignore[misc]
     if options.kind == VERSION_1:
         asyncio.run(migrate(recorder, full_sync=options.full_sync, seed=options.seed))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final, cast
 
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
+from remembrancer.durable import put_in_place
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, unreadable, unwritable
 from remembrancer.ports.transfer import ExportRow
@@ -51,9 +51,7 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
                 if on_rows is not None:
                     on_rows(count)
             file.write(_line({"record": "end", "rows": count}))
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        put_in_place(partial, path)
     except OSError as error:
         raise StoreUnavailable(f"{path}: {unwritable(error)}") from error
     finally:
