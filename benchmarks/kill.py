@@ -2,9 +2,9 @@
 
 Several processes write to one database, each with several calls in flight: they observe one event or several, remember,
 update (by id and by topic), rate, mark, retire, restore, supersede, link, set priorities and erase, while memories are
-indexed in the background. Each prints a write before it begins and after it is acknowledged, and is killed with SIGKILL after a random
-number of them, while the others go on. Then it is opened again and compared with what was acknowledged: the rows
-of each caller are as after its last acknowledged write, or as after the one that was in flight, never between the two.
+indexed in the background. Each prints a write before it begins and after it is acknowledged, and is killed with SIGKILL
+after a random number of them, while the others go on. Then it is opened again and compared with what was acknowledged:
+the rows of each caller are as after its last acknowledged write, or as after the one that was in flight, never between.
 Acknowledged events are searched by their words and by their vectors, and one more event is written.
 """
 

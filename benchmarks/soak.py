@@ -500,6 +500,7 @@ def main() -> None:
                 minutes=options.minutes,
                 clients=options.clients,
                 window=min(options.window, options.minutes / 3),
+                sample_s=min(SAMPLE_S, options.minutes * 60 / 40),
                 pause=options.pause,
                 embedder=options.embedder,
             )
