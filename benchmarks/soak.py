@@ -441,8 +441,8 @@ def picture(report: SoakReport) -> str:
 def windows_table(report: SoakReport) -> Table:
     drawn = Table(title=f"{report.clients} clients for {report.minutes:.0f} minutes, jobs on", title_justify="left")
     for heading in (
-        "minutes", "requests", "p50 ms", "p95 ms", "p99 ms", "CPU ms", "load", "errors", "RSS", "PSS", "file", "log", "index",
-        "open files", "threads",
+        "minutes", "requests", "p50 ms", "p95 ms", "p99 ms", "CPU ms", "load", "errors", "RSS", "PSS", "file",
+        "log", "index", "open files", "threads",
     ):  # fmt: skip
         drawn.add_column(heading, justify="right")
     for one in report.windows:

@@ -134,7 +134,7 @@ def _set_aside(path: Path) -> Path | None:
     aside = Path(f"{path}{SET_ASIDE}{number}")
     for suffix in lying:  # the file first: a process that is killed here leaves no store that lacks its log
         Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
-    sync_folder(path.parent)  # before another file takes the name: it must never be found beside this one's log
+        sync_folder(path.parent)  # a power cut may reorder what was renamed since: neither does it, nor the new file
     return aside
 
 
