@@ -15,7 +15,7 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 TYPESCRIPT := clients/typescript
 
-.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index test-power-cut test-soak check browser format bench bench-page bench-life \
+.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index test-power-cut test-kills test-soak check browser format bench bench-page bench-life \
   bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
 
 help: ## list the targets
@@ -68,6 +68,9 @@ test-kill-index: $(VENV)/dev ## kill 100 processes while they write the file of 
 
 test-power-cut: $(VENV)/dev ## cut the power at every sync of a store's life, and check what may be left (twenty minutes); SEEDS=3
 	$(BIN)/python -m benchmarks.power_cut $(if $(SEEDS),--seeds $(SEEDS))
+
+test-kills: $(VENV)/dev ## kill writers before random statements while others read, on a file and on PostgreSQL (an hour); ROUNDS=100
+	$(BIN)/python -m benchmarks.kill_rounds $(if $(ROUNDS),--rounds $(ROUNDS))
 
 test-soak: $(VENV)/dev ## run a server with 64 clients, and judge whether memory and latency stay level (an hour); MINUTES=60
 	$(BIN)/python -m benchmarks.soak --out build/soak $(if $(MINUTES),--minutes $(MINUTES))

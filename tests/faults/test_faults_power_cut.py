@@ -4,18 +4,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Generator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from benchmarks.power_cut.__main__ import check, record
-from benchmarks.power_cut.checking import FAULTS, LOST, RESURRECTED, Counts
+from benchmarks.power_cut.checking import FAULTS, LOST, RESURRECTED, Checker, Counts
 from benchmarks.power_cut.disk import (
     POLICIES,
     SECTOR,
     Create,
     Disk,
+    Mark,
     Recording,
     Rename,
     Sync,
@@ -68,6 +71,16 @@ def test_without_full_sync_a_power_cut_leaves_an_earlier_commit_and_no_fault() -
 def test_a_power_cut_during_a_migration_leaves_the_old_file_or_the_new_one_with_a_copy_of_the_old() -> None:
     _, counts = check(record(VERSION_1, full_sync=True), full_sync=True, drawn=DRAWN // 2)
     assert counts.faults == []
+
+
+def test_a_power_cut_during_a_restoration_leaves_the_old_store_the_new_one_or_none(
+    synced: Recording, tmp_path: Path
+) -> None:
+    checker = Checker(synced, tmp_path, full_sync=True)
+    steps = [at for at, one in enumerate(synced.operations) if isinstance(one, Mark) and one.step == "restore"]
+    chosen = range(max(steps[0], steps[1] - 12), steps[1] + 1)  # from where the old store is set aside
+    cuts = [cut for cut in checker.cuts(times=4) if cut[0] in chosen and cut[1] in {"a subset", "names without data"}]
+    assert asyncio.run(checker.check(cuts)).faults == []
 
 
 def test_syncs_of_files_that_are_left_out_are_noticed(synced: Recording) -> None:
