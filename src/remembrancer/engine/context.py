@@ -157,6 +157,11 @@ class Caller:
     role: str
     bound: frozenset[str] = frozenset()
 
+    @property
+    def name(self) -> str:
+        """The role and, if known, the agent, as receipts name them."""
+        return self.role if self.scope.agent is None else f"{self.role} {self.scope.agent}"
+
     def as_other(self, role: str | None = None, **parts: str | None) -> Caller:
         """The caller with another role or other parts of the scope. Raises PermissionDenied for one that is bound."""
         for part in self.bound:

@@ -172,7 +172,7 @@ def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any)
     """Make a `shape` from the arguments with the names of its fields, for a method that begins with `locals()`.
     `changed` replaces some of them.
     """
-    names: Any = vars(shape)["__slots__"]
+    names: Any = vars(shape)["__dataclass_fields__"]
     return shape(**{name: value for name, value in {**arguments, **changed}.items() if name in names})
 
 

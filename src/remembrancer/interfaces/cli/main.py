@@ -87,7 +87,7 @@ COMMANDS: Final = {
         "stats": ("administration.stats", "Show counts of what is stored."),
         "health": ("administration.health", "Show the memory's health."),
         "doctor": ("administration.doctor", "Check the database and the models."),
-        "export": ("administration.export", "Write the whole workspace to a file."),
+        "export": ("administration.export", "Write the workspace, or one subject, to a file."),
         "import": ("administration.import_", "Import an exported file."),
         "import-config": ("import_config.import_config", "Convert Engram's config.yaml into settings."),
         "reindex": ("administration.reindex", "Compute all vectors again."),
@@ -108,6 +108,17 @@ GROUPS: Final = {
             "count": "journal.count",
             "priority": "journal.priority",
             "tail": "journal.tail",
+        },
+    ),
+    "retention": (
+        "Set how long rows may live, and place legal holds.",
+        {
+            "add": "retention.add",
+            "list": "retention.list_",
+            "remove": "retention.remove",
+            "hold": "retention.hold",
+            "holds": "retention.holds",
+            "release": "retention.release",
         },
     ),
     "keys": (
