@@ -35,6 +35,7 @@ from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
+from remembrancer.facade.retention import AsyncRetentionApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.ports.embedder import Embedded
@@ -60,6 +61,7 @@ PAIRS: dict[type, type] = {
     AsyncLearningsApi: sync.LearningsApi,
     AsyncPresetsApi: sync.PresetsApi,
     AsyncRecallsApi: sync.RecallsApi,
+    AsyncRetentionApi: sync.RetentionApi,
     AsyncVaultApi: sync.VaultApi,
 }
 ASYNC_ALONE = ["context"]

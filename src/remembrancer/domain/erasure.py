@@ -21,7 +21,7 @@ ERASED: Final = "(erased)"
 """Replaces log lines that quote erased text."""
 SCOPE_PARTS: Final = ("project", "crew", "agent", "session")
 PARTS: Final = (*SCOPE_PARTS, "actor", "kind", "origin")
-"""What rows are selected by, besides their ids: parts of their scope, who spoke, their kind, and their origin."""
+"""The parts of a selection: parts of a row's scope, its actor, its kind and its origin."""
 REVISED_PARTS: Final = ("session", "actor", "kind", "origin")
 """The parts that may differ between the revisions of a memory."""
 

@@ -40,8 +40,8 @@ class RetentionRule(RowSelection):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegalHold(RowSelection):
     """While a hold is in force, no row that matches every part given is erased or shortened, neither by a person nor by
-    a rule. `reason`: why it was placed, such as the number of a case. `released_at`: when it ended; None: it is in
-    force.
+    a rule. `by`: who placed it, at `placed_at`. `reason`: why, such as the number of a case. `released_at`: when it
+    ended; None: it is in force.
 
     Raises InvalidInput if no part is given.
     """

@@ -38,9 +38,9 @@ class RetentionReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
-    """The rows past the time of a retention rule: how many `memories` and `events`, and how many of them a legal hold
-    keeps.
+class DueRows:
+    """The rows past the time of a retention `rule`: how many `memories` and `events`. `held`: how many of these rows a
+    legal hold keeps.
     """
 
     rule: RetentionRule
@@ -88,15 +88,15 @@ async def retain(ctx: Context, scope: Scope, *, limit: int | None = None) -> Ret
     return replace(report, erased=erased, held=held, reason=reason)
 
 
-async def due(ctx: Context, scope: Scope) -> tuple[Due, ...]:
+async def due(ctx: Context, scope: Scope) -> tuple[DueRows, ...]:
     """The rows that the next run of `retain` would select, by rule. Rows derived from them are not counted."""
-    found: list[Due] = []
+    found: list[DueRows] = []
     for rule in await ctx.store.rules(scope):
         choice = _past(ctx, rule)
         memories, events = await ctx.store.lying_in(scope, choice)
         free = await ctx.store.lying_in(scope, choice, unheld=True)
         held = len(memories) + len(events) - sum(map(len, free))
-        found.append(Due(rule=rule, memories=len(memories), events=len(events), held=held))
+        found.append(DueRows(rule=rule, memories=len(memories), events=len(events), held=held))
     return tuple(found)
 
 

@@ -787,9 +787,9 @@ class AsyncRemembrancer(View):
         """Write the rows of a person, session, agent, crew or project to a new file, and return the receipt.
 
         The rows are those that `erase` with the same arguments selects, with their revisions, vectors and logs, and the
-        memories derived from them alone. Memories that also say what others said are left out and listed in
-        `withheld`. The file is an export, which `import_` reads. Raises InvalidInput, also if nothing is selected or
-        the file exists, and StoreUnavailable.
+        memories derived from them alone. `before`: only rows that happened before then. Memories that also say what
+        others said are left out and listed in `withheld`. The file is an export, which `import_` reads. Raises
+        InvalidInput, also if nothing is selected or the file exists, and StoreUnavailable.
         """
         choice = from_arguments(ErasureSelection, locals())
         return await engine.exchange.export_subject(

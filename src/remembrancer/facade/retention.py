@@ -14,7 +14,7 @@ from remembrancer.facade.view import Identifier, View, ending_of, one_of
 
 if TYPE_CHECKING:
     from remembrancer.domain.retention import LegalHold, RetentionRule
-    from remembrancer.engine.retain import Due
+    from remembrancer.engine.retain import DueRows
 
 
 class AsyncRetentionApi(View):
@@ -45,11 +45,11 @@ class AsyncRetentionApi(View):
         return await self._ctx.store.rules(self._scope)
 
     async def remove(self, rule_id: Identifier) -> RetentionRule:
-        """Remove a rule, and return it. What it erased stays erased. Raises NotFound."""
+        """Remove the rule with the id `rule_id`, and return it. What it erased stays erased. Raises NotFound."""
         chosen = _chosen("rule_id", rule_id, "retention rule", (rule.id for rule in await self.rules()))
         return await self._ctx.store.drop_rule(self._scope, chosen)
 
-    async def due(self) -> tuple[Due, ...]:
+    async def due(self) -> tuple[DueRows, ...]:
         """The rows past the time of each rule, which the next run of the job `retain` erases, except those on hold.
         Writes nothing.
         """
@@ -79,7 +79,10 @@ class AsyncRetentionApi(View):
         return await self._ctx.store.holds(self._scope)
 
     async def release(self, hold_id: Identifier) -> LegalHold:
-        """Release a hold. A released one stays in the list; releasing it again changes nothing. Raises NotFound."""
+        """Release the hold with the id `hold_id`. It stays in the list; releasing it again changes nothing.
+
+        Raises NotFound.
+        """
         chosen = _chosen("hold_id", hold_id, "legal hold", (hold.id for hold in await self.holds()))
         return await self._ctx.store.release_hold(self._scope, chosen, at=self._ctx.clock())
 

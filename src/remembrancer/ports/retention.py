@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.scope import Scope
 
 
-class Retention(Protocol):
+class RetentionRecords(Protocol):
     """Keeps the retention rules and the legal holds of a workspace. Neither is exported or counted."""
 
     async def put_rule(self, scope: Scope, rule: RetentionRule) -> None:

@@ -113,7 +113,7 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
 class RetentionSuite(
     retention.RulesContract, retention.HoldsContract, retention.HeldContract, retention.SelectionContract
 ):
-    """The role `ports.retention.Retention`."""
+    """The role `ports.retention.RetentionRecords`."""
 
 
 class RecallsSuite(recalls.RecallsContract):

@@ -77,30 +77,37 @@ def doctor(
         raise typer.Exit(1)
 
 
-def export(
+def export(call: Invocation, *, file: Annotated[Path, "FILE", "The file to write; it must not exist."]) -> None:
+    """Write the whole workspace to a file.
+
+    Writes events, memories, cues, relations and everything that belongs to them as JSON lines, for `import`. The same
+    memories always give the same file.
+
+    Example: remembrancer export backup.jsonl
+    """
+    with call.opened(create=False) as memory, call.rows("exporting") as on_rows:
+        rows = memory.export(file, on_rows=on_rows)
+    wrote = f"Wrote {counted(rows, 'row')} to {one_line(str(file))}."
+    call.answer(ExportedOut(path=str(file), rows=rows), lambda _: [Text(wrote)])
+
+
+def export_subject(
     call: Invocation,
     *,
     file: Annotated[Path, "FILE", "The file to write; it must not exist."],
     chosen: SubjectOptions,
 ) -> None:
-    """Write the workspace, or one subject, to a file.
+    """Write everything of one subject to a file.
 
-    Writes events, memories, cues, relations and everything that belongs to them as JSON lines, for `import`. The same
-    memories always give the same file. With options: only the rows that match all of them, and the memories derived
-    from these alone; the receipt has the number of rows, the file's SHA-256, and the memories that were withheld
-    because they also say what others said.
+    Writes the rows that match all options given, and the memories derived from these alone, as `export` does. The
+    receipt has the number of rows, the file's SHA-256, and the memories that were withheld because they also say what
+    others said. `erase` with the same options erases the subject.
 
-    Example: remembrancer export ana.jsonl --of-actor Ana
+    Example: remembrancer export-subject ana.jsonl --of-actor Ana
     """
-    selected = arguments(chosen)
     with call.opened(create=False) as memory, call.rows("exporting") as on_rows:
-        if selected:
-            receipt = memory.export_subject(file, **selected, on_rows=on_rows)
-            call.answer(SubjectExportOut.of(receipt), _subject_exported)
-            return
-        rows = memory.export(file, on_rows=on_rows)
-    wrote = f"Wrote {counted(rows, 'row')} to {one_line(str(file))}."
-    call.answer(ExportedOut(path=str(file), rows=rows), lambda _: [Text(wrote)])
+        receipt = memory.export_subject(file, **arguments(chosen), on_rows=on_rows)
+    call.answer(SubjectExportOut.of(receipt), _subject_exported)
 
 
 def import_(

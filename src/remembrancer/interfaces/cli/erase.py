@@ -24,7 +24,7 @@ LISTED: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class SelectionOptions:
     """Options that select rows: a row must match all that are given."""
 
     in_session: Annotated[str | None, "Everything of this session."] = None
@@ -39,7 +39,7 @@ class Selection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubjectOptions(Selection):
+class SubjectOptions(SelectionOptions):
     """Options that select the rows of a subject."""
 
     before: Annotated[datetime | None, f"Of the rows selected by their parts, only older ones: {TIMES}."] = None

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from remembrancer.domain.erasure import PARTS
 from remembrancer.interfaces.cli.drawing import Renderables, RowReference, indented, scope_text
-from remembrancer.interfaces.cli.erase import Selection
+from remembrancer.interfaces.cli.erase import SelectionOptions
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import arguments
 from remembrancer.interfaces.cli.times import LENGTHS, length_text
@@ -21,7 +21,7 @@ def add(
     call: Invocation,
     *,
     after: Annotated[timedelta, "LENGTH", f"How long rows may live: {LENGTHS}."],
-    chosen: Selection,
+    chosen: SelectionOptions,
 ) -> None:
     """Add a retention rule.
 
@@ -47,7 +47,7 @@ def list_(call: Invocation) -> None:
 def remove(call: Invocation, *, rule_id: Annotated[str, "ID", "A rule's id, as `retention list` prints it."]) -> None:
     """Remove a retention rule.
 
-    What it erased stays erased.
+    What the rule has erased before stays erased; nothing more is.
 
     Example: remembrancer retention remove 3c2d4e5f
     """
@@ -58,7 +58,7 @@ def hold(
     call: Invocation,
     *,
     reason: Annotated[str, "REASON", "Why the hold is placed, such as the number of a case."],
-    chosen: Selection,
+    chosen: SelectionOptions,
 ) -> None:
     """Place a legal hold.
 
@@ -73,7 +73,7 @@ def hold(
 def holds(call: Invocation) -> None:
     """List the legal holds.
 
-    Newest first, released ones too.
+    Newest first, each with its reason, what it holds and who placed it; released ones too.
 
     Example: remembrancer retention holds
     """

@@ -343,7 +343,7 @@ class PromotionIn(Body):
     )
 
 
-class Selection(Body):
+class SelectionIn(Body):
     """The parts that selected rows have: parts of their scope, the `actor` who said them, their `kind` (of events: the
     type), and their `origin`.
     """
@@ -357,7 +357,7 @@ class Selection(Body):
     origin: Origin | None = None
 
 
-class ErasureIn(Selection):
+class ErasureIn(SelectionIn):
     """A selection of rows to erase: memories by `ids`, entries of the journal by `events`, or the rows that have all of
     the other parts given, optionally only what happened `before` a time.
     """
@@ -370,13 +370,13 @@ class ErasureIn(Selection):
     dry_run: Flag = Field(default=False, description="Only report what would be erased.")
 
 
-class Subject(Selection):
+class SubjectIn(SelectionIn):
     """The rows to export: those that have every part given, of these only what happened `before` a time."""
 
-    before: Moment | None = None
+    before: Moment | None = Field(default=None, description="Of the matching rows, only those before this time.")
 
 
-class RuleIn(Selection):
+class RuleIn(SelectionIn):
     """A retention rule: rows with all of the parts given are erased `after` so many seconds. At least one part is
     needed.
     """
@@ -386,7 +386,7 @@ class RuleIn(Selection):
     after: Annotated[float, Field(strict=True, ge=3_600, le=36_500 * 86_400, allow_inf_nan=False)]
 
 
-class HoldIn(Selection):
+class HoldIn(SelectionIn):
     """A legal hold: rows with all of the parts given are not erased until it is released. At least one part is needed.
 
     `reason`: why it is placed, such as the number of a case.

@@ -26,7 +26,6 @@ STATUS: Final[Mapping[type[errors.RemembrancerError], HTTPStatus]] = {
     errors.PermissionDenied: HTTPStatus.FORBIDDEN,
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.Conflict: HTTPStatus.CONFLICT,
-    errors.OnHold: HTTPStatus.CONFLICT,
     errors.Unsupported: HTTPStatus.NOT_IMPLEMENTED,
     errors.EmbedderMismatch: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,

@@ -12,7 +12,7 @@ from remembrancer.interfaces.wire.shape import Derived, Many, Of, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.retention import LegalHold, RetentionRule
-    from remembrancer.engine.retain import Due
+    from remembrancer.engine.retain import DueRows
 
 
 class RuleOut(Derived, SelectedOut):
@@ -28,8 +28,11 @@ class RuleOut(Derived, SelectedOut):
         return cls.copied(rule, after=rule.after.total_seconds())
 
 
-class DueOut(Wire, Of["Due"]):
-    """The rows past the time of a rule, and how many of them a legal hold keeps."""
+class DueOut(Wire, Of["DueRows"]):
+    """The rows past the time of a `rule`: how many memories and events.
+
+    `held`: how many of these rows a legal hold keeps.
+    """
 
     rule: RuleOut
     memories: int
@@ -37,14 +40,16 @@ class DueOut(Wire, Of["Due"]):
     held: int
 
 
-class RulesOut(Wire, Many["Due"]):
+class RulesOut(Wire, Many["DueRows"]):
     """The retention rules, oldest first, each with the rows past its time."""
 
     rules: list[DueOut]
 
 
 class HoldOut(SelectedOut, Of["LegalHold"]):
-    """A legal hold: until it is released, rows with all of its parts are not erased."""
+    """A legal hold: until it is released, rows with all of its parts are not erased. `by`: who placed it, at
+    `placed_at`.
+    """
 
     id: UUID
     reason: str
@@ -54,6 +59,6 @@ class HoldOut(SelectedOut, Of["LegalHold"]):
 
 
 class HoldsOut(Wire, Many["LegalHold"]):
-    """Legal holds, newest first, released ones too."""
+    """Legal `holds`, newest first, released ones too."""
 
     holds: list[HoldOut]

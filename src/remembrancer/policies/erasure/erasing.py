@@ -86,8 +86,8 @@ def not_looked_up(found: ErasurePlan, graph: Traces) -> tuple[frozenset[UUID], f
 
 
 def own_memories(found: ErasurePlan, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
-    """Of the memories that an erasure would remove or form again: those that say nothing but what the selected rows
-    say, and the others.
+    """The memories that an erasure would remove or form again, in two parts: those that say nothing but what the
+    selected rows say, and the others.
 
     A memory says nothing else if it was selected, or if everything that it was formed and derived from does not.
     """

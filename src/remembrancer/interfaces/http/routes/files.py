@@ -19,7 +19,7 @@ from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import Administering
-from remembrancer.interfaces.http.bodies import Subject
+from remembrancer.interfaces.http.bodies import SubjectIn
 from remembrancer.interfaces.http.middleware import NDJSON
 from remembrancer.interfaces.http.v1 import ParametersRoute, router_of
 from remembrancer.interfaces.wire.files import ImportedOut, VaultOut
@@ -38,7 +38,7 @@ _WITHOUT_VAULTS: Final = problems.described({501: "The server has no vaults"})
     response_class=FileResponse,
     responses={200: {"content": {NDJSON: _ROWS}}},
 )
-async def export(memory: Administering, chosen: Annotated[Subject, Query()]) -> FileResponse:
+async def export(memory: Administering, chosen: Annotated[SubjectIn, Query()]) -> FileResponse:
     """All rows of the workspace as JSON lines, whatever their visibility, for `POST /v1/import`. The same memories
     always give the same file.
 
