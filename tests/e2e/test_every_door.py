@@ -24,7 +24,7 @@ import test_hooks
 from doors import SCOPE, WORKSPACE, Asked, Call, KeptLog, Line, Printed, Service, Stage, printed, python_door, staged
 from every_dropin import BLOCKS, DROPINS, PAST
 from every_page import BESIDE, forms, pages
-from every_verb import AT, INTENT, QUESTION, READS, REFUSALS, TITLE, WRITES, Told, Verb, listed, shape
+from every_verb import ACTOR, AT, INTENT, QUESTION, READS, REFUSALS, TITLE, WRITES, Told, Verb, listed, shape
 from fastapi import FastAPI
 from forked_program import ForkedProgram
 from hostile_words import HOSTILE, LONG, MARKUP, hostile_name
@@ -48,6 +48,7 @@ DOORS: Final = ("python", "cli", "terminal", "http", "mcp")
 """`terminal` is the command line again, as a person reads it."""
 PRINTED: Final = {
     "export": Line(["export", "printed.jsonl"]),
+    "export a subject": Line(["export-subject", "printed-ana.jsonl", "--of-actor", ACTOR]),
     "backup": Line(["backup", "printed.db"]),
     "restore": Line(["restore", "backup-cli.db", "--db", "restored-printed.db"], of_memory=False),
 }
