@@ -63,7 +63,7 @@ async def erase(ctx: Context, caller: Caller, choice: ErasureSelection, *, dry_r
         return receipt
     for each in (ctx, ctx.before):
         if each is not None:
-            each.tails.forget(receipt.events)
+            each.tails.forget(scope.workspace, receipt.events)
     return await finish(ctx, scope, receipt)
 
 
