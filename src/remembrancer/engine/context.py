@@ -201,6 +201,11 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, askin
     return Reader(caller.scope, reach or usual, access_policy.shared_from)
 
 
+def widest_reader(ctx: Context, caller: Caller) -> Reader:
+    """The caller with the widest reach that it may request: the workspace, or for a bound caller that of its role."""
+    return reader_of(ctx, caller) if caller.bound else Reader(caller.scope)
+
+
 _PARTS: Final = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW_SHARED: "crew"}
 """The part of the scope that a reach needs."""
 _BY_PART: Final = (Reach.OWN, Reach.SESSION, Reach.CREW_SHARED)
