@@ -12,8 +12,8 @@ from isolation_trial import NOT_CALLED, WHOLE_WORKSPACE, calls_of, every_member
 
 
 def test_every_member_can_be_called() -> None:
-    """For a new method, route, tool or command, and for a new argument of one: a value in VALUES of
-    tests/fixtures/drawn_calls.py, or a probe or a reason in tests/fixtures/isolation_trial.py. docs/changing.md says how.
+    """A new method, route, tool, command or argument needs a value in VALUES of tests/fixtures/drawn_calls.py; where
+    that is not enough, a probe or a reason in tests/fixtures/isolation_trial.py. docs/changing.md says how.
     """
     _, missing = calls_of(asyncio.run(every_member()))
     assert missing == []

@@ -11,10 +11,11 @@ import asyncio
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 from drawn_calls import UNSAID, DrawnCall
@@ -130,7 +131,7 @@ def summary() -> Iterator[str]:
 def test_siblings_change_no_answer(setting: Setting, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     make_folders(tmp_path)
     given = places(setting, tmp_path, lambda: request.getfixturevalue("postgres"))
-    chosen = (lambda calls: calls) if WHOLE else one_of_each
+    chosen = list[DrawnCall] if WHOLE else one_of_each
     trial = asyncio.run(
         tried(given, tmp_path, wall=setting.wall, preset=setting.preset, doors=setting.doors, chosen=chosen)
     )
@@ -168,8 +169,15 @@ def test_a_query_that_counts_another_workspace_s_rows_is_reported(
 
 def test_a_cache_that_workspaces_share_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known, keep = TailVectors.known, TailVectors.keep
-    monkeypatch.setattr(TailVectors, "known", lambda self, _, events: known(self, "", events))
-    monkeypatch.setattr(TailVectors, "keep", lambda self, _, vectors: keep(self, "", vectors))
+
+    def known_to_all(vectors: TailVectors, _: str, events: Iterable[UUID]) -> Any:
+        return known(vectors, "", events)
+
+    def kept_for_all(vectors: TailVectors, _: str, new: Any) -> None:
+        keep(vectors, "", new)
+
+    monkeypatch.setattr(TailVectors, "known", known_to_all)
+    monkeypatch.setattr(TailVectors, "keep", kept_for_all)
     assert leaks_of({"journal.conversation"}, tmp_path, "workspaces") != {}
 
 

@@ -154,8 +154,8 @@ async def promote(ctx: Context, reader: Reader, memory_id: UUID, *, to: Level) -
     """Copy a memory to a wider level, with a person's approval. Returns the memory at that level, and whether it is
     new. The original stays; a `derived_from` relation leads to it.
 
-    Raises NotFound for a memory that the reader does not see, Conflict if it changes meanwhile, InvalidInput for one that
-    is not current, is not visible to the workspace, or is not below the level `to`.
+    Raises NotFound for a memory that the reader does not see, Conflict if it changes meanwhile, InvalidInput for one
+    that is not current, is not visible to the workspace, or is not below the level `to`.
     """
     now, scope = ctx.clock(), reader.scope
     memory = (await ctx.store.get(reader, [memory_id])).get(memory_id)
