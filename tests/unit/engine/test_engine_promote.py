@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from remembrancer.domain.event import Origin
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.relation import RelationKind
-from remembrancer.domain.scope import Level, Reader, Scope, Visibility
+from remembrancer.domain.scope import Level, Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.index import index_batch
-from remembrancer.engine.promote import PromotionReport, candidates, promote, promote_recurring
+from remembrancer.engine.promote import Candidate, PromotionReport, candidates, promote, promote_recurring
 from remembrancer.errors import InvalidInput, NotFound, StoreUnavailable
 from remembrancer.policies.learning.promoting import PROMOTED_FROM, job_of
 from remembrancer.ports.embedder import Embedded
@@ -308,6 +308,16 @@ def test_a_learning_that_recurred_in_tasks_of_no_project_is_a_candidate(make: Ca
         return [(one.memory, one.jobs, len(one.similar)) for one in await candidates(life.ctx, Reader(ACME))]
 
     assert living(make, TEAPARTY, learnings, steps) == [(learnings[2], 3, 3)]
+
+
+def test_learnings_beyond_the_reach_of_a_reader_are_no_candidates_for_it(make: Callable[[], Store]) -> None:
+    learnings = learned(*TEXTS, project=None)
+    stranger = Reader(Scope(workspace=ACME.workspace, crew="data", agent="carl"), Reach.OWN)
+
+    async def steps(life: Life) -> tuple[Candidate, ...]:
+        return await candidates(life.ctx, stranger)
+
+    assert living(make, TEAPARTY, learnings, steps) == ()
 
 
 def test_a_learning_of_a_project_is_a_candidate_until_it_is_approved(make: Callable[[], Store]) -> None:
