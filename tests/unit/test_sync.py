@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, assert_type, get_type_hints
 
 import pytest
+from every_member import noun
 
 from remembrancer import (
     AsyncRemembrancer,
@@ -91,11 +92,6 @@ MEMBERS = [
 def test_every_noun_of_the_memory_has_a_blocking_twin() -> None:
     nouns = [gives for _, member in inspect.getmembers(AsyncRemembrancer) if (gives := noun(member)) is not None]
     assert sorted(nouns) == sorted(awaited.__name__ for awaited in PAIRS if awaited is not AsyncRemembrancer)
-
-
-def noun(member: object) -> str | None:
-    gives = member.fget.__annotations__["return"] if isinstance(member, property) and member.fget else ""
-    return gives if gives.endswith("Api") else None
 
 
 @pytest.mark.parametrize("awaited", PAIRS)

@@ -97,7 +97,7 @@ async def erase_rows(
     if not dry_run:
         for each in (ctx, ctx.before):
             if each is not None:
-                each.tails.forget(receipt.events)
+                each.tails.forget(scope.workspace, receipt.events)
     return completed(receipt, removed)
 
 

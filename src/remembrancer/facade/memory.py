@@ -321,7 +321,8 @@ class AsyncRemembrancer(View):
         """
         draft, left_out = self._noted(locals())
         turns = await self._all_identified("events", events, "event")
-        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out)
+        reader = self._widest_reader()
+        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out, reader=reader)
         return self._indexed(memory)
 
     async def remember_many(self, memories: Iterable[str | Mapping[str, Any]]) -> tuple[Memory, ...]:
@@ -338,7 +339,8 @@ class AsyncRemembrancer(View):
             if events:
                 turns = await self._all_identified(f"memories[{place}].events", events, "event")
                 notes[place] = (replace(note, turns=turns), ())
-        stored = await engine.record.remember_many(self._ctx, self.scope, [note for note, _ in notes])
+        given_notes = [note for note, _ in notes]
+        stored = await engine.record.remember_many(self._ctx, self.scope, given_notes, reader=self._widest_reader())
         self._wake_indexer()
         return stored
 
@@ -549,7 +551,8 @@ class AsyncRemembrancer(View):
         asked = validation.choice("mode", mode, RecallMode)
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters), mode=asked)
         identifier = await self._identified("memory_id", memory_id)
-        return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
+        reader, widest = self._reader(reach, asking=True), self._widest_reader()
+        return await engine.inspect.why_not(self._ctx, reader, identifier, question, widest=widest)
 
     async def get(self, memory_id: Identifier | None = None, *, topic_key: str | None = None) -> Memory:
         """One memory by its id, whatever its status; or the memory that `remember` with this topic key would revise.

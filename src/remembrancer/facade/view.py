@@ -131,6 +131,9 @@ class View:
         asked = None if reach is None else validation.choice("reach", reach, Reach)
         return engine.context.reader_of(self._ctx, self._caller, asked, asking=asking)
 
+    def _widest_reader(self) -> Reader:
+        return engine.context.widest_reader(self._ctx, self._caller)
+
     async def _identified(self, argument: str, value: Identifier, rows: IdentifiedRows = "memory") -> UUID:
         """The id of a row from a UUID, its text, or the end of its text: the last 8 digits or more.
 
