@@ -19,6 +19,7 @@ from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
+from remembrancer.ports.outcomes import Outcomes
 from remembrancer.ports.recalls import Recalls
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
@@ -35,6 +36,7 @@ class Store(
     Memories,
     Embeddings,
     Reviews,
+    Outcomes,
     Jobs,
     Access,
     Erasures,

@@ -129,6 +129,9 @@ class ReferenceStore:
     drop_space = _writes(vector_spaces.drop_space)
     drop_vectors = _writes(vector_spaces.drop_vectors)
 
+    add_credits = _writes(memories.add_credits)
+    credits = _reads(memories.credits)
+
     unreviewed = _reads(work.unreviewed)
     defer = _writes(work.defer)
     deferrals = _reads(work.deferrals)
