@@ -161,7 +161,7 @@ def add_credits(
     return tuple(known), True
 
 
-def credits(rows: Rows, reader: Reader, memory_id: UUID) -> tuple[Credit, ...]:  # noqa: A001
+def credits(rows: Rows, reader: Reader, memory_id: UUID) -> tuple[Credit, ...]:  # noqa: A001  as the port names it
     if rows.visible(reader, memory_id) is None:
         return ()
     mine = [one for (owner, _), one in rows.credits.items() if owner == memory_id]

@@ -114,6 +114,8 @@ class ReferenceStore:
     insert_many = _writes(memories.insert_many)
     revise = _writes(memories.revise)
     commit = _writes(memories.commit)
+    add_credits = _writes(memories.add_credits)
+    credits = _reads(memories.credits)
     get = _views(ReferenceView.get)
     cues = _views(ReferenceView.cues)
     memories = _views(ReferenceView.memories)
@@ -128,9 +130,6 @@ class ReferenceStore:
     answer_with = _writes(vector_spaces.answer_with)
     drop_space = _writes(vector_spaces.drop_space)
     drop_vectors = _writes(vector_spaces.drop_vectors)
-
-    add_credits = _writes(memories.add_credits)
-    credits = _reads(memories.credits)
 
     unreviewed = _reads(work.unreviewed)
     defer = _writes(work.defer)

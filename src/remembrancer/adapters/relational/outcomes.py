@@ -44,7 +44,7 @@ def add_credits(
     return tuple(added), True
 
 
-def credits(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Credit, ...]:  # noqa: A001
+def credits(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Credit, ...]:  # noqa: A001  as the port names it
     memory, reported = seen_by(reader, "m", visibility=True), seen_by(reader, "c", visibility=False)
     return CREDITS.all(
         connection,
