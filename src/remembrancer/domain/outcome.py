@@ -20,7 +20,7 @@ _KEYS: Final = UUID("5d0c9c34-3f0c-4f4e-9d0b-2f3f7b0a67c1")
 
 
 class TaskResult(StrEnum):
-    """How a task ended."""
+    """The result of a task."""
 
     SUCCESS = "success"
     PARTIAL = "partial"
@@ -28,7 +28,7 @@ class TaskResult(StrEnum):
 
 
 class CreditBasis(StrEnum):
-    """Why a memory has a share in an outcome: its caller named it, the task's final text cites its id, or it was in the
+    """The reason that a memory has a share in an outcome: its caller named it, the task's final text cites its id, or it was in the
     block of a recall that the task used.
     """
 

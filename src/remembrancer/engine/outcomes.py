@@ -42,7 +42,7 @@ _DIGITS: Final = 31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a caller says about a task. `named`: the memories it used. `text`: the task's final text, whose ids of
+    """A caller's report about a task. `named`: the memories it used. `text`: the task's final text, whose ids of
     memories count as citations. `recalls`: the recalls whose blocks it was given. `key`: repeating it changes nothing.
     """
 

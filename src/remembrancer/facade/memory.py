@@ -422,7 +422,7 @@ class AsyncRemembrancer(View):
         note: str = "",
         key: str | None = None,
     ) -> TaskOutcome:
-        """Report how a task ended: `success`, `partial` or `failure`. The memories that it used share its credit, which
+        """Report the `result` of a task: `success`, `partial` or `failure`. The memories that it used share its credit, which
         changes their strength and rank. Returns what was recorded.
 
         `memories`: those that were used. `text`: the task's final text; memories whose ids it cites were used too.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What an outcome makes of one memory: its new strength, the line for the log of credits, and one for that of
+    """The effect of an outcome on one memory: its new strength, the line for the log of credits, and one for that of
     exposures, if the memory counts as used.
     """
 
@@ -32,7 +32,7 @@ Judge = Callable[["Memory"], Judged]
 """The pure function that decides what an outcome makes of a memory."""
 
 
-class Outcomes(Protocol):
+class TaskOutcomes(Protocol):
     """Writes and reads the log of credits. It goes with its memories: an erasure removes it, an export has it."""
 
     async def add_credits(

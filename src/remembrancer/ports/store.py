@@ -19,7 +19,7 @@ from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
-from remembrancer.ports.outcomes import Outcomes
+from remembrancer.ports.outcomes import TaskOutcomes
 from remembrancer.ports.recalls import Recalls
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
@@ -36,7 +36,7 @@ class Store(
     Memories,
     Embeddings,
     Reviews,
-    Outcomes,
+    TaskOutcomes,
     Jobs,
     Access,
     Erasures,

@@ -99,7 +99,7 @@ class ReviewsSuite(reviews.ReviewContract):
 
 
 class OutcomesSuite(outcomes.OutcomeContract):
-    """The role `ports.outcomes.Outcomes`."""
+    """The role `ports.outcomes.TaskOutcomes`."""
 
 
 class JobsSuite(jobs.JobsContract, jobs.SpendingContract):

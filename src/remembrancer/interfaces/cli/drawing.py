@@ -90,6 +90,7 @@ def memory_line(lead: str, memory: MemoryOut, *, with_id: bool = False) -> Short
 
 def strength_facts(strength: StrengthOut) -> list[tuple[str, str]]:
     usage = strength.usage
+    evidence = f"{usage.worked:.2f} for it, {usage.failed:.2f} against it"
     return [
         ("importance", f"{strength.importance:.2f}"),
         ("confidence", f"{strength.confidence:.2f}"),
@@ -101,14 +102,14 @@ def strength_facts(strength: StrengthOut) -> list[tuple[str, str]]:
         ("feedback", f"{usage.helped} × helped, {usage.unhelpful} × unhelpful, {usage.harmed} × harmed"),
         (
             "outcomes",
-            f"{usage.worked:.2f} for it, {usage.failed:.2f} against it" if usage.worked or usage.failed else "",
+            evidence if usage.worked or usage.failed else "",
         ),
         ("use", f"{usage.retrieved} × retrieved, {usage.shown} × shown, {usage.used} × used"),
     ]
 
 
 def credit_text(credit: CreditOut) -> str:
-    """What an outcome changed of a memory."""
+    """The numbers of a memory that an outcome changed."""
     moved = [
         ("for it", credit.worked_before, credit.worked),
         ("against it", credit.failed_before, credit.failed),

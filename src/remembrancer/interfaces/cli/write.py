@@ -1,5 +1,5 @@
-"""Commands that add or change memories: remember, observe, feedback, outcome, mark, update, pin, forget, link, supersede, and
-invalidate.
+"""Commands that add or change memories: remember, observe, feedback, outcome, mark, update, pin, forget, link,
+supersede, and invalidate.
 """
 
 from __future__ import annotations

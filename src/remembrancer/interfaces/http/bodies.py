@@ -288,7 +288,7 @@ class ExposuresIn(Body):
 
 
 class OutcomeIn(Body):
-    """How a task ended, and the memories that it used: named, cited by id in its final text, or else those in the
+    """The result of a task, and the memories that it used: named, cited by id in its final text, or else those in the
     blocks of kept recalls.
     """
 

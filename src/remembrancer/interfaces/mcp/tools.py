@@ -213,7 +213,7 @@ class Tools:
         """
         memory = await self.memory_of(context, Right.WRITE)
         if verdict in set(TaskResult):
-            told = await memory.outcome(verdict, memories=dict.fromkeys(memory_id.replace(",", " ").split()))
+            told = await memory.outcome(verdict, memories=memory_id.replace(",", " ").split())
             changed = [await memory.get(one.memory_id) for one in told.credits]
             parts = (f"{short_id(one.id)} is at confidence {one.strength.confidence:.2f}" for one in changed)
             return answer(

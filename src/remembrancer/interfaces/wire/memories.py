@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class UsageOut(Wire, Of["Usage"]):
-    """How often a memory was used and rated. `worked`, `failed`: the evidence of outcomes and ratings, at most 5."""
+    """Counts of uses and ratings. `worked`, `failed`: the evidence of outcomes and ratings, at most 5 in all."""
 
     retrieved: int
     shown: int
