@@ -28,8 +28,8 @@ class TaskResult(StrEnum):
 
 
 class CreditBasis(StrEnum):
-    """The reason that a memory has a share in an outcome: its caller named it, the task's final text cites its id, or it was in the
-    block of a recall that the task used.
+    """The reason that a memory has a share in an outcome: its caller named it, the task's final text cites its id, or
+    it was in the block of a recall that the task used.
     """
 
     NAMED = "named"

@@ -422,8 +422,8 @@ class AsyncRemembrancer(View):
         note: str = "",
         key: str | None = None,
     ) -> TaskOutcome:
-        """Report the `result` of a task: `success`, `partial` or `failure`. The memories that it used share its credit, which
-        changes their strength and rank. Returns what was recorded.
+        """Report the `result` of a task: `success`, `partial` or `failure`. The memories that it used share its credit,
+        which changes their strength and rank. Returns what was recorded.
 
         `memories`: those that were used. `text`: the task's final text; memories whose ids it cites were used too.
         `recalls`: the recalls whose blocks the task was given, or ids of kept ones; if no memory is named or cited, the
