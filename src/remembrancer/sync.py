@@ -194,6 +194,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     pin = blocking(AsyncRemembrancer.pin)
     unpin = blocking(AsyncRemembrancer.unpin)
     feedback = blocking(AsyncRemembrancer.feedback)
+    outcome = blocking(AsyncRemembrancer.outcome)
     mark = blocking(AsyncRemembrancer.mark)
     link = blocking(AsyncRemembrancer.link)
     supersede = blocking(AsyncRemembrancer.supersede)
