@@ -1,0 +1,83 @@
+"""What is fuzzed: targets, the cases that they run, and what counts as a finding."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from remembrancer.errors import RemembrancerError
+
+Check = Callable[[bytes], None]
+"""Runs one case. Raises RemembrancerError, as documented, for input that is not allowed; anything else is a finding."""
+
+MAX_BYTES: Final = 4096
+"""The longest input."""
+SLOW_S: Final = 2.0
+"""The CPU seconds that one case may take, also on a slow machine."""
+_PACKAGE: Final = f"{Path('src', 'remembrancer')}/"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A parser or a door.
+
+    `opened`: sets up what the cases share, and cleans up. `seeds`: valid inputs to begin with. `words`: parts of the
+    input's grammar that mutation inserts. `cases`: of a run of `make fuzz`. `fresh`: new cases in the test suite.
+    """
+
+    name: str
+    opened: Callable[[], AbstractContextManager[Check]]
+    seeds: Sequence[bytes]
+    words: Sequence[str] = ()
+    cases: int = 30_000
+    fresh: int = 300
+
+
+def pure(check: Check) -> Callable[[], AbstractContextManager[Check]]:
+    """`opened` of a target whose cases share nothing."""
+    return lambda: nullcontext(check)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A case that failed. `key`: the same for the same defect: the kind of error, and the line that raised it."""
+
+    key: str
+    report: str
+
+
+def run_case(check: Check, data: bytes) -> Finding | None:
+    """Run one case; its finding, or None."""
+    began = time.process_time()
+    try:
+        check(data)
+    except RemembrancerError:
+        pass
+    except Exception as error:  # whatever it is, it is the finding
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if _PACKAGE in frame.filename] or frames
+        place = f"{ours[-1].filename.rpartition('/src/')[2]}:{ours[-1].lineno}"
+        return Finding(f"{type(error).__name__} at {place}", "".join(traceback.format_exception(error, limit=-12)))
+    took = time.process_time() - began
+    return Finding("slow", f"the case took {took:.1f} s of CPU time") if took > SLOW_S else None
+
+
+def minimised(check: Check, data: bytes, finding: Finding) -> bytes:
+    """A shorter input with the same finding: parts are left out as long as it stays."""
+    size = len(data) // 2
+    while size:
+        start = 0
+        while start < len(data):
+            shorter = data[:start] + data[start + size :]
+            found = run_case(check, shorter)
+            if found is not None and found.key == finding.key:
+                data = shorter
+            else:
+                start += size
+        size //= 2
+    return data
