@@ -68,7 +68,6 @@ def _bytes(path: Path, data: bytes) -> None:
 def _zip(path: Path, data: bytes) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("export/conversations.json", data)
-        archive.writestr("conversations-2.json", data[len(data) // 2 :])
 
 
 def _tar(path: Path, data: bytes) -> None:
@@ -244,7 +243,6 @@ _SEEDS: Final[dict[Format, list[bytes]]] = {
     Format.MEM0: [_file("systems/mem0.json")],
     Format.MCP_MEMORY_SERVICE: [_file("systems/mcp-memory-service.json")],
     Format.BASIC_MEMORY: [_file("systems/basic-memory/coffee.md"), _file("systems/basic-memory/broken.md")],
-    Format.CLAUDE_MEM: [b"{}"],
     Format.ZEP: [_file("systems/zep.json")],
     Format.LETTA: [_file("systems/letta.af")],
     Format.LANGMEM: [_file("systems/langmem.jsonl")],
@@ -287,7 +285,7 @@ def _targets() -> Iterator[Target]:
     yield _target("tar-bytes", [_archived(_ENGRAM)], source=Format.ENGRAM, cases=5_000)
     databases = [json.dumps({name: _ROWS[name] for name in names}).encode() for names in _GROUPS]
     yield _target("database", databases, write=_database)
-    files = [_file_of(names[0], _ROWS[names[0]][0]) for names in _GROUPS]
+    files = [_file_of(name, _ROWS[name][0]) for name in ("history", "memories", "observations", "working_memory")]
     yield _target("database-bytes", files)
 
 
