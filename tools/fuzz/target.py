@@ -43,6 +43,14 @@ def pure(check: Check) -> Callable[[], AbstractContextManager[Check]]:
     return lambda: nullcontext(check)
 
 
+class Defect(Exception):
+    """A finding of a door that answers errors itself. `key`: as of a Finding."""
+
+    def __init__(self, key: str, report: str) -> None:
+        super().__init__(report)
+        self.key = key
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A case that failed. `key`: the same for the same defect: the kind of error, and the line that raised it."""
@@ -58,13 +66,19 @@ def run_case(check: Check, data: bytes) -> Finding | None:
         check(data)
     except RemembrancerError:
         pass
-    except Exception as error:  # whatever it is, it is the finding
-        frames = traceback.extract_tb(error.__traceback__)
-        ours = [frame for frame in frames if _PACKAGE in frame.filename] or frames
-        place = f"{ours[-1].filename.rpartition('/src/')[2]}:{ours[-1].lineno}"
-        return Finding(f"{type(error).__name__} at {place}", "".join(traceback.format_exception(error, limit=-12)))
+    except Defect as defect:
+        return Finding(defect.key, str(defect))
+    except Exception as error:  # noqa: BLE001  whatever it is, it is the finding
+        return Finding(key_of(type(error).__name__, error), "".join(traceback.format_exception(error, limit=-12)))
     took = time.process_time() - began
     return Finding("slow", f"the case took {took:.1f} s of CPU time") if took > SLOW_S else None
+
+
+def key_of(kind: str, error: BaseException) -> str:
+    """The kind of an error, and the last line of the package in its traceback, or the last line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if _PACKAGE in frame.filename] or frames
+    return f"{kind} at {ours[-1].filename.rpartition('/src/')[2]}:{ours[-1].lineno}" if ours else kind
 
 
 def minimised(check: Check, data: bytes, finding: Finding) -> bytes:
