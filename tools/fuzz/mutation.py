@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final, cast
 
-from fuzz.target import MAX_BYTES
-
 _LONG: Final = "x" * 300
 HOSTILE: Final = (
     *("\x00", "\x1b[2J", "\u202e", "\u200b", "\u2028", "\x85", "\r\n", "\ufeff", "\ud800", "ſ", "İ", "ß", "½", "٣", "　"),
@@ -28,7 +26,7 @@ def mutated(data: bytes, random: Random, words: Sequence[str], others: Sequence[
     """The input with one to four changes. `others`: inputs to take parts from."""
     for _ in range(random.choice((1, 1, 2, 4))):
         data = _once(data, random, words, others)
-    return data[:MAX_BYTES]
+    return data
 
 
 def _once(data: bytes, random: Random, words: Sequence[str], others: Sequence[bytes]) -> bytes:

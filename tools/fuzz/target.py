@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from remembrancer.errors import RemembrancerError
@@ -15,11 +14,10 @@ from remembrancer.errors import RemembrancerError
 Check = Callable[[bytes], None]
 """Runs one case. Raises RemembrancerError, as documented, for input that is not allowed; anything else is a finding."""
 
-MAX_BYTES: Final = 4096
-"""The longest input."""
 SLOW_S: Final = 2.0
 """The CPU seconds that one case may take, also on a slow machine."""
-_PACKAGE: Final = f"{Path('src', 'remembrancer')}/"
+PACKAGE: Final = "src/remembrancer/"
+"""A part of the path of every file of the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,8 @@ class Target:
     """A parser or a door.
 
     `opened`: sets up what the cases share, and cleans up. `seeds`: valid inputs to begin with. `words`: parts of the
-    input's grammar that mutation inserts. `cases`: of a run of `make fuzz`. `fresh`: new cases in the test suite.
+    input's grammar that mutation inserts. `cases`: of a run of `make fuzz`. `fresh`: new cases in the test suite. `max_bytes`: the longest
+    input.
     """
 
     name: str
@@ -36,6 +35,7 @@ class Target:
     words: Sequence[str] = ()
     cases: int = 30_000
     fresh: int = 300
+    max_bytes: int = 4096
 
 
 def pure(check: Check) -> Callable[[], AbstractContextManager[Check]]:
@@ -77,7 +77,7 @@ def run_case(check: Check, data: bytes) -> Finding | None:
 def key_of(kind: str, error: BaseException) -> str:
     """The kind of an error, and the last line of the package in its traceback, or the last line."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if _PACKAGE in frame.filename] or frames
+    ours = [frame for frame in frames if PACKAGE in frame.filename] or frames
     return f"{kind} at {ours[-1].filename.rpartition('/src/')[2]}:{ours[-1].lineno}" if ours else kind
 
 

@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from fuzz.target import Target
-from fuzz.targets import doors, files, ingesting, language
+from fuzz.targets import doors, files, ingesting, language, models
 
-TARGETS: Final[dict[str, Target]] = {target.name: target for part in (doors, files, ingesting, language) for target in part.TARGETS}
+TARGETS: Final[dict[str, Target]] = {target.name: target for part in (language, files, ingesting, models, doors) for target in part.TARGETS}

@@ -625,9 +625,9 @@ def _sorted(lines: Sequence[str]) -> list[bytes]:
 
 
 TARGETS: Final = (
-    Target("http", http, _REQUESTS, _HTTP_WORDS, 15_000, 40),
-    Target("mcp", mcp, _MCP, _MCP_WORDS, 8_000, 15),
-    Target("access-tokens", tokens, _TOKENS, _TOKEN_WORDS, 20_000, 100),
+    Target("http", http, _REQUESTS, _HTTP_WORDS, 6_000, 25),
+    Target("mcp", mcp, _MCP, _MCP_WORDS, 5_000, 15),
+    Target("access-tokens", tokens, _TOKENS, _TOKEN_WORDS, 50_000, 100, max_bytes=1024),
     Target("hooks", hooks, _HOOKS, _HOOK_WORDS, 8_000, 20),
-    Target("command-line", command_line, _sorted(_LINES), _CLI_WORDS, 8_000, 10),
+    Target("command-line", command_line, _sorted(_LINES), _CLI_WORDS, 8_000, 10, max_bytes=512),
 )

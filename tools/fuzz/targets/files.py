@@ -329,12 +329,12 @@ _ROW_WORDS: Final = (
 )
 
 TARGETS: Final = (
-    Target("preset", preset, _PRESET_SEEDS, _PRESET_WORDS, 15_000, 30),
-    Target("settings", settings, [_SETTINGS], _SETTINGS_WORDS, 30_000, 150),
-    Target("engram-config", engram_config, [_CONFIG], _YAML_WORDS, 15_000, 60),
-    Target("expression", pure(expression), _EXPRESSIONS, _EXPRESSION_WORDS, 60_000, 500),
-    Target("vault", pure(vault), [text.encode() for text in _VAULT], _VAULT_WORDS, 60_000, 100),
-    Target("vault-index", pure(vault_index), [json.dumps(_KNOWN).encode()], (), 30_000, 500),
-    Target("export", exported, [*_ROWS, b"\n".join(_ROWS[:3])], _ROW_WORDS, 20_000, 40),
-    Target("index", index, _INDEX_SEEDS, _INDEX_WORDS, 30_000, 100),
+    Target("preset", preset, _PRESET_SEEDS, _PRESET_WORDS, 5_000, 15, max_bytes=8192),
+    Target("settings", settings, [_SETTINGS], _SETTINGS_WORDS, 20_000, 100),
+    Target("engram-config", engram_config, [_CONFIG], _YAML_WORDS, 15_000, 50),
+    Target("expression", pure(expression), _EXPRESSIONS, _EXPRESSION_WORDS, 150_000, 1000, max_bytes=512),
+    Target("vault", pure(vault), [text.encode() for text in _VAULT], _VAULT_WORDS, 20_000, 100, max_bytes=1024),
+    Target("vault-index", pure(vault_index), [json.dumps(_KNOWN).encode()], (), 80_000, 500, max_bytes=1024),
+    Target("export", exported, [*_ROWS, b"\n".join(_ROWS[:3])], _ROW_WORDS, 3_000, 15),
+    Target("index", index, _INDEX_SEEDS, _INDEX_WORDS, 40_000, 100, max_bytes=1024),
 )

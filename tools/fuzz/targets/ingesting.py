@@ -269,9 +269,9 @@ def _target(
     source: Format | None = None,
     write: Callable[[Path, bytes], object] = _bytes,
     suffix: str = "",
-    cases: int = 10_000,
+    cases: int = 4_000,
 ) -> Target:
-    return Target(f"ingest-{name}", partial(_of_files, write, source, suffix), seeds, _WORDS, cases, 40)
+    return Target(f"ingest-{name}", partial(_of_files, write, source, suffix), seeds, _WORDS, cases, 25)
 
 
 def _targets() -> Iterator[Target]:
@@ -281,8 +281,8 @@ def _targets() -> Iterator[Target]:
     yield _target("zip", _SEEDS[Format.CHATGPT] + _SEEDS[Format.CLAUDE], write=_zip)
     zips = [_zipped(content, method) for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for content in (b"[]", *_SEEDS[Format.CLAUDE])]
     yield _target("zip-bytes", zips, source=Format.CLAUDE)
-    yield _target("tar", [json.dumps(_ENGRAM).encode()], write=_tar, cases=5_000)
-    yield _target("tar-bytes", [_archived(_ENGRAM)], source=Format.ENGRAM, cases=5_000)
+    yield _target("tar", [json.dumps(_ENGRAM).encode()], write=_tar)
+    yield _target("tar-bytes", [_archived(_ENGRAM)], source=Format.ENGRAM)
     databases = [json.dumps({name: _ROWS[name] for name in names}).encode() for names in _GROUPS]
     yield _target("database", databases, write=_database)
     files = [_file_of(name, _ROWS[name][0]) for name in ("history", "memories", "observations", "working_memory")]

@@ -5,6 +5,7 @@ A command's module, typer and rich are loaded when the command runs: the help of
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import sys
@@ -224,6 +225,8 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the outermost error handler of the program
         if sys.flags.dev_mode:
             raise
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            return _failed(f"{error.filename}: too long for the name of a file", EXIT_CODES[InvalidInput])
         if isinstance(error, program.UsageError):
             if where := program.misplaced(arguments):
                 return _failed(where, error.exit_code)
