@@ -14,9 +14,11 @@ from typing import Final
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
 from supply_chain import EXTRAS, PROJECT, ROOT, brought_by, locked
 
-BUILDERS: Final = ("hatchling", "numpy", "onnx")
+BUILDERS: Final = ("editables", "hatchling", "numpy", "onnx")
+"""`editables`: hatchling asks for it to install in editable mode."""
 OWN: Final = {"remembrancer", "remembrancer-minilm"}
 
 

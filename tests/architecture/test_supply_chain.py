@@ -8,11 +8,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import supply_chain
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import supply_chain
 from supply_chain import ROOT, by_extra, is_allowed, licence_of, locked, refused
 
 LOCKS = {

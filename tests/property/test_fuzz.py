@@ -1,4 +1,4 @@
-"""The targets of `make fuzz`, briefly: every kept input again, and new ones from a fixed seed; and the fuzzer itself."""
+"""The targets of `make fuzz`, briefly: every kept input again, and new ones from a fixed seed; and the fuzzer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from fuzz import corpus
 from fuzz.coverage import fewest
 from fuzz.mutation import mutated
 from fuzz.target import Defect, Finding, Target, minimised, pure, run_case
 from fuzz.targets import TARGETS
-
 from remembrancer.errors import InvalidInput
 
 

@@ -79,7 +79,7 @@ def fuzz(atheris: Any, target: Any, cases: int, seed: int, out: Path) -> None:
                 (out / "ran.json").write_text(json.dumps(told), encoding="utf-8")
 
         def mutate(data: bytes, most: int, number: int) -> bytes:
-            random = Random(number)  # noqa: S311  not a secret
+            random = Random(number)
             if random.random() < 0.5:
                 return atheris.Mutate(data, most)
             return mutated(data, random, target.words, known)[:most]
@@ -129,7 +129,11 @@ def minimal(target: Any, told: dict[str, str]) -> bytes:
 
 def report(target: Any, out: Path, kept: int) -> tuple[int, int]:
     """Print a target's line, and its findings. Returns the cases and the findings."""
-    ran = json.loads((out / "ran.json").read_text()) if (out / "ran.json").exists() else {"cases": 0, "seconds": 0, "cpu": 0}
+    ran = (
+        json.loads((out / "ran.json").read_text())
+        if (out / "ran.json").exists()
+        else {"cases": 0, "seconds": 0, "cpu": 0}
+    )
     findings = [json.loads(line) for line in (out / "findings.jsonl").read_text().splitlines()]
     stuck = [path.name for path in out.iterdir() if path.name.startswith("stuck-")]
     if ran["cases"] == 0:
@@ -164,7 +168,9 @@ def main() -> int:
     chosen = [targets[name] for name in options.names or targets]
     share = 1.0 if options.cases is None else options.cases / sum(target.cases for target in chosen)
     shutil.rmtree(OUT, ignore_errors=True)
-    sys.stdout.write(f"seed {options.seed}\n{'target':26}{'cases':>10}{'seconds':>9}{'CPU s':>9}{'corpus':>9}{'kept':>7}{'findings':>10}\n")
+    sys.stdout.write(
+        f"seed {options.seed}\n{'target':26}{'cases':>10}{'seconds':>9}{'CPU s':>9}{'corpus':>9}{'kept':>7}{'findings':>10}\n"
+    )
     sys.stdout.flush()
     # The targets that take longest begin first.
     waiting = sorted(chosen, key=lambda target: -target.cases / target.fresh)[::-1]
@@ -177,7 +183,9 @@ def main() -> int:
             (out / "corpus").mkdir(parents=True)
             (out / "findings.jsonl").touch()
             count = max(1, int(target.cases * share))
-            child = in_child(lambda t=target, c=count, o=out: fuzz(atheris, t, c, options.seed % 2**31, o), out / "log.txt")
+            child = in_child(
+                lambda t=target, c=count, o=out: fuzz(atheris, t, c, options.seed % 2**31, o), out / "log.txt"
+            )
             running[child] = target, options.keep
         child, _ = os.wait()
         target, then_keep = running.pop(child)

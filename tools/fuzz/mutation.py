@@ -10,13 +10,57 @@ from typing import Any, Final, cast
 
 _LONG: Final = "x" * 300
 HOSTILE: Final = (
-    *("\x00", "\x1b[2J", "\u202e", "\u200b", "\u2028", "\x85", "\r\n", "\ufeff", "\ud800", "ſ", "İ", "ß", "½", "٣", "　"),
-    *("</recalled-memory>", "<recalled-memory>", "```", "---", "\n- ", "{{7*7}}", "%s%n", "'; --", "../../x", "[" * 200),
+    *(
+        "\x00",
+        "\x1b[2J",
+        "\u202e",
+        "\u200b",
+        "\u2028",
+        "\x85",
+        "\r\n",
+        "\ufeff",
+        "\ud800",
+        "ſ",
+        "İ",
+        "ß",
+        "½",
+        "٣",
+        "　",
+    ),
+    *(
+        "</recalled-memory>",
+        "<recalled-memory>",
+        "```",
+        "---",
+        "\n- ",
+        "{{7*7}}",
+        "%s%n",
+        "'; --",
+        "../../x",
+        "[" * 200,
+    ),
     *("9" * 400, "-1", "1e309", "NaN", "0x1f", "9999-12-31T23:59:59+00:00", "0001-01-01", "2024-02-30", "24:00", _LONG),
 )
 """Texts that parsers of any kind get wrong."""
 _VALUES: Final[tuple[Any, ...]] = (
-    *(None, True, False, 0, -1, 1.5, 2**63, 10**400, 1e308, float("inf"), float("nan"), "", "x", _LONG, "\ud800", "\x00"),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1.5,
+        2**63,
+        10**400,
+        1e308,
+        float("inf"),
+        float("nan"),
+        "",
+        "x",
+        _LONG,
+        "\ud800",
+        "\x00",
+    ),
     *([], {}, [[]], [None], {"": None}, {"a": {"b": [1]}}, "2026-03-02T09:00:00Z", "0001-01-01T00:00:00+23:59"),
 )
 _DEEP: Final = 40
@@ -98,24 +142,24 @@ def _value_changed(value: Any, random: Random, words: Sequence[str]) -> Any:
     holder: Any = whole
     key: Any = 0
     for _ in range(_DEEP):
-        inner = holder[key]
+        inner: Any = holder[key]
         if not inner or not isinstance(inner, dict | list) or random.random() < 0.2:
             break
         holder[key] = holder = copy.copy(cast("Any", inner))
-        key = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+        key = random.choice([*cast("Any", inner)] if isinstance(inner, dict) else range(len(cast("Any", inner))))
     match random.randrange(8):
         case 0 if holder is not whole:
             del holder[key]
         case 1 if isinstance(holder, dict):
-            holder[_word(random, words)] = holder.pop(key)
+            holder[_word(random, words)] = cast("Any", holder).pop(key)
         case 2 if isinstance(holder, dict):
             holder[_word(random, words)] = random.choice(_VALUES)
         case 3 if holder is not whole and isinstance(holder, list):
-            holder.append(holder[key])
+            cast("Any", holder).append(cast("Any", holder)[key])
         case 4:
             holder[key] = [holder[key]]
         case 5 | 6:
-            old = holder[key]
+            old = cast("Any", holder)[key]
             text = old.encode("utf-8", "surrogatepass") if isinstance(old, str) else b""
             holder[key] = _text_changed(text, random, words, ()).decode("utf-8", "surrogateescape")
         case _:

@@ -7,4 +7,6 @@ from typing import Final
 from fuzz.target import Target
 from fuzz.targets import doors, files, ingesting, language, models
 
-TARGETS: Final[dict[str, Target]] = {target.name: target for part in (language, files, ingesting, models, doors) for target in part.TARGETS}
+TARGETS: Final[dict[str, Target]] = {
+    target.name: target for part in (language, files, ingesting, models, doors) for target in part.TARGETS
+}

@@ -1,5 +1,6 @@
 """Targets: HTTP with the dashboard and the routes of other systems, MCP, access tokens, hooks, and the command line."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import asyncio
@@ -12,7 +13,7 @@ import shlex
 import sys
 import tempfile
 import traceback
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -22,11 +23,12 @@ import anyio
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from every_page import pages
-from fuzz.target import Check, Defect, Target, key_of
 from fuzzed import PreparedApp
+from jwt.algorithms import ECAlgorithm
 from mcp.server.stdio import stdio_server
 from starlette.exceptions import HTTPException
 
+from fuzz.target import Check, Defect, Target, key_of
 from remembrancer import AsyncRemembrancer, Settings
 from remembrancer.interfaces.cli.main import COMMANDS, DEFECT, EXIT_CODES, GROUPS, run
 from remembrancer.interfaces.hooks import client
@@ -220,11 +222,10 @@ def _latin(text: str) -> bytes:
 # MCP
 
 
-def _memory(path: str = ":memory:") -> AsyncRemembrancer:
-    opening = AsyncRemembrancer.open(
+async def _opened(path: str = ":memory:") -> AsyncRemembrancer:
+    return await AsyncRemembrancer.open(
         settings=Settings(db=path, background_index=False), embedder=HashEmbedder(8), clock=FixedClock()
     )
-    return cast("AsyncRemembrancer", opening)
 
 
 @contextmanager
@@ -232,7 +233,7 @@ def mcp() -> Generator[Check]:
     """Lines of a client; each line of the answer is a JSON-RPC message, and none tells of an unexpected error."""
 
     async def prepared() -> tuple[AsyncRemembrancer, str]:
-        memory = await _memory()
+        memory = await _opened()
         first = await memory.remember("Checkout needs 2 GiB", tags=["checkout"])
         await memory.observe("The deploy of checkout failed")
         return memory, str(first.id)
@@ -272,8 +273,7 @@ def mcp() -> Generator[Check]:
 
 
 _HANDSHAKE: Final = (
-    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
-    b'"clientInfo":{"name":"x","version":"1"}}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}',
     b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
 )
 
@@ -293,7 +293,7 @@ _OAUTH: Final = OAuth(
 @contextmanager
 def tokens() -> Generator[Check]:
     """An input is an object with the header and the claims of a token, which is signed; any other input is a token."""
-    public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(_KEY.public_key()))
+    public = json.loads(ECAlgorithm.to_jwk(_KEY.public_key()))
 
     def key_set(*_: object, **__: object) -> Any:
         return {"keys": [{**public, "kid": "k1", "use": "sig", "alg": "ES256"}]}
@@ -323,10 +323,6 @@ def tokens() -> Generator[Check]:
             yield check
         finally:
             runner.run(memory.close())
-
-
-async def _opened(path: str = ":memory:") -> AsyncRemembrancer:
-    return await _memory(path)
 
 
 # Hooks
@@ -403,9 +399,28 @@ def _stdin(data: bytes) -> Generator[None]:
 
 # The command line
 
-_ENDLESS: Final = {"serve", "mcp", "worker", "hook", "demo", "eval", "vault watch", "journal tail", "embedder calibrate"}
+_ENDLESS: Final = {
+    "serve",
+    "mcp",
+    "worker",
+    "hook",
+    "demo",
+    "eval",
+    "vault watch",
+    "journal tail",
+    "embedder calibrate",
+}
 """Commands that run until they are stopped, take long, or have a target of their own."""
-_ELSEWHERE: Final = ("--embedder", "--llm", "--rerank", "--index", "--config", "--preset", "--force-polling", "--install")
+_ELSEWHERE: Final = (
+    "--embedder",
+    "--llm",
+    "--rerank",
+    "--index",
+    "--config",
+    "--preset",
+    "--force-polling",
+    "--install",
+)
 """Options that load a model, call one, or change files of the user."""
 _CODES: Final = {0, 1, *EXIT_CODES.values()}
 
@@ -528,11 +543,56 @@ _REQUESTS: Final = [
           "remember", "remember a second", "remember a third", "remember with all there is", "erase")}}).values()),
 ]  # fmt: skip
 _HTTP_WORDS: Final = (
-    *("query", "limit", "since", "until", "tags", "kind", "kinds", "tiers", "metadata", "fields", "mode", "walk", "explain"),
-    *("text", "title", "importance", "topic_key", "visibility", "session", "agent", "crew", "project", "workspace", "role"),
+    *(
+        "query",
+        "limit",
+        "since",
+        "until",
+        "tags",
+        "kind",
+        "kinds",
+        "tiers",
+        "metadata",
+        "fields",
+        "mode",
+        "walk",
+        "explain",
+    ),
+    *(
+        "text",
+        "title",
+        "importance",
+        "topic_key",
+        "visibility",
+        "session",
+        "agent",
+        "crew",
+        "project",
+        "workspace",
+        "role",
+    ),
     *("{memory}", "{event}", "{token}", "&", "=", "%00", "%ff", "%2e%2e%2f", "?", "#", ";", "\r\n", "application/json"),
-    *("text/plain", "multipart/form-data; boundary=x", "gzip", "chunked", "-1", "1e999", "last-event-id", "idempotency-key"),
-    *("cursor", "content-length", "content-type", "content-encoding", "cookie", "if-match", "range", "traceparent", "host"),
+    *(
+        "text/plain",
+        "multipart/form-data; boundary=x",
+        "gzip",
+        "chunked",
+        "-1",
+        "1e999",
+        "last-event-id",
+        "idempotency-key",
+    ),
+    *(
+        "cursor",
+        "content-length",
+        "content-type",
+        "content-encoding",
+        "cookie",
+        "if-match",
+        "range",
+        "traceparent",
+        "host",
+    ),
     *("GET", "DELETE", "PATCH", "PUT", "HEAD", "OPTIONS", "/v1/", "/api/v0/", "/parts/", "/memories/", "AAZMLwt6RAAH"),
 )
 
@@ -561,9 +621,43 @@ _MCP: Final = [
     b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}',
 ]
 _MCP_WORDS: Final = (
-    *("jsonrpc", "id", "method", "params", "name", "arguments", "tools/call", "resources/list", "resources/read", "ping"),
-    *("recall", "remember", "update", "recent", "query", "text", "limit", "tags", "kind", "since", "until", "importance"),
-    *("{memory}", "_meta", "progressToken", "cursor", "uri", "logging/setLevel", "level", "sampling/createMessage", "\n"),
+    *(
+        "jsonrpc",
+        "id",
+        "method",
+        "params",
+        "name",
+        "arguments",
+        "tools/call",
+        "resources/list",
+        "resources/read",
+        "ping",
+    ),
+    *(
+        "recall",
+        "remember",
+        "update",
+        "recent",
+        "query",
+        "text",
+        "limit",
+        "tags",
+        "kind",
+        "since",
+        "until",
+        "importance",
+    ),
+    *(
+        "{memory}",
+        "_meta",
+        "progressToken",
+        "cursor",
+        "uri",
+        "logging/setLevel",
+        "level",
+        "sampling/createMessage",
+        "\n",
+    ),
 )
 _CLAIMS: Final = {
     "iss": _OAUTH.issuer, "aud": _OAUTH.audience, "sub": "ana", "exp": 32503680000, "iat": 1700000000, "nbf": 1700000000,
@@ -577,7 +671,22 @@ _TOKENS: Final = [
     b"eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbmEifQ.",
     b"rmbr_0123456789",
 ]
-_TOKEN_WORDS: Final = (*_CLAIMS, *ALGORITHMS, "alg", "kid", "crit", "b64", "x5u", "jku", "none", ".", "..", "scp", "eyJ", "=")
+_TOKEN_WORDS: Final = (
+    *_CLAIMS,
+    *ALGORITHMS,
+    "alg",
+    "kid",
+    "crit",
+    "b64",
+    "x5u",
+    "jku",
+    "none",
+    ".",
+    "..",
+    "scp",
+    "eyJ",
+    "=",
+)
 _TRANSCRIPT: Final = [
     {"type": "user", "uuid": "r1", "sessionId": "s", "timestamp": "2026-11-20T10:00:00Z",
      "message": {"role": "user", "content": "The green side listens on 8081"}},
@@ -591,7 +700,18 @@ _HOOKS: Final = [
     for event in client.EVENTS
 ]  # fmt: skip
 _HOOK_WORDS: Final = (
-    *("session_id", "transcript_path", "cwd", "prompt", "source", "agent_id", "compact", "event", "workspace", "session"),
+    *(
+        "session_id",
+        "transcript_path",
+        "cwd",
+        "prompt",
+        "source",
+        "agent_id",
+        "compact",
+        "event",
+        "workspace",
+        "session",
+    ),
     *("{transcript}", "/tmp/\x00", "/proc/self/mem", "/dev/null", "/", "x" * 300, "lines", "positions", *client.EVENTS),
 )
 _AN_ID: Final = "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"

@@ -9,20 +9,19 @@ import tempfile
 import tomllib
 import zlib
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import tomli_w
+
 from fuzz.target import Check, Target, pure
 from fuzz.targets.language import FIELD, texts
 from remembrancer import AsyncRemembrancer, Settings
 from remembrancer.config import load, read_toml
 from remembrancer.domain.front_matter import blocks, escaped, normalised, unescaped
-from remembrancer.domain.learning import Learning
-from remembrancer.errors import InvalidInput
 from remembrancer.index import file as index_file
 from remembrancer.index.file import BadIndexFile
 from remembrancer.index.growing import GrowingArray
@@ -200,10 +199,8 @@ def index() -> Generator[Check]:
             if data[:1] == b"{":
                 content[: _PREFIX.size + header] = _PREFIX.pack(b"RMBR-IDX", len(data), zlib.crc32(data)) + data
                 changed.write_bytes(content)
-                try:
+                with suppress(BadIndexFile):
                     index_file.read(changed)
-                except BadIndexFile:
-                    pass
                 return
             for start in range(0, len(data) - 3, 4):
                 place = int.from_bytes(data[start : start + 3], "big") % len(content)
@@ -223,8 +220,6 @@ def index() -> Generator[Check]:
 
 
 def _arrays() -> dict[str, GrowingArray[Any]]:
-    import numpy as np
-
     return {
         "ids": GrowingArray.over(np.arange(40, dtype=np.uint64), 40),
         "vectors": GrowingArray.over(np.arange(120, dtype=np.int8).reshape(40, 3), 33),
@@ -243,7 +238,20 @@ def _index_header() -> bytes:
 
 _PRESET_WORDS: Final = (
     *("[fading]", "[ranking]", "based_on = 'default'\n", "name = 'x'\n", "score = 'similarity'\n", "limits", "= 1e400"),
-    *("= nan", "= -inf", "= [", "= {", "]", "}", "'''", '"""', "= 1979-05-27T07:32:00Z", "= 9" + "9" * 50, "true", "\n"),
+    *(
+        "= nan",
+        "= -inf",
+        "= [",
+        "= {",
+        "]",
+        "}",
+        "'''",
+        '"""',
+        "= 1979-05-27T07:32:00Z",
+        "= 9" + "9" * 50,
+        "true",
+        "\n",
+    ),
     *("similarity", "0.7*", "+", "max(", "rrf(", "*", "(", ")", ",", "k=60", "[[", "a.b.c = 1\n"),
 )
 _SETTINGS: Final = b"""db = "notes.db"
@@ -264,8 +272,35 @@ REMEMBRANCER_PORT=8765
 _SETTINGS_WORDS: Final = (
     *(f"{name} = " for name in Settings.__dataclass_fields__),
     *(f"\nREMEMBRANCER_{name.upper()}=" for name in Settings.__dataclass_fields__),
-    *('"', "true", "1e400", "-1", "[", "]", "local", "local:int8", "folder:/x", "none", "auto", "http://[::1", "https://u:p@h:0/"),
-    *("postgresql://u:p@h:99999/d", "resident", "pgvector", "UTC", "../x", "\n", FIELD, "*", "127.0.0.0/33", "::/0", "~", "'"),
+    *(
+        '"',
+        "true",
+        "1e400",
+        "-1",
+        "[",
+        "]",
+        "local",
+        "local:int8",
+        "folder:/x",
+        "none",
+        "auto",
+        "http://[::1",
+        "https://u:p@h:0/",
+    ),
+    *(
+        "postgresql://u:p@h:99999/d",
+        "resident",
+        "pgvector",
+        "UTC",
+        "../x",
+        "\n",
+        FIELD,
+        "*",
+        "127.0.0.0/33",
+        "::/0",
+        "~",
+        "'",
+    ),
 )
 _CONFIG: Final = b"""episodic:
   mode: embedded
@@ -279,24 +314,109 @@ serve: {host: 127.0.0.1, port: 8765}
 llm: {provider: anthropic, model: claude-x}
 """
 _YAML_WORDS: Final = (
-    *("episodic:", "embedding:", "llm:", "serve:", "\n  ", ": ", "- ", "{", "}", "[", "]", "&a ", "*a", "<<: *a", "!!map ", "? "),
-    *("!!python/object:os.system ", "2001-13-45", "2001-01-01 99:99:99", "!!timestamp 0", ".inf", ".nan", "0o9", "1:99:99"),
-    *("|\n", ">\n", "%YAML 9\n", "---\n", "...\n", "\t", "!!binary ===", "!!set {a}", "!!omap [a: 1]", "!!int ", "=", "null"),
+    *(
+        "episodic:",
+        "embedding:",
+        "llm:",
+        "serve:",
+        "\n  ",
+        ": ",
+        "- ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "&a ",
+        "*a",
+        "<<: *a",
+        "!!map ",
+        "? ",
+    ),
+    *(
+        "!!python/object:os.system ",
+        "2001-13-45",
+        "2001-01-01 99:99:99",
+        "!!timestamp 0",
+        ".inf",
+        ".nan",
+        "0o9",
+        "1:99:99",
+    ),
+    *(
+        "|\n",
+        ">\n",
+        "%YAML 9\n",
+        "---\n",
+        "...\n",
+        "\t",
+        "!!binary ===",
+        "!!set {a}",
+        "!!omap [a: 1]",
+        "!!int ",
+        "=",
+        "null",
+    ),
 )
+_TWO_LEARNINGS: Final = f"""---
+id: {_AN_ID}
+type: procedural
+importance: 0.7
+reinforcement_count: 3
+last_reinforced: '2026-03-01'
+status: active
+tags: [deploys, 'a b']
+created_at: 2026-03-01T09:00:00Z
+---
+Never deploy on Fridays.
+
+\\---
+note: x
+
+---
+id: 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e60
+type: corrective
+---
+Ask first.
+"""
 _VAULT: Final = (
-    f"---\nid: {_AN_ID}\ntype: procedural\nimportance: 0.7\nreinforcement_count: 3\nlast_reinforced: '2026-03-01'\n"
-    "status: active\ntags: [deploys, 'a b']\ncreated_at: 2026-03-01T09:00:00Z\n---\nNever deploy on Fridays.\n\n"
-    f"\\---\nnote: x\n\n---\nid: 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e60\ntype: corrective\n---\nAsk first.\n",
+    _TWO_LEARNINGS,
     "# Notes\n\nSome text.\n\n---\nWith a line.\n",
     f"\ufeff---\r\nid: {_AN_ID}\r\ntype: directive\r\nvalid_until: 2027-01-01\r\n---\r\nKeep logs.\r\n",
 )
 _VAULT_WORDS: Final = (
-    *("---\n", "\n\n---\n", "\\---", "\\\\---\n", "id: ", "type: task\n", "importance: 1e-05\n", "status: retired\n", "\r"),
-    *("merged_from: []\n", "tags: [", "created_at: ", "valid_from: 2026-01-01\n", "origin: web\n", "title: ", "typ: task\n"),
-    *(_AN_ID, FIELD, "projects/a/.teaparty/jobs/j/tasks/t/MEMORY.md", "institutional.md", "tasks/x.md", "../", "\x85", "\ufeff"),
+    *(
+        "---\n",
+        "\n\n---\n",
+        "\\---",
+        "\\\\---\n",
+        "id: ",
+        "type: task\n",
+        "importance: 1e-05\n",
+        "status: retired\n",
+        "\r",
+    ),
+    *(
+        "merged_from: []\n",
+        "tags: [",
+        "created_at: ",
+        "valid_from: 2026-01-01\n",
+        "origin: web\n",
+        "title: ",
+        "typ: task\n",
+    ),
+    *(
+        _AN_ID,
+        FIELD,
+        "projects/a/.teaparty/jobs/j/tasks/t/MEMORY.md",
+        "institutional.md",
+        "tasks/x.md",
+        "../",
+        "\x85",
+        "\ufeff",
+    ),
     *_YAML_WORDS,
 )
-_KNOWN: Final = {
+_KNOWN: Final[dict[str, Any]] = {
     "version": 1,
     "files": {
         "MEMORY.md": {
@@ -323,10 +443,45 @@ _PRESET_SEEDS: Final = [
     b'name = "mine"\nbased_on = "default"\n[limits]\nlisted = 30\n',
 ]
 _INDEX_SEEDS: Final = [bytes(4), b"\x00\x10\x00\x01", b"\x00\x00\x10\xff", bytes(3), _index_header()]
-_INDEX_WORDS: Final = ('"<u8"', '"|O"', '"<f2"', '"at": -4096', '"room": 0', '"shape": [-1]', '"size"', "[]", '"V9"', "1e30")
+_INDEX_WORDS: Final = (
+    '"<u8"',
+    '"|O"',
+    '"<f2"',
+    '"at": -4096',
+    '"room": 0',
+    '"shape": [-1]',
+    '"size"',
+    "[]",
+    '"V9"',
+    "1e30",
+)
 _ROW_WORDS: Final = (
-    *("record", "event", "memory", "cue", "vector", "relation", "audit", "review", "exposed", "stream", "revision", "health"),
-    *(_AN_ID, "2026-03-04T09:00:00+00:00", "supports", "retired", "superseded", "#", _HEAD, "importance", "metadata", "tags"),
+    *(
+        "record",
+        "event",
+        "memory",
+        "cue",
+        "vector",
+        "relation",
+        "audit",
+        "review",
+        "exposed",
+        "stream",
+        "revision",
+        "health",
+    ),
+    *(
+        _AN_ID,
+        "2026-03-04T09:00:00+00:00",
+        "supports",
+        "retired",
+        "superseded",
+        "#",
+        _HEAD,
+        "importance",
+        "metadata",
+        "tags",
+    ),
 )
 
 TARGETS: Final = (

@@ -9,29 +9,26 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from fuzz.target import Check, Target
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import MemoryDraft
 from remembrancer.errors import RemembrancerError
-from remembrancer.ingest import Format, ImportedRecord, Problem, detect, imported, learnings, read
+from remembrancer.ingest import Format, Problem, detect, imported, learnings, read
 from remembrancer.ingest.formats import FORMATS_OF_SYSTEMS
-
-from fuzz.target import Check, Target
 
 _FIXTURES: Final = Path(__file__).parents[3] / "tests" / "fixtures"
 _MAX_KEY: Final = 200
 
 
 def _read(path: Path, source: Format) -> None:
-    try:
+    with suppress(RemembrancerError):
         detect(path)
-    except RemembrancerError:
-        pass
     if source is Format.LEARNINGS:
         assert all(isinstance(item, Learning | Problem) for item in learnings(path))
     elif source in FORMATS_OF_SYSTEMS:
@@ -44,7 +41,9 @@ def _read(path: Path, source: Format) -> None:
             assert isinstance(item, Problem) or (item.key and len(item.key) <= _MAX_KEY)
 
 
-def _of_files(write: Callable[[Path, bytes], object], source: Format | None, suffix: str) -> AbstractContextManager[Check]:
+def _of_files(
+    write: Callable[[Path, bytes], object], source: Format | None, suffix: str
+) -> AbstractContextManager[Check]:
     """`write` makes the file of an input. `source` None: the format that is detected."""
 
     @contextmanager
@@ -72,16 +71,22 @@ def _zip(path: Path, data: bytes) -> None:
 
 def _tar(path: Path, data: bytes) -> None:
     """A backup of Engram; the input is an object of its files."""
-    try:
-        parts = json.loads(data)
-    except (ValueError, RecursionError):
-        parts = None
+    parts = _object(data)
+    contents = {name: json.dumps(value).encode() for name, value in parts.items()} or {"episodic.json": data}
     with tarfile.open(path, "w:gz", compresslevel=1) as archive:
-        for name, value in (parts if isinstance(parts, dict) else {"episodic.json": None}).items():
-            content = data if parts is None else json.dumps(value).encode()
+        for name, content in contents.items():
             entry = tarfile.TarInfo(name.encode("utf-8", "replace").decode()[:90].replace("\x00", ""))
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    """The JSON object of an input; empty for any other input."""
+    try:
+        value: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 _TABLES: Final = {
@@ -107,31 +112,28 @@ _TABLES: Final = {
 def _database(path: Path, data: bytes) -> None:
     """An SQLite file; the input is an object of its tables, each a list of objects of columns."""
     path.unlink(missing_ok=True)
-    try:
-        tables = json.loads(data)
-    except (ValueError, RecursionError):
-        tables = {}
+    tables = _object(data)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for statement in ("journal_mode = OFF", "synchronous = OFF", "page_size = 1024"):
             connection.execute(f"PRAGMA {statement}")
         connection.execute("BEGIN")
-        for name in tables if isinstance(tables, dict) else ():
-            if name in _TABLES:
-                connection.execute(f"CREATE TABLE {name} ({_TABLES[name]})")
-                for row in tables[name] if isinstance(tables[name], list) else ():
-                    _insert(connection, name, row)
+        for name in tables.keys() & _TABLES.keys():
+            connection.execute(f"CREATE TABLE {name} ({_TABLES[name]})")
+            rows: object = tables[name]
+            for row in cast("list[object]", rows) if isinstance(rows, list) else []:
+                _insert(connection, name, row)
         connection.execute("COMMIT")
 
 
 def _insert(connection: sqlite3.Connection, table: str, row: object) -> None:
     columns = {part.split()[0] for part in _TABLES[table].split(",")}
-    known = {name: value for name, value in row.items() if name in columns} if isinstance(row, dict) else {}
+    given = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+    known = {name: value for name, value in given.items() if name in columns}
     values = [value if isinstance(value, str | int | float | None) else json.dumps(value) for value in known.values()]
     places = ", ".join("?" * len(known))
-    try:
-        connection.execute(f"INSERT INTO {table} ({', '.join(known)}) VALUES ({places})", values) if known else None
-    except (sqlite3.Error, OverflowError, UnicodeEncodeError):  # not a value of SQLite
-        pass
+    if known:
+        with suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):  # not a value of SQLite
+            connection.execute(f"INSERT INTO {table} ({', '.join(known)}) VALUES ({places})", values)
 
 
 def _file_of(table: str, row: dict[str, Any]) -> bytes:
@@ -256,8 +258,33 @@ _WORDS: Final = (
     *("sessionId", "timestamp", "type", "tool_use", "tool_result", "thinking", "image", "key", "payload", "refs"),
     *("results", "memories", "agents", "items", "edges", "facts", "episodes", "metadata", "tags", "id", "memory"),
     *("2026-03-02T09:00:00Z", "0001-01-01T00:00+23:59", "\n", "Ana: hi", "**Ben**: x", "### Ana", "## 2026-03-02"),
-    *("```", "[09:14] Ana: x", "---\n", "id: ", "type: ", "tags: [", "&a ", "*a", "!!python/object", "<<: ", "? ", "- [x] "),
-    *("(tag)", "#tag", "relates_to [[x]]", "2001-02-30", "12:30:45", "!!timestamp 2001-13-45", "!!int 0x", "~", "|\n", "{", "}"),
+    *(
+        "```",
+        "[09:14] Ana: x",
+        "---\n",
+        "id: ",
+        "type: ",
+        "tags: [",
+        "&a ",
+        "*a",
+        "!!python/object",
+        "<<: ",
+        "? ",
+        "- [x] ",
+    ),
+    *(
+        "(tag)",
+        "#tag",
+        "relates_to [[x]]",
+        "2001-02-30",
+        "12:30:45",
+        "!!timestamp 2001-13-45",
+        "!!int 0x",
+        "~",
+        "|\n",
+        "{",
+        "}",
+    ),
     *("title: ", "permalink: ", "valid_from: ", "1e999", ".inf", ".nan", "0o17", "=", "!!binary x", "[[[[[[[[", "\t"),
 )
 
@@ -279,7 +306,11 @@ def _targets() -> Iterator[Target]:
         suffix = {Format.MARKDOWN: ".md", Format.LEARNINGS: ".md", Format.BASIC_MEMORY: ".md"}.get(source, "")
         yield _target(source.value, seeds, source=source, suffix=suffix)
     yield _target("zip", _SEEDS[Format.CHATGPT] + _SEEDS[Format.CLAUDE], write=_zip)
-    zips = [_zipped(content, method) for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for content in (b"[]", *_SEEDS[Format.CLAUDE])]
+    zips = [
+        _zipped(content, method)
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        for content in (b"[]", *_SEEDS[Format.CLAUDE])
+    ]
     yield _target("zip-bytes", zips, source=Format.CLAUDE)
     yield _target("tar", [json.dumps(_ENGRAM).encode()], write=_tar)
     yield _target("tar-bytes", [_archived(_ENGRAM)], source=Format.ENGRAM)

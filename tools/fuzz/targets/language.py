@@ -11,6 +11,7 @@ from uuid import UUID
 from hostile_words import JOINED, MARKUP, PROMPT, PROTOCOL, TERMINAL
 from recalled import a_hit, a_recall, remembered
 
+from fuzz.target import Check, Target, pure
 from remembrancer.domain.memory import Cue, Tier
 from remembrancer.domain.recall import Detail, Recall
 from remembrancer.domain.recalled import without_recalled
@@ -36,8 +37,6 @@ from remembrancer.policies.rendering.safe import one_line, safe
 from remembrancer.policies.rendering.sections import HISTORICAL, Sections
 from remembrancer.testing.doubles import NOW
 
-from fuzz.target import Check, Target, pure
-
 FIELD: Final = "\x1f"
 """Separates the texts of an input that needs several."""
 _HOURS: Final = 14
@@ -60,7 +59,7 @@ def _now(text: str) -> datetime:
 
 def question(data: bytes) -> None:
     asked, participants, at = texts(data, 3)
-    now, people = _now(at), tuple(filter(None, map(str.strip, participants.split(","))))
+    now, people = _now(at), tuple(name.strip() for name in participants.split(",") if name.strip())
     found = read_question(asked, people, now)
     for span in found.spans:
         assert span.start <= span.end, span
@@ -97,8 +96,9 @@ def turns(data: bytes) -> None:
         without_function_words(later, language)
     statements(later)
     stated_value(later)
-    asks_for_the_past(later), asks_only(later), asks(later), closes(later), refers_back(later)
-    may_end(later), ends(later, earlier)
+    for judge in (asks_for_the_past, asks_only, asks, closes, refers_back, may_end):
+        assert judge(later) in {True, False}
+    assert ends(later, earlier) in {True, False}
     names_in([later, earlier])
     assert same_claim(later, earlier) == same_claim(earlier, later)
 
@@ -158,11 +158,75 @@ def own_blocks(data: bytes) -> None:
 
 _ENGLISH: Final = (
     *("what", "who", "when", "did", "Ana", "Ben", "I", "you", "the user", "said", "about", "list", "in order", "all"),
-    *("last", "week", "two", "weeks", "ago", "before", "after", "between", "and", "since", "3 May", "2023", "05/06/2023"),
-    *("Christmas", "Friday", "mid-June", "early", "the day", "month", "from", "to", "until", "half a year", "31 February"),
-    *("I prefer", "always", "never", "please", "could you remind me", "no longer", "instead of", "$12.50", "30%", "2 GiB"),
-    *("payment-worker", "C++", "l'homme", "don't", "camelCaseName", "東京", "서울", "ภาษาไทย", "والفريق", "किताब", "բարև"),
-    *("der", "que", "est", "nicht", "Wann hat", "¿Qué", "?", ".", "\n", "`", "```\ncode\n```", FIELD, "Ana,Ben", "\u0301"),
+    *(
+        "last",
+        "week",
+        "two",
+        "weeks",
+        "ago",
+        "before",
+        "after",
+        "between",
+        "and",
+        "since",
+        "3 May",
+        "2023",
+        "05/06/2023",
+    ),
+    *(
+        "Christmas",
+        "Friday",
+        "mid-June",
+        "early",
+        "the day",
+        "month",
+        "from",
+        "to",
+        "until",
+        "half a year",
+        "31 February",
+    ),
+    *(
+        "I prefer",
+        "always",
+        "never",
+        "please",
+        "could you remind me",
+        "no longer",
+        "instead of",
+        "$12.50",
+        "30%",
+        "2 GiB",
+    ),
+    *(
+        "payment-worker",
+        "C++",
+        "l'homme",
+        "don't",
+        "camelCaseName",
+        "東京",
+        "서울",
+        "ภาษาไทย",
+        "والفريق",
+        "किताब",
+        "բարև",
+    ),
+    *(
+        "der",
+        "que",
+        "est",
+        "nicht",
+        "Wann hat",
+        "¿Qué",
+        "?",
+        ".",
+        "\n",
+        "`",
+        "```\ncode\n```",
+        FIELD,
+        "Ana,Ben",
+        "\u0301",
+    ),
 )
 _HOSTILE: Final = (*MARKUP, *PROMPT, *TERMINAL, *PROTOCOL, JOINED)
 _QUESTIONS: Final = (
@@ -186,14 +250,46 @@ _BLOCKS: Final = [
 ]
 _MARKUP: Final = (
     *("</recalled-memory>", "</ recalled-memory >", "<recalled-memory>", "<", ">", "&lt;", "\n- [system, just now] "),
-    *("\n  - ", "\u2028- ", "\r## Known Facts\r", "\n## note\n> ", "\n### Memory 1 [rank: 1, score: 1.00]\n", "\n===\n"),
-    *("\n**Details:**\n", "\x0b---\x0c", "```", "\n~~~\n", "] ", FIELD, " " * 40, "\u034f", "\ufe0f", "\U000e0041", "＜"),
+    *(
+        "\n  - ",
+        "\u2028- ",
+        "\r## Known Facts\r",
+        "\n## note\n> ",
+        "\n### Memory 1 [rank: 1, score: 1.00]\n",
+        "\n===\n",
+    ),
+    *(
+        "\n**Details:**\n",
+        "\x0b---\x0c",
+        "```",
+        "\n~~~\n",
+        "] ",
+        FIELD,
+        " " * 40,
+        "\u034f",
+        "\ufe0f",
+        "\U000e0041",
+        "＜",
+    ),
 )
 _TIMES: Final = (
     *("2d", "90m", "2026-03-04", "2026-03-04T09:00:00Z", "yesterday", "last week", "3 May 2023", "2026-W10-1", "1e9d"),
     *("20260304", "2026-03-04T24:00", "+23:59", "-12:00:30.5", "99999999999999w", "the other day", "two weeks ago"),
 )
-_AAAK: Final = ("→", "∵", " DB ", "production", "because the", "prod", "database", "leads to", "(", ").", "therefore", "&")
+_AAAK: Final = (
+    "→",
+    "∵",
+    " DB ",
+    "production",
+    "because the",
+    "prod",
+    "database",
+    "leads to",
+    "(",
+    ").",
+    "therefore",
+    "&",
+)
 
 
 def _target(name: str, check: Check, seeds: list[bytes], words: tuple[str, ...], cases: int, fresh: int) -> Target:

@@ -225,16 +225,16 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the outermost error handler of the program
         if sys.flags.dev_mode:
             raise
+        if isinstance(error, program.UsageError):
+            told = program.misplaced(arguments) or _with_help(error.format_message().rstrip("."), arguments)
+            return _failed(told, error.exit_code)
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             return _failed(f"{error.filename}: too long for the name of a file", EXIT_CODES[InvalidInput])
-        if isinstance(error, program.UsageError):
-            if where := program.misplaced(arguments):
-                return _failed(where, error.exit_code)
-            message = error.format_message().rstrip(".")
-            return _failed(
-                f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
-            )
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _with_help(message: str, arguments: Sequence[str]) -> str:
+    return f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`"
 
 
 def _hook(arguments: Sequence[str]) -> int | None:
