@@ -5,6 +5,7 @@ A command's module, typer and rich are loaded when the command runs: the help of
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import sys
@@ -240,13 +241,15 @@ def _run(arguments: Sequence[str]) -> int:
         if sys.flags.dev_mode:
             raise
         if isinstance(error, program.UsageError):
-            if where := program.misplaced(arguments):
-                return _failed(where, error.exit_code)
-            message = error.format_message().rstrip(".")
-            return _failed(
-                f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
-            )
+            told = program.misplaced(arguments) or _with_help(error.format_message().rstrip("."), arguments)
+            return _failed(told, error.exit_code)
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            return _failed(f"{error.filename}: too long for the name of a file", EXIT_CODES[InvalidInput])
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _with_help(message: str, arguments: Sequence[str]) -> str:
+    return f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`"
 
 
 def _hook(arguments: Sequence[str]) -> int | None:
