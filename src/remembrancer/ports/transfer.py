@@ -41,6 +41,25 @@ class RestoreReport:
     set_aside: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionStatus:
+    """Whether a store's file is encrypted. `cipher`: None if it is not. `plain_copies`: the names of copies beside it,
+    made by migrations and restorations, which are not encrypted.
+    """
+
+    path: str
+    cipher: str | None
+    plain_copies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionReport(EncryptionStatus):
+    """A store that was written anew, and its size."""
+
+    rows: int
+    bytes: int
+
+
 OnMoved = Callable[[str, int, int], None]
 """Called with the phase of a move ("copying", "verifying"), the number of its rows done so far, and of all."""
 

@@ -150,7 +150,9 @@ def restore(
     Example: remembrancer restore monday.db --db memory.db
     """
     with call.pages("copying") as on_pages:
-        done = restore_backup(file, call.settings.db, replace=replace, on_pages=on_pages)
+        done = restore_backup(
+            file, call.settings.db, replace=replace, encryption_key=call.encryption_key, on_pages=on_pages
+        )
     call.answer(RestoredOut.of(done), _restored)
 
 

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from remembrancer.ingest import ImportedRecord, Problem
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import FileProblem as VaultFinding
-    from remembrancer.ports.transfer import BackupReport, MovedRows, MoveReport, RestoreReport
+    from remembrancer.ports.transfer import (
+        BackupReport,
+        EncryptionReport,
+        EncryptionStatus,
+        MovedRows,
+        MoveReport,
+        RestoreReport,
+    )
 
 
 class ExportedOut(Wire):
@@ -60,6 +67,27 @@ class RestoredOut(Wire, Of["RestoreReport"]):
     rows: int
     bytes: int
     set_aside: str | None
+
+
+class EncryptionOut(Wire, Of["EncryptionStatus"]):
+    """Whether a store's file is encrypted. `cipher`: null if it is not. `plain_copies`: the names of copies beside it
+    that are not.
+    """
+
+    path: str
+    cipher: str | None
+    plain_copies: list[str]
+
+
+class RekeyedOut(EncryptionOut, Of["EncryptionReport"]):
+    """A store that was encrypted, decrypted, or encrypted with another key."""
+
+    rows: int
+    bytes: int
+
+
+class KeyFileOut(Wire):
+    path: str
 
 
 class MovedRowsOut(Wire, Of["MovedRows"]):

@@ -23,13 +23,14 @@ from remembrancer.adapters.relational.schema import (
     readiness,
     require_current,
 )
-from remembrancer.adapters.relational.sqlite import checksums, schema
+from remembrancer.adapters.relational.sqlite import checksums, ciphers, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.ports.notifications import Polled
 
 if TYPE_CHECKING:
+    from remembrancer.adapters.encryption import EncryptionKey, FileKey
     from remembrancer.domain.memory import Analyse
     from remembrancer.ports.candidate_source import CandidateSource
     from remembrancer.ports.inspection import Finding
@@ -52,11 +53,21 @@ class SqliteFile:
     failure: type[Exception] = apsw.Error
     lanes = 1
 
-    def __init__(self, path: str, *, create: bool = True, full_sync: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        create: bool = True,
+        full_sync: bool = False,
+        read_only: bool = False,
+        encryption: EncryptionKey | None = None,
+    ) -> None:
         """`path` is a file's, or `:memory:`. `create`: create the file if it does not exist. `full_sync`: wait for the
-        disk at every commit. `read_only`: change no byte of it, and migrate no tables.
+        disk at every commit. `read_only`: change no byte of it, and migrate no tables. `encryption`: the key of an
+        encrypted file; a new file is encrypted with it.
 
-        Raises InvalidInput for an invalid path, StoreUnavailable for one that cannot be opened or created.
+        Raises InvalidInput for an invalid path, StoreUnavailable for one that cannot be opened or created, and for a
+        key where the file is not encrypted, or none where it is.
         """
         self.name = path
         self.is_private = path == ":memory:"
@@ -69,13 +80,19 @@ class SqliteFile:
         if not self.is_private:
             check_path(path, create=self._create)
             self._path = os.path.abspath(path)  # noqa: PTH100  readers open it later: the folder may have changed
+        self._encryption = encryption
+        self._key = self._file_key()
+
+    def _file_key(self) -> FileKey | None:
+        """None for a file that is not encrypted, and for one that does not exist yet."""
+        return None if self.is_private else ciphers.file_key(self._path, self._encryption, self.name)
 
     def translated(self) -> AbstractContextManager[None]:
         return translated(self.name)
 
     def connect(self, *, reading: bool = False) -> SqliteConnection:
         self.require_in_place()
-        connection = connect(self._path, create=self._create and not self._in_place)
+        connection = connect(self._path, create=self._create and not self._in_place, key=self._key)
         try:
             self.require_in_place()  # again: another file may have come between
             connection.wait_for_locks(LOCK_TIMEOUT_S)
@@ -105,6 +122,9 @@ class SqliteFile:
         """
         if self._read_only:
             return self._current()
+        if self._encryption is not None and self._key is None and self._create and not self.is_private:
+            create_encrypted(self._path, self._encryption)
+            self._key = self._file_key()
         deadline = time.monotonic() + LOCK_TIMEOUT_S
         converted = False
         while True:
@@ -183,7 +203,7 @@ class SqliteFile:
         Raises Unsupported for one that has them if apsw cannot compute them, because pages written without them would
         be reported as damaged.
         """
-        if self.is_private:
+        if self.is_private or self._key is not None:  # encrypted pages have tags, which take their place
             return False
         if checksums.vfs() is not None:
             return not checksums.are_on(connection)
@@ -241,7 +261,9 @@ class SqliteFile:
 
     def soundness(self, connection: Connection) -> Mapping[str, Callable[[], Finding]]:
         looks = {"sqlite": sqlite.doctor.library, "file": partial(sqlite.doctor.pages, connection)}
-        if not self.is_private:
+        if self._key is not None:
+            looks["encryption"] = sqlite.doctor.encryption
+        elif not self.is_private:
             looks["checksums"] = partial(sqlite.doctor.page_checksums, cast("SqliteConnection", connection))
         return looks
 
@@ -313,6 +335,35 @@ def check_path(path: str, *, create: bool) -> None:
         raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` creates one")
     if not os.access(file.parent, os.W_OK):
         raise StoreUnavailable(f"{path}: cannot be created, its folder is read-only: give another path")
+
+
+def create_encrypted(path: str, encryption: EncryptionKey) -> None:
+    """Create a file without tables, if there is none yet. Two processes that do this at once use one salt: that of the
+    file that was first given its name.
+    """
+    partial = f"{path}.{os.urandom(4).hex()}.partial"
+    try:
+        with closing(connect(partial, key=encryption.of_file(ciphers.new_salt()))) as connection:
+            connection.pragma("journal_mode", "wal")  # writes the first page, with the salt
+        if Path(path).exists() and not Path(path).stat().st_size:
+            Path(partial).replace(path)
+        else:
+            _name_once(partial, path)
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be created ({error.strerror})") from error
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def _name_once(partial: str, path: str) -> None:
+    """Give a file its name, unless another one has it."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        return
+    except OSError:  # this file system has no links
+        if not Path(path).exists():
+            Path(partial).replace(path)
 
 
 def copies(path: str) -> tuple[str, ...]:
