@@ -11,7 +11,7 @@ import hmac
 import os
 import struct
 from collections.abc import Iterator
-from typing import Final
+from typing import IO, Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -37,22 +37,21 @@ class AesSealer:
             for number in range(_chunks(len(plain))):
                 yield cipher.encrypt(_nonce(number), whole[number * _CHUNK : (number + 1) * _CHUNK], prefix)
 
-    def open(self, sealed: memoryview) -> bytearray:
-        if len(sealed) < _PREFIX.size:
+    def open(self, file: IO[bytes]) -> bytearray:
+        prefix = file.read(_PREFIX.size)
+        if len(prefix) < _PREFIX.size:
             raise ValueError("too short")
-        prefix = bytes(sealed[: _PREFIX.size])
         magic, _, length = _PREFIX.unpack(prefix)
         count = _chunks(length)
-        if magic != _MAGIC or len(sealed) != _PREFIX.size + length + count * _TAG:
+        if magic != _MAGIC or os.fstat(file.fileno()).st_size != _PREFIX.size + length + count * _TAG:
             raise ValueError("not sealed, or cut")
         cipher, plain = self._cipher(prefix), bytearray(length)
         for number in range(count):
-            start = _PREFIX.size + number * (_CHUNK + _TAG)
-            chunk = sealed[start : start + _CHUNK + _TAG]
             try:
-                plain[number * _CHUNK : (number + 1) * _CHUNK] = cipher.decrypt(_nonce(number), chunk, prefix)
+                chunk = cipher.decrypt(_nonce(number), file.read(_CHUNK + _TAG), prefix)
             except InvalidTag:
                 raise ValueError("altered, or sealed under another key") from None
+            plain[number * _CHUNK : (number + 1) * _CHUNK] = chunk
         return plain
 
     def _cipher(self, prefix: bytes) -> AESGCM:

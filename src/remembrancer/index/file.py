@@ -110,13 +110,9 @@ def read(path: Path, sealer: Sealer | None = None) -> Stored:
     """Map a file into memory, or open what `sealer` sealed. What is changed in the arrays stays in this process. Raises
     BadIndexFile.
     """
-    contents: mmap.mmap | bytearray
     try:
         with path.open("rb") as file:
-            contents = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-        if sealer is not None:
-            with contents, memoryview(contents) as sealed:
-                contents = sealer.open(sealed)
+            contents = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if sealer is None else sealer.open(file)
     except (OSError, ValueError) as error:  # ValueError: an empty file, or one that was not sealed so
         raise BadIndexFile(str(error)) from error
     header = _header(contents)

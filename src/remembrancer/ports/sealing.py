@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import IO, Protocol
 
 
 class Sealer(Protocol):
@@ -13,6 +13,8 @@ class Sealer(Protocol):
         """The parts of the sealed form, in order. Sealing the same contents again gives another form."""
         ...
 
-    def open(self, sealed: memoryview) -> bytearray:
-        """The contents. Raises ValueError for anything that was not sealed whole under this key."""
+    def open(self, file: IO[bytes]) -> bytearray:
+        """The contents of a file that holds a sealed form, read from its beginning. Raises ValueError for anything that
+        was not sealed whole under this key.
+        """
         ...

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from remembrancer.policies.vault.files import FileProblem as VaultFinding
     from remembrancer.ports.transfer import (
         BackupReport,
-        EncryptionReport,
         EncryptionStatus,
         MovedRows,
         MoveReport,
@@ -79,7 +78,7 @@ class EncryptionOut(Wire, Of["EncryptionStatus"]):
     plain_copies: list[str]
 
 
-class RekeyedOut(EncryptionOut, Of["EncryptionReport"]):
+class RekeyedOut(EncryptionOut):
     """A store that was encrypted, decrypted, or encrypted with another key."""
 
     rows: int

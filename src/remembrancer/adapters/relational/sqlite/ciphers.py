@@ -20,6 +20,7 @@ from remembrancer.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from remembrancer.adapters.encryption import EncryptionKey, FileKey
+    from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection
 
 CIPHER: Final = "chacha20"
 NAME: Final = "ChaCha20-Poly1305"
@@ -90,7 +91,7 @@ def file_key(path: str, key: EncryptionKey | None, name: str) -> FileKey | None:
     return None if salt is None else key.of_file(salt)
 
 
-def unlock(connection: apsw.Connection, key: FileKey, name: str) -> None:
+def unlock(connection: SqliteConnection, key: FileKey, name: str) -> None:
     """Give a new connection the key, and try it. Raises StoreUnavailable for a wrong one."""
     connection.pragma("cipher", CIPHER)
     connection.pragma("key", _raw(key))

@@ -266,16 +266,17 @@ def _vfs(path: str, key: FileKey | None) -> str | None:
 
 
 def _connect(file: str, flags: int, vfs: str | None, key: FileKey | None, name: str) -> SqliteConnection:
-    connection = _Connection(file, flags, vfs)
+    opened = _Connection(file, flags, vfs)
+    connection = cast("SqliteConnection", opened)
     try:
         if key is not None:
             ciphers.unlock(connection, key, name)
-            connection.file_key = key
+            opened.file_key = key
         connection.pragma("secure_delete", False)  # some builds have it on, which makes each deletion slower
     except BaseException:
         connection.close()
         raise
-    return cast("SqliteConnection", connection)
+    return connection
 
 
 def copy_pages(source: SqliteConnection, path: str, on_pages: OnPages | None = None) -> None:
