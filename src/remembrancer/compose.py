@@ -167,6 +167,7 @@ def context(
         walk_agents=settings.walk_agents,
         max_event_mb=settings.max_event_mb,
         reembed_share=settings.reembed_share,
+        sealed_backups=settings.sealed_backups,
     )
     return made if earlier is None else replace(made, before=replace(made, embedder=earlier, tails=TailVectors()))
 
@@ -202,6 +203,8 @@ def encryption_key(settings: Settings) -> EncryptionKey | None:
     """
     secret = encryption_secret(settings)
     if secret is None:
+        if settings.sealed_backups:
+            raise InvalidInput("sealed_backups", value=True, allowed="false without an encryption key")
         return None
     if "://" in settings.db:
         raise InvalidInput("encryption_key", "***", _ENCRYPTED_SERVER)
@@ -249,7 +252,9 @@ def restore_backup(
 
     check_path(url, create=True)
     key = _key_for(url, encryption_key)
-    return backups.restore(Path(backup), Path(url), replace=replace, on_pages=on_pages, encryption=key)
+    return backups.restore(
+        Path(backup), Path(url), replace=replace, on_pages=on_pages, encryption=key, analyse=analysed
+    )
 
 
 def encryption_status(url: str) -> EncryptionStatus:
@@ -678,7 +683,13 @@ def _store(settings: Settings, encryption: EncryptionKey | None, *, create: bool
     if "://" in settings.db:
         opener: StoreOpener = _opener(STORES, "db", settings.db, "a file's path, :memory:")
         return opener(settings.db, analyse=analysed, create=create)
-    file = SqliteFile(settings.db, create=create, full_sync=settings.full_sync, encryption=encryption)
+    file = SqliteFile(
+        settings.db,
+        create=create,
+        full_sync=settings.full_sync,
+        encryption=encryption,
+        sealed_backups=settings.sealed_backups,
+    )
     return RelationalStore(file, analyse=analysed)
 
 

@@ -398,6 +398,12 @@ class Settings:
     encryption_key_command: str | None = _setting(
         None, _optional(_text), "a command that prints this key, such as one that asks a keyring; no shell runs it"
     )
+    sealed_backups: bool = _setting(
+        False,
+        _switch,
+        "seal each memory and event of a backup under a key of its own, which `erase` destroys; the keys are in"
+        " STORE.keys, a file without which no such backup can be restored",
+    )
     index: str = _setting(
         AUTO,
         _text,

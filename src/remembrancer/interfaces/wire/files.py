@@ -52,20 +52,24 @@ class ConfigOut(Wire):
 
 
 class BackupOut(Wire, Of["BackupReport"]):
-    """A backup. `rows`: of all workspaces. `bytes`: the size of the file."""
+    """A backup. `rows`: of all workspaces. `bytes`: the size of the file. `sealed`: each row has a key of its own."""
 
     path: str
     rows: int
     bytes: int
+    sealed: bool
 
 
 class RestoredOut(Wire, Of["RestoreReport"]):
-    """A restored store. `set_aside`: the new path of the store that was there before; null if there was none."""
+    """A restored store. `set_aside`: the new path of the store that was there before; null if there was none.
+    `unreadable`: the rows of a sealed backup whose keys erasures have destroyed.
+    """
 
     path: str
     rows: int
     bytes: int
     set_aside: str | None
+    unreadable: int
 
 
 class EncryptionOut(Wire, Of["EncryptionStatus"]):

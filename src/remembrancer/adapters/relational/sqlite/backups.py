@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import apsw
 
 from remembrancer.adapters.relational.schema import OF_FILES
-from remembrancer.adapters.relational.sqlite import ciphers, schema
+from remembrancer.adapters.relational.sqlite import ciphers, schema, sealed
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable, copy_pages
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable, unreadable, unwritable
@@ -20,6 +20,7 @@ from remembrancer.ports.transfer import BackupReport, RestoreReport
 if TYPE_CHECKING:
     from remembrancer.adapters.encryption import EncryptionKey
     from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection
+    from remembrancer.domain.memory import Analyse
     from remembrancer.ports.transfer import OnPages
 
 BESIDE: Final = ("-wal", "-shm", "-journal")
@@ -40,11 +41,27 @@ def back_up(source: SqliteConnection, path: Path, on_pages: OnPages | None) -> B
     return BackupReport(path=str(path), rows=rows, bytes=path.stat().st_size)
 
 
+def back_up_sealed(
+    source: SqliteConnection, path: Path, store: str, encryption: EncryptionKey, on_rows: OnPages | None
+) -> BackupReport:
+    """As `back_up`, with each row sealed under a key of its own. `store`: the path beside which the keys are."""
+    with new_file(path) as partial:
+        rows = sealed.write(source, partial, store, encryption, on_rows)
+        _require_nothing_at(path)
+    return BackupReport(path=str(path), rows=rows, bytes=path.stat().st_size, sealed=True)
+
+
 def restore(
-    backup: Path, path: Path, *, replace: bool, on_pages: OnPages | None, encryption: EncryptionKey | None = None
+    backup: Path,
+    path: Path,
+    *,
+    replace: bool,
+    on_pages: OnPages | None,
+    encryption: EncryptionKey | None = None,
+    analyse: Analyse,
 ) -> RestoreReport:
     """Copy a backup to where a store is opened. `replace`: set aside what lies there, with its log. `encryption`: the
-    key of an encrypted backup, which the restored store has too.
+    key of an encrypted backup, which the restored store has too. `analyse`: gives the words of a sealed one.
 
     Raises InvalidInput if something lies there, or the backup is not a database or has a write-ahead log;
     StoreUnavailable if the backup is damaged, or another process has the store open.
@@ -56,16 +73,26 @@ def restore(
         raise InvalidInput("path", str(path), "a file other than the backup")
     aside: Path | None = None
     with new_file(path) as partial:
-        key = ciphers.file_key(str(backup), encryption, str(backup))
-        with translated(str(backup)), closing(connect_immutable(backup, key)) as source:
-            if not schema.version_of(source, str(backup)):
-                raise InvalidInput("backup", str(backup), "a backup of a store; this file is empty")
-            rows = _copy(source, partial, on_pages)
+        with translated(str(backup)):
+            if ciphers.is_sealed(str(backup)):
+                if encryption is None:
+                    raise StoreUnavailable(f"{backup}: is a sealed backup; its keys open with the key of the store")
+                restored = sealed.read(backup, partial, str(path), encryption, analyse)
+            else:
+                key = ciphers.file_key(str(backup), encryption, str(backup))
+                with closing(connect_immutable(backup, key)) as source:
+                    if not schema.version_of(source, str(backup)):
+                        raise InvalidInput("backup", str(backup), "a backup of a store; this file is empty")
+                    restored = sealed.Restored(_copy(source, partial, on_pages), 0)
         if replace:
             aside = _set_aside(path, encryption)
         _require_nothing_at(path)
     return RestoreReport(
-        path=str(path), rows=rows, bytes=path.stat().st_size, set_aside=None if aside is None else str(aside)
+        path=str(path),
+        rows=restored.rows,
+        bytes=path.stat().st_size,
+        set_aside=None if aside is None else str(aside),
+        unreadable=restored.unreadable,
     )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CIPHER: Final = "chacha20"
 NAME: Final = "ChaCha20-Poly1305"
 _MARK: Final = b"REMB"
+_SEALED: Final = b"REMS"
 _PLAIN: Final = b"SQLite format 3\x00"
 _VFS: Final = "multipleciphers-"
 ABSENT: Final = (
@@ -33,6 +34,7 @@ ABSENT: Final = (
 )
 NEEDS_KEY: Final = "is encrypted, and no key is set; set encryption_key_file, encryption_key_command or encryption_key"
 WRONG_KEY: Final = "the encryption key is not the key of this file, or its first page is damaged; nothing was written"
+SEALED: Final = "is a sealed backup; `remembrancer restore` opens it"
 NOT_ENCRYPTED: Final = (
     "is not encrypted, although an encryption key is set; `remembrancer encryption enable` encrypts it"
 )
@@ -52,8 +54,23 @@ def require(path: str) -> str:
     return name
 
 
-def new_salt() -> bytes:
-    return _MARK + os.urandom(SALT_BYTES - len(_MARK))
+def new_salt(*, sealed: bool = False) -> bytes:
+    """A salt for a store, or for a sealed backup."""
+    mark = _SEALED if sealed else _MARK
+    return mark + os.urandom(SALT_BYTES - len(mark))
+
+
+def sealed_salt_of(path: str) -> bytes:
+    """The salt of a sealed backup. Raises StoreUnavailable for another file."""
+    begin = _begin(path)
+    if not begin.startswith(_SEALED):
+        raise StoreUnavailable(f"{path}: is no sealed backup")
+    return begin
+
+
+def is_sealed(path: str) -> bool:
+    """Whether it is a sealed backup."""
+    return _begin(path).startswith(_SEALED)
 
 
 def salt_of(path: str) -> bytes | None:
@@ -80,6 +97,8 @@ def file_key(path: str, key: EncryptionKey | None, name: str) -> FileKey | None:
 
     Raises StoreUnavailable if the file is encrypted and there is no key, or the other way round.
     """
+    if is_sealed(path):
+        raise StoreUnavailable(f"{name}: {SEALED}")
     salt = salt_of(path)
     if key is None:
         if salt is not None:
@@ -99,6 +118,17 @@ def unlock(connection: SqliteConnection, key: FileKey, name: str) -> None:
         connection.pragma("schema_version")
     except apsw.NotADBError as error:
         raise StoreUnavailable(f"{name}: {WRONG_KEY}") from error
+
+
+def name_once(partial: Path, path: Path) -> None:
+    """Give a new file its name, unless another one has it."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        return
+    except OSError:  # this file system has no links
+        if not path.exists():
+            partial.replace(path)
 
 
 def uri(path: Path, key: FileKey | None) -> str:

@@ -23,11 +23,12 @@ from remembrancer.adapters.relational.schema import (
     readiness,
     require_current,
 )
-from remembrancer.adapters.relational.sqlite import checksums, ciphers, schema
+from remembrancer.adapters.relational.sqlite import checksums, ciphers, row_keys, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.ports.notifications import Polled
+from remembrancer.ports.receipts import erasure_of
 
 if TYPE_CHECKING:
     from remembrancer.adapters.encryption import EncryptionKey, FileKey
@@ -61,10 +62,11 @@ class SqliteFile:
         full_sync: bool = False,
         read_only: bool = False,
         encryption: EncryptionKey | None = None,
+        sealed_backups: bool = False,
     ) -> None:
         """`path` is a file's, or `:memory:`. `create`: create the file if it does not exist. `full_sync`: wait for the
         disk at every commit. `read_only`: change no byte of it, and migrate no tables. `encryption`: the key of an
-        encrypted file; a new file is encrypted with it.
+        encrypted file; a new file is encrypted with it. `sealed_backups`: seal the rows of backups.
 
         Raises InvalidInput for an invalid path, StoreUnavailable for one that cannot be opened or created, and for a
         key where the file is not encrypted, or none where it is.
@@ -81,6 +83,7 @@ class SqliteFile:
             check_path(path, create=self._create)
             self._path = os.path.abspath(path)  # noqa: PTH100  readers open it later: the folder may have changed
         self._encryption = encryption
+        self._sealed_backups = sealed_backups
         self._key = self._file_key()
 
     def _file_key(self) -> FileKey | None:
@@ -235,6 +238,11 @@ class SqliteFile:
         return copied
 
     def purge(self, connection: Connection) -> str:
+        if self._encryption is not None and not self.is_private and row_keys.path_of(self._path).exists():
+            try:
+                self._destroy_keys(connection, self._encryption)
+            except StoreUnavailable as error:
+                return f"keys of sealed backups are not destroyed yet: {error}"
         try:
             with connection.dialect.overwriting(connection):
                 _drop_words(connection)
@@ -248,8 +256,18 @@ class SqliteFile:
             return "there is not enough disk space to rewrite the file"
         return ""
 
+    def _destroy_keys(self, connection: Connection, encryption: EncryptionKey) -> None:
+        """Destroy the keys with which sealed backups hold the rows that were erased and not purged yet."""
+        due = list(connection.execute("SELECT workspace, receipt FROM erasures WHERE purged_at IS NULL"))
+        with row_keys.opened(self._path, encryption, patience_s=row_keys.PATIENCE_S) as keys:
+            for workspace, receipt in due:
+                keys.destroy(workspace, [erasure_of(receipt, purged_at=None)])
+
     def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
-        return sqlite.backups.back_up(cast("SqliteConnection", connection), path, on_pages)
+        source = cast("SqliteConnection", connection)
+        if self._sealed_backups and self._encryption is not None and not self.is_private:
+            return sqlite.backups.back_up_sealed(source, path, self._path, self._encryption, on_pages)
+        return sqlite.backups.back_up(source, path, on_pages)
 
     def candidate_source(self, model: str | None, dim: int, *, install: bool) -> CandidateSource | None:
         if install:
@@ -348,22 +366,11 @@ def create_encrypted(path: str, encryption: EncryptionKey) -> None:
         if Path(path).exists() and not Path(path).stat().st_size:
             Path(partial).replace(path)
         else:
-            _name_once(partial, path)
+            ciphers.name_once(Path(partial), Path(path))
     except OSError as error:
         raise StoreUnavailable(f"{path}: cannot be created ({error.strerror})") from error
     finally:
         Path(partial).unlink(missing_ok=True)
-
-
-def _name_once(partial: str, path: str) -> None:
-    """Give a file its name, unless another one has it."""
-    try:
-        os.link(partial, path)
-    except FileExistsError:
-        return
-    except OSError:  # this file system has no links
-        if not Path(path).exists():
-            Path(partial).replace(path)
 
 
 def copies(path: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -17,7 +17,7 @@ import apsw
 
 from remembrancer.adapters.relational import moving
 from remembrancer.adapters.relational.schema import OF_FILES
-from remembrancer.adapters.relational.sqlite import ciphers, schema
+from remembrancer.adapters.relational.sqlite import ciphers, row_keys, schema
 from remembrancer.adapters.relational.sqlite.backups import new_file, rows_of, sync_folder
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
 from remembrancer.adapters.relational.sqlite.errors import translated
@@ -65,6 +65,7 @@ def rekey(
     write = partial(_decrypted, path, before, analyse) if after is None else partial(_encrypted, after)
     with translated(str(path)), _alone(path, old_key) as source, _overwritten(path):
         _delete_beside(path, _PARTIAL)
+        _rekey_keys(row_keys.path_of(str(path)), before, after)
         with new_file(path) as written:
             rows = write(source, written)
     _delete_beside(path, _INDEX)
@@ -119,6 +120,28 @@ def _decrypted(store: Path, key: EncryptionKey | None, analyse: Analyse, source:
     with closing(connect(str(path), create=False)) as whole:
         whole.pragma("journal_mode", "delete")
     return moved.rows
+
+
+def _rekey_keys(path: Path, before: EncryptionKey | None, after: EncryptionKey | None) -> None:
+    """Encrypt the key file of sealed backups with the new key too. It comes first, and a second call finds that."""
+    if not path.exists() or before is None:
+        return
+    if after is None:
+        raise StoreUnavailable(
+            f"{path}: has the keys of sealed backups, which a store that is not encrypted cannot keep; delete it first,"
+            " and with it whatever only these backups have"
+        )
+    salt = ciphers.salt_of(str(path)) or b""
+    with suppress(StoreUnavailable), closing(connect(str(path), create=False, key=after.of_file(salt))):
+        return
+    old_key, new_key = before.of_file(salt), after.of_file(ciphers.new_salt())
+    with (
+        translated(str(path)),
+        _overwritten(path),
+        closing(connect(str(path.absolute()), create=False, key=old_key, uris=True)) as source,
+        new_file(path) as written,
+    ):
+        source.execute("VACUUM INTO ?", (ciphers.uri(written, new_key),))
 
 
 @contextmanager
