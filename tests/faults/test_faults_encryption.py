@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import IO, Any, cast
 
 import apsw
 import pytest
@@ -158,10 +159,9 @@ class TestKeys:
 
     def test_a_raw_key_is_the_key_of_the_pages(self, path: Path) -> None:
         fill(path)
-        other = apsw.Connection(str(path), vfs=ciphers.require(str(path)))
-        other.pragma("key", f"raw:{KEY.hex()}")
-        assert other.execute("SELECT count(*) FROM events").get == MANY
-        other.close()
+        with closing(cast("Any", apsw).Connection(str(path), vfs=ciphers.require(str(path)))) as other:
+            other.pragma("key", f"raw:{KEY.hex()}")
+            assert other.execute("SELECT count(*) FROM events").get == MANY
 
     @pytest.mark.parametrize("key", ["too short", b"\xff" * 31, b"\x00" * 12, "with\nline breaks"])
     def test_a_bad_key_is_refused_and_not_shown(self, path: Path, key: str | bytes) -> None:
@@ -363,17 +363,16 @@ def test_a_change_that_is_killed_leaves_the_old_file_or_the_new_one_whole(
     with subprocess.Popen(
         [sys.executable, str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as script:
-        assert script.stdin is not None
-        assert script.stdout is not None
+        told, answered = cast("IO[str]", script.stdin), cast("IO[str]", script.stdout)
 
         def changed(at: int) -> str:
             for one in path.parent.iterdir():
                 one.unlink()
             path.write_bytes(sound)
             order = {"path": str(path), "old": old, "new": new, "at": at, "answers": answers}
-            script.stdin.write(json.dumps(order) + "\n")
-            script.stdin.flush()
-            return json.loads(script.stdout.readline())
+            told.write(json.dumps(order) + "\n")
+            told.flush()
+            return json.loads(answered.readline())
 
         steps = int(changed(0))
         assert steps > 8
@@ -384,7 +383,7 @@ def test_a_change_that_is_killed_leaves_the_old_file_or_the_new_one_whole(
             with closing(connect(str(path), key=file_key(path, new if is_new else old))) as connection:
                 assert connection.execute("SELECT count(*) FROM events").get == MANY
                 assert connection.pragma("integrity_check") == "ok"
-        script.stdin.close()
+        told.close()
     assert left == {"old", "new"}
 
 
@@ -400,13 +399,13 @@ def no_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def quick_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encryption, "_COST", {"n": 16, "r": 8, "p": 1})
+    monkeypatch.setattr(encryption, "COST", {"n": 16, "r": 8, "p": 1})
 
 
 def test_a_passphrase_takes_128_mib_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert encryption._COST == {"n": 2**17, "r": 8, "p": 1}
-    monkeypatch.setattr(encryption, "_MEMORY", 127 << 20)
+    assert encryption.COST == {"n": 2**17, "r": 8, "p": 1}
+    monkeypatch.setattr(encryption, "MEMORY", 127 << 20)
     with pytest.raises(ValueError, match="memory limit"):
         EncryptionKey("correct horse battery").of_file(ciphers.new_salt())
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 KEY_BYTES: Final = 32
 SALT_BYTES: Final = 16
-_COST: Final = {"n": 1 << 17, "r": 8, "p": 1}
+COST: Final = {"n": 1 << 17, "r": 8, "p": 1}
 """The parameters of scrypt that OWASP's Password Storage Cheat Sheet recommends: 128 MiB of memory."""
-_MEMORY: Final = 256 << 20
+MEMORY: Final = 256 << 20
 """OpenSSL's limit for scrypt, in bytes."""
 
 
@@ -75,4 +75,4 @@ def is_raw_key(secret: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _stretched(passphrase: str, salt: bytes) -> bytes:
-    return hashlib.scrypt(passphrase.encode(), salt=salt, dklen=KEY_BYTES, maxmem=_MEMORY, **_COST)
+    return hashlib.scrypt(passphrase.encode(), salt=salt, dklen=KEY_BYTES, maxmem=MEMORY, **COST)

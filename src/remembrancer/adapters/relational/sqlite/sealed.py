@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from remembrancer.adapters.encryption import FileKey
@@ -51,8 +51,12 @@ _SESSION: Final = (
 )
 """The session in which a memory said what a cue repeats: that of the cue's revision."""
 _OF_MEMORY: Final = "m.workspace, m.id, m.project, m.crew, m.agent, {session}"
-_LOG_TABLES: Final = ("kept_recalls", "claims", "runs", "deferrals", "model_calls")
-"""Tables whose rows may quote any memory."""
+IN_NO_MEMORY: Final = frozenset(
+    {"changes", "positions", "vector_models", "vector_spaces", "health_snapshots", "api_keys", "erasures"}
+)
+"""Tables whose rows hold numbers, names and ids only. They are not sealed, but in the encrypted file. The rows of other
+tables belong to a memory or an event; if not, they may quote any, and are sealed as logs.
+"""
 _LOG_COLUMNS: Final[Mapping[str, tuple[str, str]]] = {
     "streams": ("note", "{}"),
     "exposures": ("query", ERASED),
@@ -139,7 +143,7 @@ def _sealed_rows(source: SqliteConnection, keys: RowKeys) -> Iterator[tuple[Any,
     logs: dict[str, tuple[int, bytes]] = {}
     for part, table in enumerate(tables()):
         columns = ", ".join(f"t.{name}" for name in table.columns)
-        owner, joins = _owner(table)
+        owner, joins = owner_of(table)
         width = len(table.columns)
         log = _LOG_COLUMNS.get(table.name)
         place = -1 if log is None else table.columns.index(log[0])
@@ -159,7 +163,7 @@ def _sealed_rows(source: SqliteConnection, keys: RowKeys) -> Iterator[tuple[Any,
                 yield part, number, _box(key, values, part), *log_box
 
 
-def _owner(table: Table) -> tuple[str, str]:
+def owner_of(table: Table) -> tuple[str, str]:
     """The columns of a row's `Owner`, NULL for rows without one, and the joins that they need."""
     if table.name in _OWNERS:
         return _OWNERS[table.name]
@@ -169,22 +173,24 @@ def _owner(table: Table) -> tuple[str, str]:
         return _OF_MEMORY.format(session=session), "JOIN cues c ON c.n = t.cue JOIN memories m ON m.n = c.memory"
     if "memories" in parents:
         return _OF_MEMORY.format(session="m.session"), f"JOIN memories m ON m.n = t.{table.parents[0][0]}"
-    return "NULL", ""
+    if table.name in IN_NO_MEMORY:
+        return "NULL", ""
+    return f"t.workspace, x'{LOGS.hex()}', '', '', '', ''", ""
 
 
 _ITSELF: Final = "t.workspace, t.id, t.project, t.crew, t.agent, t.session", ""
-_ITS_EVENT: Final = (
-    "t.workspace, t.event, "
-    + ", ".join(f"coalesce(e.{part}, a.{part}, '')" for part in ("project", "crew", "agent", "session")),
-    "LEFT JOIN events e ON e.workspace = t.workspace AND e.id = t.event"
-    " LEFT JOIN archive a ON a.workspace = t.workspace AND a.id = t.event",
+_SCOPE_OF_EVENT: Final = ", ".join(
+    f"coalesce(e.{part}, a.{part}, '')" for part in ("project", "crew", "agent", "session")
+)
+_EVENTS: Final = " ".join(
+    f"LEFT JOIN {table} {short} ON {short}.workspace = t.workspace AND {short}.id = t.event"
+    for table, short in (("events", "e"), ("archive", "a"))
 )
 _JOINED: Final = "JOIN memories m ON m.n = t.memory"
 _OWNERS: Final[Mapping[str, tuple[str, str]]] = {
     **dict.fromkeys(("events", "archive", "memories"), _ITSELF),
-    **dict.fromkeys(_LOG_TABLES, (f"t.workspace, x'{LOGS.hex()}', '', '', '', ''", "")),
     "streams": (f"t.workspace, x'{STREAM.hex()}', t.project, t.crew, t.agent, t.session", ""),
-    "priority_changes": _ITS_EVENT,
+    "priority_changes": (f"t.workspace, t.event, {_SCOPE_OF_EVENT}", _EVENTS),
     "cues": (_OF_MEMORY.format(session=_SESSION.format(cue="t")), _JOINED),
     "revisions": (_OF_MEMORY.format(session="coalesce(t.session, m.session)"), _JOINED),
 }
@@ -198,7 +204,7 @@ def _box(key: bytes, values: Sequence[Any], part: int) -> bytes:
     return nonce + ChaCha20Poly1305(key).encrypt(nonce, _packed(values), _LENGTH.pack(part))
 
 
-def _opened(key: bytes, box: bytes, part: int) -> list[Any]:
+def unsealed(key: bytes, box: bytes, part: int) -> list[Any]:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305  # noqa: PLC0415
 
     return _unpacked(ChaCha20Poly1305(key).decrypt(box[:_NONCE], box[_NONCE:], _LENGTH.pack(part)))
@@ -214,14 +220,12 @@ def _packed(values: Sequence[Any]) -> bytes:
 def _unpacked(packed: bytes) -> list[Any]:
     (length,) = _LENGTH.unpack_from(packed)
     at = _LENGTH.size + length
-    values: list[Any] = []
-    for one in json.loads(packed[_LENGTH.size : at]):
+    values: list[Any] = json.loads(packed[_LENGTH.size : at])
+    for place, one in enumerate(values):
         if isinstance(one, dict):
-            size: int = one["bytes"]  # pyright: ignore[reportUnknownVariableType]
-            values.append(packed[at : at + size])
+            size = int(cast("dict[str, Any]", one)["bytes"])
+            values[place] = packed[at : at + size]
             at += size
-        else:
-            values.append(one)
     return values
 
 
@@ -334,10 +338,10 @@ def _readable(
             yield None
             continue
         try:
-            values = _unpacked(box) if key is None else _opened(key, box, part)
+            values = _unpacked(box) if key is None else unsealed(key, box, part)
             log_key = None if log_owner is None else keys.numbered(log_owner)
             if log is not None and log_key is not None:
-                values[table["columns"].index(log[0])] = _opened(log_key, log_box, part)[0]
+                values[table["columns"].index(log[0])] = unsealed(log_key, log_box, part)[0]
         except InvalidTag:
             raise StoreUnavailable(
                 f"{backup}: a row is not sealed under the key that the key file has for it"
