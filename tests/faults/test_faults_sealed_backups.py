@@ -32,16 +32,16 @@ CANARY = "chrysoprase"
 SEALED = {"sealed_backups": True, "background_index": False}
 
 
-def opened(path: Path, agent: str = "ana", *, workspace: str = "acme", key: str = KEY, **given: str) -> Remembrancer:
+def opened(path: Path, agent: str = "ana", *, key: str = KEY, session: str | None = None) -> Remembrancer:
     return Remembrancer.open(
         str(path),
-        workspace=workspace,
+        workspace="acme",
         agent=agent,
         embedder=HashEmbedder(64),
         encryption_key=key,
         settings=SEALED,
         clock=FixedClock(),
-        **given,
+        session=session,
     )
 
 
@@ -66,9 +66,9 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def backed_up(path: Path, **given: str) -> Path:
+def backed_up(path: Path) -> Path:
     backup = path.with_name("backup.db")
-    with opened(path, **given) as rem:
+    with opened(path) as rem:
         assert rem.backup(backup).sealed
     return backup
 
