@@ -107,12 +107,15 @@ class TestWhatLiesOnTheDisk:
         self, path: Path, traces: list[bytes], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         fill(path, turns=800)
+        temporary = path.with_name("temporary")
+        temporary.mkdir()
+        monkeypatch.setenv("SQLITE_TMPDIR", str(temporary))
         seen: list[bytes] = []
 
         def look() -> bool:
             for one in Path("/proc/self/fd").iterdir():
                 try:
-                    if "(deleted)" in str(one.readlink()) and (content := one.read_bytes()):
+                    if one.readlink().is_relative_to(temporary) and (content := one.read_bytes()):
                         seen.append(content)
                 except OSError:
                     continue
@@ -336,6 +339,14 @@ class TestChangingTheKey:
         with pytest.raises(RemembrancerError, match=message):
             change_encryption(str(path), old=old, new=new)
         assert path.read_bytes() == before
+
+    def test_a_restored_backup_replaces_a_store_with_the_same_key(self, path: Path) -> None:
+        fill(path)
+        with opened(path) as rem:
+            rem.backup(path.with_name("backup.db"))
+        restore_backup(path.with_name("backup.db"), str(path), replace=True, encryption_key=KEY)
+        names = {one.name for one in path.parent.iterdir()}
+        assert names == {"store.db", "backup.db", "store.db.replaced-1"}
 
     def test_a_backup_needs_its_key_and_is_restored_with_it(self, path: Path) -> None:
         fill(path)

@@ -176,11 +176,12 @@ def require_unused(path: Path, encryption: EncryptionKey | None) -> None:
     if not path.exists():
         return
     try:
+        has_log = Path(f"{path}-wal").exists()
         key = ciphers.file_key(str(path), encryption, str(path)) if ciphers.is_encrypted(str(path)) else None
         with closing(connect(str(path), create=False, key=key)) as connection:
             connection.wait_for_locks(1)
             # With a log, closing writes it into the file; an empty one, which is made here, is only removed.
-            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(Path(f"{path}-wal").exists()))
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(has_log))
             connection.pragma("locking_mode", "exclusive")
             connection.execute("BEGIN EXCLUSIVE; ROLLBACK")
     except apsw.BusyError as error:

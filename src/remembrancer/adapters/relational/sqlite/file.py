@@ -95,6 +95,7 @@ class SqliteFile:
 
     def connect(self, *, reading: bool = False) -> SqliteConnection:
         self.require_in_place()
+        keeps_log = self._read_only and Path(f"{self._path}-wal").exists()
         connection = connect(self._path, create=self._create and not self._in_place, key=self._key)
         try:
             self.require_in_place()  # again: another file may have come between
@@ -109,7 +110,7 @@ class SqliteFile:
             connection.pragma("journal_size_limit", LOG_BYTES)
             if reading or self._read_only:
                 connection.pragma("query_only", True)
-            if self._read_only and Path(f"{self._path}-wal").exists():  # which closing would write into the file
+            if keeps_log:  # which closing would write into the file
                 connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         except BaseException:
             connection.close()
