@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".keys"
 KEY_BYTES: Final = 32
 PATIENCE_S: Final = 5.0
-"""How long an erasure waits for a backup that is being sealed."""
+"""The time in seconds that an erasure waits for a backup that is being sealed."""
 _SCHEMA: Final = """
 CREATE TABLE row_keys (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,7 +42,7 @@ PRAGMA user_version = 1;
 """
 
 
-class Owner(NamedTuple):
+class RowOwner(NamedTuple):
     """Whose key seals a row: that of a memory or an event by its id, as it is in this scope."""
 
     workspace: str
@@ -57,8 +57,8 @@ LOGS: Final = bytes(16)
 """In place of an id: the key of a workspace's logs, which may quote any row. Every erasure destroys it."""
 STREAM: Final = b"stream"
 """In place of an id: the key of what is known of the stream of a scope."""
-BACKUPS: Final = Owner("", b"backups")
-"""Whose key encrypts the files of sealed backups as a whole."""
+BACKUPS: Final = RowOwner("", b"backups")
+"""The owner of the key that encrypts the files of sealed backups as a whole."""
 
 
 class RowKeys:
@@ -67,7 +67,7 @@ class RowKeys:
     def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
 
-    def of(self, owner: Owner) -> tuple[int, bytes]:
+    def of(self, owner: RowOwner) -> tuple[int, bytes]:
         """The number and the key of an owner, made if there is none yet."""
         found = self._connection.execute(
             "SELECT n, key FROM row_keys WHERE workspace = ? AND id = ? AND project = ? AND crew = ? AND agent = ?"

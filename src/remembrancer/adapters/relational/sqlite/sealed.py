@@ -23,7 +23,7 @@ from remembrancer.adapters.relational.schema import Table, current_version, migr
 from remembrancer.adapters.relational.sqlite import ciphers, row_keys, schema
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
-from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS, LOGS, STREAM, Owner, RowKeys
+from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS, LOGS, STREAM, RowKeys, RowOwner
 from remembrancer.domain.erasure import ERASED
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.relation import RelationKind
@@ -130,7 +130,7 @@ def read(backup: Path, path: Path, store: str, encryption: EncryptionKey, analys
 
 
 def _contents(source: SqliteConnection) -> dict[str, Any]:
-    """What `read` needs to know besides the rows."""
+    """The description of the tables, without which `read` cannot restore the rows."""
     numbers = {table.name: source.dialect.last_number(source, table.name) for table in tables() if table.key == ("n",)}
     described = [{"name": one.name, "columns": one.columns, "parents": one.parents} for one in tables()]
     return {"format": 1, "version": current_version(), "tables": described, "numbers": numbers}
@@ -152,19 +152,19 @@ def _sealed_rows(source: SqliteConnection, keys: RowKeys) -> Iterator[tuple[Any,
             log_box: tuple[int, bytes] | tuple[None, None] = None, None
             if log is not None and values[place] not in {"", log[1]}:
                 if workspace not in logs:
-                    logs[workspace] = keys.of(Owner(workspace, LOGS))
+                    logs[workspace] = keys.of(RowOwner(workspace, LOGS))
                 number, key = logs[workspace]
                 log_box = number, _box(key, [values[place]], part)
                 values[place] = log[1]
             if workspace is None:
                 yield part, None, _packed(values), *log_box
             else:
-                number, key = keys.of(Owner(workspace, *rest))
+                number, key = keys.of(RowOwner(workspace, *rest))
                 yield part, number, _box(key, values, part), *log_box
 
 
 def owner_of(table: Table) -> tuple[str, str]:
-    """The columns of a row's `Owner`, NULL for rows without one, and the joins that they need."""
+    """The columns of a row's `RowOwner`, NULL for rows without one, and the joins that they need."""
     if table.name in _OWNERS:
         return _OWNERS[table.name]
     parents = {parent: column for column, parent in table.parents}
