@@ -77,6 +77,9 @@ bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten m
 bench-page: $(VENV)/dev ## put the results of the last `make bench` into docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run --page
 
+bench-encryption: $(VENV)/dev ## measure what encryption costs, plain and encrypted in alternation (a minute); SIZES="1000 100000"
+	$(BIN)/python -m benchmarks.encryption $(if $(SIZES),--sizes $(SIZES))
+
 bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure events a second through all jobs (long)
 	$(BIN)/python -m benchmarks.life --embedder none --out build/life
 	$(BIN)/python -m benchmarks.life --presets default --out build/life

@@ -84,7 +84,7 @@ _MODELS: Final = {
     ),
 }
 """For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
-_NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
+_NAMED: Final = ("db", "preset", "index", "encryption_key", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
 MEMORY_ARGUMENTS: Final = (*MemoryDraft.__dataclass_fields__, "events")
 """The names of the arguments of `remember`."""
@@ -123,6 +123,7 @@ class AsyncRemembrancer(View):
         role: str | None = None,
         store: Store | None = None,
         index: str | Index | None = None,
+        encryption_key: str | bytes | None = None,
         embedder: str | Embedder | None = None,
         embedder_before: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
@@ -142,7 +143,9 @@ class AsyncRemembrancer(View):
         reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
         is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
         `embedder_before`: during a change of embedder, the one from before, whose vectors answer until
-        `rem.embedder.switch()`. `queue`: who runs the background jobs; None: as the setting `jobs` says.
+        `rem.embedder.switch()`. `encryption_key`: 32 bytes, 64 hexadecimal digits, or a passphrase, with which an
+        SQLite file is encrypted; a new file is created so. `queue`: who runs the background jobs; None: as the setting
+        `jobs` says.
 
         Models, stores, indexes and queues passed as objects are not closed by `close`. An index belongs to one store.
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.

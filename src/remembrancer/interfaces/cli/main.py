@@ -130,6 +130,16 @@ GROUPS: Final = {
         "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
     ),
+    "encryption": (
+        "Encrypt the store's file, or change its key.",
+        {
+            "status": "encryption.status",
+            "new-key": "encryption.new_key",
+            "enable": "encryption.enable",
+            "rotate": "encryption.rotate",
+            "disable": "encryption.disable",
+        },
+    ),
     "embedder": (
         "Change the embedder while questions are answered.",
         {
