@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from benchmarks.corpus import Words, fill
 from remembrancer import Remembrancer, Settings, compose, restore_backup
@@ -172,14 +172,11 @@ def main() -> None:
 
 
 def _shown(name: str, value: Any) -> str:
+    sides: dict[str, Any] = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     if name.endswith("bytes"):
-        return (
-            ", ".join(f"{side} {shown_size(one)}" for side, one in value.items())
-            if isinstance(value, dict)
-            else (shown_size(value))
-        )
-    if isinstance(value, dict):
-        return f"plain {value['plain']:.2f} ms, encrypted {value['encrypted']:.2f} ms, ratio {value['ratio']:.2f}"
+        return ", ".join(f"{side} {shown_size(one)}" for side, one in sides.items()) or shown_size(value)
+    if sides:
+        return f"plain {sides['plain']:.2f} ms, encrypted {sides['encrypted']:.2f} ms, ratio {sides['ratio']:.2f}"
     return f"{value:.2f}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from driver import Cli
@@ -42,7 +42,7 @@ def test_encrypting_a_store_is_the_same_on_the_command_line_and_in_python(cli: C
 
 
 def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
+    return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
 
 
 def test_an_encrypted_store_is_used_by_every_command_that_has_the_key(cli: Cli, stores: tuple[Path, Path]) -> None:
