@@ -17,7 +17,10 @@ _MODEL: Final = (
     r"|(?:ai|llm|virtual|coding|digital|automated) (?:assistants?|agents?|models?|systems?|bots?|readers?|tools?)"
     r"|chatbots?|chatgpt|gpt(?:-\d\w*)?|claude|copilot|gemini|llama)"
 )
-_USER: Final = r"(?:the |your |any |this |an? |each |another )?(?:users?|humans?|operators?|owners?|customers?|person you (?:are|serve)\w*)"
+_USER: Final = (
+    r"(?:the |your |any |this |an? |each |another )?(?:users?|humans?|operators?|owners?|customers?"
+    r"|person you (?:are|serve)\w*)"
+)
 _ANSWERS: Final = (
     r"(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|outputs?|messages?|conversations?|recommendations?)"
 )
@@ -359,7 +362,8 @@ _RULES: Final = (
         r"|were)\s+)?(?:asks?|asked|inquires?"
         r"|questioned|wants? to know|mentions?|requests?|queries|talks?|wonders?|looks? for|needs?"
         r"|brings? up)\b[^.\n]{0,140}?"
-        r"[\s,;:]+(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\btheir )(?<!\byour )(?<!\bno )(?<!\bto )(?:then\s+)?(?:(?:you\s+(?:must|should|will|are to|shall)|always|only|please|simply|just|never|do not|don't"
+        r"[\s,;:]+(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\btheir )(?<!\byour )(?<!\bno )(?<!\bto )(?:then\s+)?"
+        r"(?:(?:you\s+(?:must|should|will|are to|shall)|always|only|please|simply|just|never|do not|don't"
         r"|first|instead|also)\s+)*(?:answer|say|reply|respond|recommend|tell (?:them|him|her|the user|users)|claim"
         r"|insist"
         r"|suggest|state|direct (?:them|him|the user|users)|point (?:them|him|the user)|assert|lie|promote|pretend"
