@@ -41,7 +41,9 @@ _CLOSE: Final = {
     "&lt;": pattern(rf"&lt;/{TAG}(?:>|&gt;)"),
     "\\u003c": pattern(rf"\\u003c\\?/{TAG}(?:>|\\u003e)"),
 }
-"""The closing tag of each opening one: all of a block is escaped alike, as in HTML or JSON, once more than its texts."""
+"""The closing tag of each opening one. All of a block is escaped alike, as in HTML or JSON, once more than its
+texts.
+"""
 _PREAMBLE: Final = pattern("|".join(map(_preamble, (UNTRUSTED, HISTORICAL, INSTITUTIONAL))))
 _MARGIN: Final = pattern(r"(?:[ \t]*[>|])*[ \t]*")
 """What a client puts before each line that it quotes or indents."""
