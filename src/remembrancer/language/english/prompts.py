@@ -38,11 +38,12 @@ _TEMPLATE: Final = pattern(
 )
 """The beginning of what the user says in a chat template."""
 _TAGS: Final = pattern(
-    r"<((?:user[_-]?)?(?:question|query|input|message|request)|task|prompt)>\s*([\s\S]{0,4000}?)\s*</\1>", re.IGNORECASE
+    r"<((?:user[_-]?)?(?:question|query|input|message|request)|task|prompt)>([^<]{1,4000})</\1>", re.IGNORECASE
 )
 _LABELS: Final = pattern(
     r"(?:^|(?<=[\n.!?>*]))[^\S\n]*(?:[#*>-]+[^\S\n]*)?(?:(?:[\w']+[^\S\n]+){0,3}(?:question|query)|q"
-    r"|(?:user|human)(?:'s)?(?: (?:message|request|input))?|(?:my|the|your) (?:task|request))[^\S\n]*\**:\**[^\S\n]*\n?(?=\S)"
+    r"|(?:user|human)(?:'s)?(?: (?:message|request|input))?"
+    r"|(?:my|the|your) (?:task|request))[^\S\n]*\**:\**[^\S\n]*\n?(?=\S)"
     r"|^#{1,6} (?:[\w']+ ){0,2}(?:question|query|task|request|message|input)[^\S\n]*:?\n+(?=\S)",
     re.IGNORECASE | re.MULTILINE,
 )
