@@ -12,6 +12,7 @@ from typing import Final
 
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import QuestionKind
+from remembrancer.language.english.frames import is_frame
 from remembrancer.language.english.question_kinds import kind_of
 from remembrancer.patterns import pattern
 
@@ -106,6 +107,8 @@ def _apart(prompt: str, words_in: Callable[[str], int]) -> str | None:
     paragraphs = _prose(_PARAGRAPHS.split(_FENCED.sub("\n\n", prompt)))
     if len(paragraphs) == 1:
         paragraphs = _prose(paragraphs[0].split("\n"))
+    while paragraphs and is_frame(paragraphs[-1]):
+        del paragraphs[-1]
     if not paragraphs:
         return None
     first, last = _brief(paragraphs[0], words_in), _brief(paragraphs[-1], words_in)
