@@ -194,6 +194,8 @@ GLOSSARY: Final[dict[str, str]] = {
     "path": "The path of the file.",
     "payload": "Details, as a JSON object of at most 64 KiB, 32 levels deep.",
     "pinned": "The memories that the preset adds to every answer.",
+    "flagged": "Whether its text, from a tool, the web or an import, tells a language model what to do.",
+    "flagged_held_back": "The number of flagged memories that the preset held back, at most 100.",
     "below_threshold": "The memories that the answer would also have without its relevance threshold.",
     "places": "Its rank and score under each preset, in the order asked.",
     "position": "The place in the order of recording, from 1.",

@@ -89,7 +89,7 @@ def shown(ctx: Context, where: Filter) -> Filter:
 
 
 def flagged_held_back(view: ReadView, reader: Reader, where: Filter, found: Candidates) -> int:
-    """How many flagged memories the filter of the search leaves out, up to `MAX_HELD_BACK`."""
+    """The number of flagged memories that the filter of the search leaves out, up to `MAX_HELD_BACK`."""
     if FLAGGED not in where.without_tags or found.has_left_out_tags is False:
         return 0
     left_out = replace(where, tags=where.tags | {FLAGGED}, without_tags=where.without_tags - {FLAGGED})
