@@ -15,7 +15,7 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 TYPESCRIPT := clients/typescript
 
-.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
+.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-isolation test-kill-index check browser format bench bench-page bench-life \
   bench-quality bench-weights bench-instructions bench-pollution bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
 
 help: ## list the targets
@@ -65,6 +65,9 @@ format: $(VENV)/dev ## format the code with ruff
 
 test-kill-index: $(VENV)/dev ## kill 100 processes while they write the file of an index (half a minute); ROUNDS=100
 	$(BIN)/python -m benchmarks.kill_index $(if $(ROUNDS),--rounds $(ROUNDS))
+
+test-isolation: $(VENV)/dev ## call everything with and without siblings, over all interfaces, stores and presets (ten minutes)
+	REMEMBRANCER_ISOLATION=1 $(BIN)/python -m pytest -q --timeout 3600 tests/isolation
 
 bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten minutes); SIZES="1000 100000" LOCOMO=path
 	$(BIN)/python -m benchmarks.run $(if $(SIZES),--sizes $(SIZES)) $(if $(LOCOMO),--locomo '$(LOCOMO)')

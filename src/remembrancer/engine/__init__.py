@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         relate,
         replay,
         rerank,
+        retain,
         same_answers,
         search_state,
         sleep,

@@ -18,7 +18,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.selection import excluded_by
 from remembrancer.engine import spaces
 from remembrancer.engine.context import Context, answering
@@ -193,11 +193,12 @@ async def ready(ctx: Context, scope: Scope) -> None:
     await ctx.store.settle(scope, "ready", ())
 
 
-async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
-    """Ask the question, and explain why this memory is not among the hits. Raises NotFound."""
-    in_workspace = Reader(reader.scope, Reach.WORKSPACE)
-    known = await get(ctx, in_workspace, memory_id)
-    then = await ctx.read(question.where, lambda view: view.get(in_workspace, [memory_id]))
+async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question, *, widest: Reader) -> WhyNot:
+    """Ask the question, and explain why this memory is not among the hits. `widest`: the reader with the widest reach
+    that it may request. Raises NotFound for a memory beyond that.
+    """
+    known = await get(ctx, widest, memory_id)
+    then = await ctx.read(question.where, lambda view: view.get(widest, [memory_id]))
     memory = then.get(memory_id, known)  # recorded later, it is told of as it is now
     visible = (
         ctx.read(question.where, lambda view: view.get(reader, [memory_id]))

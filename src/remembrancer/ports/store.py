@@ -20,6 +20,7 @@ from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
 from remembrancer.ports.recalls import Recalls
+from remembrancer.ports.retention import RetentionRecords
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
 
@@ -38,6 +39,7 @@ class Store(
     Jobs,
     Access,
     Erasures,
+    RetentionRecords,
     Recalls,
     IndexFiles,
     Transfer,

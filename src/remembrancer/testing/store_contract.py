@@ -43,6 +43,7 @@ from remembrancer.testing.contract import (
     reading,
     recalls,
     relations,
+    retention,
     reviews,
     spaces,
     strength,
@@ -109,6 +110,12 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
     """The role `ports.erasure.Erasures`."""
 
 
+class RetentionSuite(
+    retention.RulesContract, retention.HoldsContract, retention.HeldContract, retention.SelectionContract
+):
+    """The role `ports.retention.RetentionRecords`."""
+
+
 class RecallsSuite(recalls.RecallsContract):
     """The role `ports.recalls.Recalls`."""
 
@@ -147,6 +154,7 @@ class StoreContract(
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    RetentionSuite,
     RecallsSuite,
     IndexFilesSuite,
     TransferSuite,

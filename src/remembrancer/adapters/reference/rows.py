@@ -22,6 +22,7 @@ from remembrancer.domain.memory import Analyse, Cue, IndexedCue, Memory, Revisio
 from remembrancer.domain.past import PastState, as_it_was, same_state, state_of
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import IdempotencyClaim, Reply, ReplyNotStored
+from remembrancer.domain.retention import LegalHold, RetentionRule
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Level, Reader, Scope, Visibility
 from remembrancer.domain.selection import can_see
@@ -127,6 +128,8 @@ class Rows:
     recalls: dict[UUID, KeptRecall] = field(default_factory=dict[UUID, KeptRecall])
     """By id, in the order in which they were kept."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
+    rules: dict[UUID, RetentionRule] = field(default_factory=dict[UUID, RetentionRule])
+    holds: dict[UUID, LegalHold] = field(default_factory=dict[UUID, LegalHold])
     index_tokens: dict[str | None, bytes] = field(default_factory=dict[str | None, bytes])
     """By model."""
     archive: dict[UUID, ArchivedRecord] = field(default_factory=dict[UUID, ArchivedRecord])

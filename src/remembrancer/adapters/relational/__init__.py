@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         preferences,
         recalls,
         removing,
+        retention,
         reviews,
         rows,
         spaces,

@@ -156,6 +156,13 @@ class RelationalStore:
     traces = _reads(lambda: relational.tracing.traces)
     erasures = _reads(lambda: relational.tracing.erasures)
 
+    put_rule = _writes(lambda: relational.retention.put_rule)
+    rules = _reads(lambda: relational.retention.rules)
+    drop_rule = _writes(lambda: relational.retention.drop_rule)
+    put_hold = _writes(lambda: relational.retention.put_hold)
+    holds = _reads(lambda: relational.retention.holds)
+    release_hold = _writes(lambda: relational.retention.release_hold)
+
     put_index_token = _writes(lambda: relational.index_files.put_index_token)
 
     async def _write(self, scope: Scope, work: Callable[[Connection], T]) -> T:

@@ -19,6 +19,7 @@ from remembrancer.domain.memory import Cue, Memory, Revision, Tier
 from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Shortfall, Stage
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.retention import LegalHold, RetentionRule
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Strength, Usage
@@ -26,6 +27,7 @@ from remembrancer.domain.vector_space import SpaceRole
 from remembrancer.engine.fading import DecayForecast, FadingCurve
 from remembrancer.engine.inspect import MemoryDetails, WhyNot
 from remembrancer.engine.promote import Candidate
+from remembrancer.engine.retain import DueRows
 from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire import comparison, crewship, journal, memories, plastmem
 from remembrancer.interfaces.wire.embedder import EmbedderOut, VectorSpaceOut
@@ -35,6 +37,7 @@ from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, Ma
 from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, WhyNotOut
 from remembrancer.interfaces.wire.recall_fields import HitFieldsOut, RecallFieldsOut
+from remembrancer.interfaces.wire.retention import HoldOut, HoldsOut, RuleOut, RulesOut
 from remembrancer.interfaces.wire.shape import AgeOut, Wire
 from remembrancer.interfaces.wire.state import (
     AliveOut,
@@ -181,6 +184,21 @@ _ERASURE: Final = Erasure(
         ),
     ),
     purged_at=_LATER,
+)
+_RULE: Final = RetentionRule(
+    id=UUID("01981c12-2a4e-7c7d-9f6b-2d3e4f5a6b7c"),
+    kind="message",
+    origin=Origin.WEB,
+    after=timedelta(days=30),
+    by="LEAD",
+    created_at=_LATER,
+)
+_HOLD: Final = LegalHold(
+    id=UUID("01981c13-3b5f-7d8e-a07c-3e4f5a6b7c8d"),
+    session="support-4711",
+    reason="case 12/2026",
+    by="LEAD",
+    placed_at=_LATER,
 )
 _ENTRY: Final = replace(
     _EVENT,
@@ -451,6 +469,10 @@ _SHAPES: Final[tuple[Wire, ...]] = (
     PromotableOut.of([Candidate(memory=_MEMORY, jobs=3, similar=(_OTHER.id,))]),
     ErasureOut.of(_ERASURE),
     ErasuresOut.of([_ERASURE]),
+    RuleOut.of(_RULE),
+    RulesOut.of([DueRows(rule=_RULE, memories=12, events=40, held=2)]),
+    HoldOut.of(_HOLD),
+    HoldsOut.of([_HOLD]),
     _KEY,
     KeysOut(keys=[_KEY]),
     NewKeyOut(key=_KEY, token=f"rem_{'x' * 43}"),
