@@ -15,8 +15,8 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 TYPESCRIPT := clients/typescript
 
-.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-isolation test-kill-index check browser format bench bench-page bench-life \
-  bench-quality bench-weights bench-instructions bench-pollution bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
+# Every target with a text.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile)
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -82,6 +82,9 @@ bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure eve
 
 bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
+
+bench-outcomes: $(VENV)/dev ## simulate agents that learn from outcomes, and others that count views (two minutes on two processors)
+	$(BIN)/python -m benchmarks.outcomes
 
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')

@@ -195,6 +195,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     unpin = blocking(AsyncRemembrancer.unpin)
     release = blocking(AsyncRemembrancer.release)
     feedback = blocking(AsyncRemembrancer.feedback)
+    outcome = blocking(AsyncRemembrancer.outcome)
     mark = blocking(AsyncRemembrancer.mark)
     link = blocking(AsyncRemembrancer.link)
     supersede = blocking(AsyncRemembrancer.supersede)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         learn,
         near_equals,
         nudge,
+        outcomes,
         preferences,
         promote,
         recall,

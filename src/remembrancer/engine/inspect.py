@@ -14,6 +14,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
 from remembrancer.domain.memory import FLAGGED, Cue, Memory, Revision
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
 from remembrancer.domain.relation import Relation
@@ -56,7 +57,9 @@ LEDGER: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDetails:
-    """A memory with its details. `events`: those it was formed from, in order; `reviews`: oldest first."""
+    """A memory with its details. `events`: those it was formed from, in order; `reviews`: oldest first;
+    `credits`: its shares in the outcomes of tasks, oldest first.
+    """
 
     memory: Memory
     cues: tuple[Cue, ...]
@@ -65,6 +68,7 @@ class MemoryDetails:
     relations: tuple[Relation, ...]
     audit: tuple[Audited, ...]
     reviews: tuple[Review, ...]
+    credits: tuple[Credit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,7 @@ async def show(ctx: Context, reader: Reader, memory_id: UUID) -> MemoryDetails:
         relations=await ctx.store.relations(reader, [memory_id]),
         audit=await ctx.store.audit(reader, memory_id),
         reviews=await ctx.store.reviews(reader, memory_id),
+        credits=await ctx.store.credits(reader, memory_id),
     )
 
 

@@ -378,8 +378,9 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         silent=gathered.planned.small_talk and recalling.question.floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
+    table = {**gathered.table, **(close or {})}
     factor = _factor_of_flagged(recalling, view, found)
-    ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts, factor=factor)
+    ranked = ranked_by(expression, found, table, accepts, factor=factor, outcome_weight=ranking.outcome_weight)
     recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
 

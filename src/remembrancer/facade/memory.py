@@ -23,6 +23,7 @@ from remembrancer.domain.job import Job
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.listing import MemoryOrder, MemoryPage, MemoryState
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
+from remembrancer.domain.outcome import TaskOutcome, TaskResult
 from remembrancer.domain.query import Filters
 from remembrancer.domain.recall import Floor, Hit, Recall, RecallMode
 from remembrancer.domain.relation import Relation, RelationKind
@@ -423,6 +424,48 @@ class AsyncRemembrancer(View):
         return await engine.reinforce.feedback(
             self._ctx, self._reader(), identifier, validation.choice("verdict", verdict, Feedback)
         )
+
+    async def outcome(
+        self,
+        result: TaskResult | str,
+        *,
+        memories: Recall | Iterable[Identifier | Hit] = (),
+        text: str = "",
+        recalls: Iterable[Recall | Identifier] = (),
+        task: str = "",
+        note: str = "",
+        key: str | None = None,
+    ) -> TaskOutcome:
+        """Report the `result` of a task: `success`, `partial` or `failure`. The memories that it used share its credit,
+        which changes their strength and rank. Returns what was recorded.
+
+        `memories`: those that were used. `text`: the task's final text; memories whose ids it cites were used too.
+        `recalls`: the recalls whose blocks the task was given, or ids of kept ones; if no memory is named or cited, the
+        memories in these blocks share half of the credit. `task`, `note`: what the task was, and a remark; at most
+        2,000 characters. With a `key` that this scope has used, nothing changes: returns what was recorded then.
+
+        After a success, memories named or cited count as used: do not `mark` them too. Raises NotFound, InvalidInput,
+        and Conflict if the key has another result; nothing is recorded then.
+        """
+        named = [
+            one.id if isinstance(one, Hit) else await self._identified("memories", one)
+            for one in validation.several("memories", memories)
+            if not (isinstance(one, Hit) and one.journal_only)
+        ]
+        given = [
+            one if isinstance(one, Recall) else await self._identified("recalls", one, "recall")
+            for one in validation.several("recalls", recalls)
+        ]
+        report = engine.outcomes.Report(
+            result=validation.choice("result", result, TaskResult),
+            named=tuple(dict.fromkeys(named)),
+            text=text,
+            recalls=tuple(given),
+            task=task,
+            note=note,
+            key=key,
+        )
+        return await engine.outcomes.outcome(self._ctx, self._reader(), report)
 
     async def mark(
         self, memories: Recall | Iterable[Identifier | Hit], exposure: Exposure | str, *, query: str = ""

@@ -19,6 +19,7 @@ from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
+from remembrancer.ports.outcomes import TaskOutcomes
 from remembrancer.ports.recalls import Recalls
 from remembrancer.ports.retention import RetentionRecords
 from remembrancer.ports.reviews import Reviews
@@ -36,6 +37,7 @@ class Store(
     Memories,
     Embeddings,
     Reviews,
+    TaskOutcomes,
     Jobs,
     Access,
     Erasures,

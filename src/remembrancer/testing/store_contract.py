@@ -38,6 +38,7 @@ from remembrancer.testing.contract import (
     journal,
     memories,
     notifications,
+    outcomes,
     past,
     priorities,
     reading,
@@ -98,6 +99,10 @@ class ReviewsSuite(reviews.ReviewContract):
     """The role `ports.reviews.Reviews`."""
 
 
+class OutcomesSuite(outcomes.OutcomeContract):
+    """The role `ports.outcomes.TaskOutcomes`."""
+
+
 class JobsSuite(jobs.JobsContract, jobs.SpendingContract):
     """The role `ports.jobs.Jobs`."""
 
@@ -151,6 +156,7 @@ class StoreContract(
     MemoriesSuite,
     EmbeddingsSuite,
     ReviewsSuite,
+    OutcomesSuite,
     JobsSuite,
     AccessSuite,
     ErasuresSuite,

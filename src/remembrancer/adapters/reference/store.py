@@ -114,6 +114,8 @@ class ReferenceStore:
     insert_many = _writes(memories.insert_many)
     revise = _writes(memories.revise)
     commit = _writes(memories.commit)
+    add_credits = _writes(memories.add_credits)
+    credits = _reads(memories.credits)
     get = _views(ReferenceView.get)
     cues = _views(ReferenceView.cues)
     memories = _views(ReferenceView.memories)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         journal,
         lookup,
         memories,
+        outcomes,
         preferences,
         recalls,
         removing,

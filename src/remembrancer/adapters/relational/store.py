@@ -112,6 +112,8 @@ class RelationalStore:
     unreviewed = _reads(lambda: relational.reviews.unreviewed)
     exposed_in = _reads(lambda: relational.reviews.exposed_in)
     reviews = _reads(lambda: relational.reviews.reviews)
+    add_credits = _writes(lambda: relational.outcomes.add_credits)
+    credits = _reads(lambda: relational.outcomes.credits)
 
     put_run = _writes(lambda: relational.work.put_run)
     runs = _reads(lambda: relational.work.runs)

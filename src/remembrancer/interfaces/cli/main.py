@@ -51,6 +51,7 @@ COMMANDS: Final = {
         "observe": ("write.observe", "Record something that was said or happened."),
         "ingest": ("ingest.ingest", "Import conversations, or another system's memories."),
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
+        "outcome": ("write.outcome", "Report how a task ended."),
         "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "pin": ("write.pin", "Pin a memory, or unpin it."),

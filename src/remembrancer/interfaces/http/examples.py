@@ -16,6 +16,7 @@ from remembrancer.domain.job import Job, Run
 from remembrancer.domain.journal import JournalPage, ListingPosition, PriorityChange
 from remembrancer.domain.listing import MemoryPage, MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision, Tier
+from remembrancer.domain.outcome import Credit, CreditBasis, TaskOutcome, TaskResult
 from remembrancer.domain.query import QuestionKind
 from remembrancer.domain.recall import Shortfall, Stage
 from remembrancer.domain.relation import Relation, RelationKind
@@ -101,6 +102,21 @@ _MEMORY: Final = Memory(
     strength=Strength(
         importance=0.9, confidence=0.6, usage=Usage(retrieved=3, shown=2, helped=1, last_shown_at=_LATER)
     ),
+)
+_CREDIT: Final = Credit(
+    memory_id=_MEMORY.id,
+    outcome_id=UUID("01981d33-0b1e-7c44-9a5e-1f2e3d4c5b6a"),
+    at=_LATER,
+    result=TaskResult.SUCCESS,
+    basis=CreditBasis.NAMED,
+    share=0.5,
+    scope=_MEMORY.scope,
+    task="raise the memory limit of checkout",
+    worked=0.5,
+    confidence_before=0.55,
+    confidence=0.6,
+    stability_before=2.3065,
+    stability=2.3065,
 )
 _OTHER: Final = replace(
     _MEMORY,
@@ -300,9 +316,11 @@ _SHAPES: Final[tuple[Wire, ...]] = (
             relations=(_RELATION,),
             audit=(Audited(_MEMORY.id, "superseded", f"by {_OTHER.id}", _LATER),),
             reviews=(),
+            credits=(_CREDIT,),
         )
     ),
     memories.FeedbackOut.of(_MEMORY.id, _MEMORY.strength, _MEMORY.status),
+    memories.TaskOutcomeOut.of(TaskOutcome(id=_CREDIT.outcome_id, result=_CREDIT.result, credits=(_CREDIT,))),
     memories.RelationOut.of(_RELATION),
     memories.CurveOut.of(
         FadingCurve(

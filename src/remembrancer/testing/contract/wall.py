@@ -33,6 +33,7 @@ from remembrancer.ports.changes import ChangeFeed, CueWords, ReadView
 from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.outcomes import Judged
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
     EVERYTHING,
@@ -56,6 +57,7 @@ from remembrancer.testing.contract.world import (
     OLD,
     OOM,
     OTHER_MODEL,
+    OUTCOME,
     PROBES,
     REVIEWED_AT,
     TOPIC,
@@ -63,6 +65,7 @@ from remembrancer.testing.contract.world import (
     WorldSuite,
     a_call,
     a_claim,
+    a_credit,
     a_hold,
     a_key,
     a_recall,
@@ -90,6 +93,10 @@ STOLEN: Final = Reply(200, b"stolen", "text/plain")
 
 def _wearing(strength: Strength) -> Adjustment:
     return Adjustment(strength, "harmed too often")
+
+
+def _judged(memory: Memory) -> Judged:
+    return Judged(replace(memory.strength, importance=1.0), a_credit(memory.id, outcome=DOOR, at=LATER))
 
 
 def _importance(strength: Strength) -> Adjustment:
@@ -228,6 +235,7 @@ READS: Final[dict[str, Observe]] = {
     "unreviewed": lambda store: store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9),
     "exposed_in": lambda store: store.exposed_in(SCOPE, "monday", Exposure.SHOWN),
     "reviews": lambda store: store.reviews(READER, DEPLOY),
+    "credits": lambda store: store.credits(READER, DEPLOY),
     "runs": lambda store: store.runs(SCOPE),
     "deferrals": lambda store: store.deferrals(SCOPE),
     "spending": lambda store: store.spending(SCOPE),
@@ -322,6 +330,10 @@ WRITES: Final[dict[str, Observe]] = {
     "adjust": lambda store: store.adjust(READER, ALL_IDS, _importance, at=LATER),
     "adjust, retire and log": lambda store: store.adjust(
         READER, [OOM], _wearing, at=LATER, exposed=[Exposed(OLD, Exposure.SHOWN, LATER, 0.25)]
+    ),
+    "add_credits": _with(
+        lambda store: store.add_credits(READER, OUTCOME, ALL_IDS, _judged, at=LATER),
+        lambda store: store.add_credits(READER, DOOR, ALL_IDS, _judged, at=LATER),
     ),
     "supersede": lambda store: store.supersede(READER, OLD, OOM, at=LATER),
     "invalidate": lambda store: store.supersede(READER, OLD, None, at=LATER),
