@@ -94,6 +94,12 @@ bench-outcomes: $(VENV)/dev ## simulate agents that learn from outcomes, and oth
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
 
+bench-instructions: $(VENV)/dev ## attacks recognised, and benign texts flagged; LOCOMO=path/to/locomo10.json[.gz]
+	$(BIN)/python -m benchmarks.instructions $(if $(LOCOMO),'$(LOCOMO)')
+
+bench-pollution: $(VENV)/dev ## recall for questions within long pasted prompts, against the same questions alone (minutes)
+	$(BIN)/python -m benchmarks.pollution
+
 bench-same-answers: $(VENV)/dev ## compare 1,000 answers of PostgreSQL with those of a file; LOCOMO=path/to/locomo10.json[.gz]
 	PYTHONPATH=tests/fixtures $(BIN)/python -m benchmarks.same_answers '$(LOCOMO)'
 
