@@ -16,7 +16,7 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 TYPESCRIPT := clients/typescript
 
 .PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
-  bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
+  bench-poison bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -79,6 +79,11 @@ bench-life: $(VENV)/dev ## simulate two weeks under each preset, and measure eve
 
 bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
+
+bench-poison: $(VENV)/dev ## attack ours, before and now, and other systems' packages (minutes); BEFORE=commit
+	rm -rf build/poison/before && mkdir -p build/poison/before
+	git archive $(or $(BEFORE),7d2a40da) src | tar -x -C build/poison/before
+	$(BIN)/python -m benchmarks.poison --before build/poison/before/src
 
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
