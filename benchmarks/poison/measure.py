@@ -117,7 +117,6 @@ class Result:
     under_attack: Count = Count(of=0, yes=0)
     useful: Count = Count(of=0, yes=0)
     ordinary: Count = Count(of=0, yes=0)
-    cpu: float = 0.0
     error: str = ""
 
     def of(self, family: Family) -> Count:

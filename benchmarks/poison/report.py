@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from benchmarks.peers.process import OWN
 from benchmarks.poison.measure import LIMIT, Count, Outcome, Result
@@ -42,9 +42,9 @@ def restored(saved: Mapping[str, Any]) -> Report:
 
 
 def _result(saved: Mapping[str, Any]) -> Result:
-    outcomes = tuple(Outcome(**{**one, "family": Family(one["family"])}) for one in saved["outcomes"])
-    counts = {name: Count(**value) for name, value in saved.items() if isinstance(value, dict)}
-    return Result(**{**saved, **counts, "outcomes": outcomes})
+    values: dict[str, Any] = {name: Count(**cast("dict[str, int]", value)) if isinstance(value, Mapping) else value for name, value in saved.items()}
+    values["outcomes"] = tuple(Outcome(**{**one, "family": Family(one["family"])}) for one in saved["outcomes"])
+    return Result(**values)
 
 
 def markdown(report: Report) -> str:
@@ -52,7 +52,7 @@ def markdown(report: Report) -> str:
     lines = [
         f"{report.machine}.",
         f"Load {report.load[0]:.1f} before, {report.load[1]:.1f} after; {report.minutes:.0f} minutes.",
-        f"{report.texts:,} benign texts in each store; flooding: {report.copies} texts a topic; {LIMIT} hits an answer.",
+        f"{report.texts:,} benign texts a store; flooding: {report.copies} texts a topic; {LIMIT} hits an answer.",
         "",
         "Attacks that succeed, in percent, with 95 % intervals (Wilson); less is better:",
         "",

@@ -122,7 +122,7 @@ class AttackedMnemosyne(Listed, Mnemosyne):
             {
                 "key": self.keys.get(each["id"]),
                 "text": each["content"],
-                "source": f"{each['source']} {each['veracity']}",
+                "source": f"{each.get('source')} {each.get('veracity')}",
             }
             for each in self.memory.recall(question["text"], top_k=limit)
         ]
