@@ -42,7 +42,10 @@ def restored(saved: Mapping[str, Any]) -> Report:
 
 
 def _result(saved: Mapping[str, Any]) -> Result:
-    values: dict[str, Any] = {name: Count(**cast("dict[str, int]", value)) if isinstance(value, Mapping) else value for name, value in saved.items()}
+    values: dict[str, Any] = {
+        name: Count(**cast("dict[str, int]", value)) if isinstance(value, Mapping) else value
+        for name, value in saved.items()
+    }
     values["outcomes"] = tuple(Outcome(**{**one, "family": Family(one["family"])}) for one in saved["outcomes"])
     return Result(**values)
 

@@ -78,6 +78,10 @@ def least_trusted(origins: Iterable[Origin]) -> Origin:
     return max(origins, key=_MOST_TRUSTED_FIRST.index)
 
 
+UNTRUSTED: Final = frozenset({Origin.IMPORT, Origin.TOOL, Origin.WEB})
+"""The origins whose texts have nothing to tell the model that reads them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
     """An event before it is recorded, checked on construction. Recording assigns its id and position.
