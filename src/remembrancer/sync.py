@@ -179,6 +179,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     update = blocking(AsyncRemembrancer.update)
     pin = blocking(AsyncRemembrancer.pin)
     unpin = blocking(AsyncRemembrancer.unpin)
+    release = blocking(AsyncRemembrancer.release)
     feedback = blocking(AsyncRemembrancer.feedback)
     mark = blocking(AsyncRemembrancer.mark)
     link = blocking(AsyncRemembrancer.link)

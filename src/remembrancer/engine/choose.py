@@ -11,8 +11,9 @@ import numpy as np
 
 from remembrancer.domain.event import UNTRUSTED
 from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
+from remembrancer.policies.ranking.groups import LOWERED_AS_FLAGGED
 from remembrancer.policies.ranking.near_equals import nearly_equal
-from remembrancer.policies.ranking.scoring import Expression, Scored, evaluate
+from remembrancer.policies.ranking.scoring import Expression, Product, Scored, Signal, evaluate
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -58,19 +59,26 @@ def ranked_by(
     table: Mapping[str, FloatColumn],
     accepts: Acceptance,
     *,
+    factor: FloatColumn | None = None,
     before: Ranked | None = None,
 ) -> Ranked:
     """Rank candidates by an expression over a table of signals. Equal scores keep the order of the candidates: newest
     first, then by id.
 
+    `factor`: of the score of each candidate, shape (n,); it does not change which candidates are relevant. None: 1 for
+    all.
+
     `before`: the previous ranking, which this one refines: equal scores keep its order, and `relevant` is taken from
     it.
     """
+    judged_by = expression
+    if factor is not None:
+        table = {**table, LOWERED_AS_FLAGGED: factor}
+        expression = Product((expression, Signal(LOWERED_AS_FLAGGED)))
     scored = evaluate(expression, table, len(found.ids))
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
     if before is None:
-        judged_by = expression
-        relevant, order = accepts.relevant(expression, table), np.argsort(-scores, kind="stable")
+        relevant, order = accepts.relevant(judged_by, table), np.argsort(-scores, kind="stable")
     else:
         judged_by = before.judged_by
         relevant, order = before.relevant, before.order[np.argsort(-scores[before.order], kind="stable")]

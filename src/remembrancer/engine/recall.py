@@ -17,9 +17,19 @@ import numpy as np
 from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.age import Age
-from remembrancer.domain.memory import Memory, turns_of
+from remembrancer.domain.memory import FLAGGED, Memory, turns_of
 from remembrancer.domain.query import Filter, QuestionKind
-from remembrancer.domain.recall import OFF, Floor, Hit, Recall, RecallMode, Trace
+from remembrancer.domain.recall import (
+    LOWERED,
+    MAX_HELD_BACK,
+    OFF,
+    FlaggedRecall,
+    Floor,
+    Hit,
+    Recall,
+    RecallMode,
+    Trace,
+)
 from remembrancer.engine.asking import (
     KEY_TERMS,
     Keyed,
@@ -62,17 +72,27 @@ In a smaller one, that takes less time than handing the work over.
 def searched(ctx: Context, where: Filter) -> Filter:
     """The filter of a question's search.
 
-    Pinned memories are left out, because they are in every answer anyway. So are the kinds that the preset hides,
-    unless the filter names kinds.
+    Pinned memories are left out, because they are in every answer anyway. So are flagged memories that the preset holds
+    back, unless the filter names their tag, and the kinds that it hides, unless the filter names kinds.
     """
-    tag = ctx.preset.pinned_tag
-    return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
+    without = ctx.preset.hidden_tags - where.tags
+    if ctx.preset.pinned_tag is not None:
+        without |= {ctx.preset.pinned_tag}
+    return shown(ctx, replace(where, without_tags=where.without_tags | without) if without else where)
 
 
 def shown(ctx: Context, where: Filter) -> Filter:
     """The filter without the kinds that the preset hides, unless it names kinds."""
     hidden = ctx.preset.hidden_kinds
     return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
+
+
+def flagged_held_back(view: ReadView, reader: Reader, where: Filter, found: Candidates) -> int:
+    """How many flagged memories the filter of the search leaves out, up to `MAX_HELD_BACK`."""
+    if FLAGGED not in where.without_tags or found.has_left_out_tags is False:
+        return 0
+    left_out = replace(where, tags=where.tags | {FLAGGED}, without_tags=where.without_tags - {FLAGGED})
+    return len(view.memories(reader, left_out, limit=MAX_HELD_BACK))
 
 
 def pinned(
@@ -84,7 +104,8 @@ def pinned(
         return ()
     if found is not None and found.has_left_out_tags is False:
         return ()
-    return view.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_PINNED)
+    where = Filter(current_at=at, tags=frozenset({tag}), without_tags=ctx.preset.hidden_tags)
+    return view.memories(reader, where, limit=MAX_PINNED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,9 +376,21 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         silent=gathered.planned.small_talk and recalling.question.floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
-    ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
+    factor = _factor_of_flagged(recalling, view, found)
+    ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts, factor=factor)
     recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
+
+
+def _factor_of_flagged(recalling: _Recalling, view: ReadView, found: Candidates) -> FloatColumn | None:
+    """The factor of each candidate's score: `LOWERED` for a flagged one, if the preset lowers them. None: 1 for all."""
+    if recalling.ctx.preset.flagged is not FlaggedRecall.LOWER:
+        return None
+    any_of_them = replace(recalling.where, tags=recalling.where.tags | {FLAGGED})
+    if not view.memories(recalling.reader, any_of_them, limit=1):
+        return None
+    rows = view.get(recalling.reader, found.ids)
+    return np.array([LOWERED if one in rows and rows[one].flagged else 1.0 for one in found.ids])
 
 
 def _relevant_anyway(gathered: Gathered) -> NDArray[np.bool_] | None:
@@ -433,4 +466,5 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
         renderer=recalling.ctx.preset.renderer,
         pinned=pinned(recalling.ctx, view, recalling.reader, recalling.at, found),
         below_threshold=held_back(ranked, choice, limit),
+        flagged_held_back=flagged_held_back(view, recalling.reader, recalling.where, found),
     )

@@ -21,6 +21,7 @@ from remembrancer.engine import inspect, reinforce
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, NotFound, Unsupported
 from remembrancer.language.lexical import analyse
+from remembrancer.policies.admission.flagging import with_flag
 from remembrancer.policies.admission.formation import (
     episode,
     memory_of_draft,
@@ -353,6 +354,29 @@ async def update(
             return await ctx.store.revise(reader.scope, write, expected_revision=known.revision, at=ctx.clock())
         except Conflict:
             if expected_revision is not None or attempt == ATTEMPTS:
+                raise
+    raise AssertionError  # not reached: the last attempt returns or raises
+
+
+async def release(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
+    """Remove the flag of an instruction-like memory, which somebody has read and found harmless. A memory without it
+    stays unchanged; one whose text changes later is judged again.
+
+    Raises NotFound, and Conflict as `update` does.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        known = await inspect.get(ctx, reader, memory_id)
+        if not known.flagged:
+            return known
+        if known.superseded_by is not None:
+            raise Conflict(f"memory {memory_id} is superseded by {known.superseded_by}")
+        cues = (await ctx.store.cues(reader, [memory_id])).get(memory_id, ())
+        later = replace(with_flag(known, flagged=False), revision=known.revision + 1)
+        try:
+            write = write_of(later, known, cues)
+            return await ctx.store.revise(reader.scope, write, expected_revision=known.revision, at=ctx.clock())
+        except Conflict:
+            if attempt == ATTEMPTS:
                 raise
     raise AssertionError  # not reached: the last attempt returns or raises
 

@@ -28,6 +28,7 @@ from remembrancer.engine.ask import ask_for
 from remembrancer.engine.context import Context, every_memory
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.admission.flagging import with_flag
 from remembrancer.policies.admission.formation import memory_of_draft, memory_of_event, own_cue
 from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, rule_text
 from remembrancer.policies.prompts import rules as prompt
@@ -244,7 +245,7 @@ async def _rule(
     )
     formed = memory_of_draft(draft, scope=owner.scope, identifier=identifier, now=now).memory
     memory = replace(
-        formed,
+        with_flag(formed, flagged=formed.flagged or any(one.flagged for one in evidence)),
         occurred_from=min(one.occurred_from for one in evidence),
         occurred_to=max(one.occurred_to for one in evidence),
     )

@@ -377,10 +377,10 @@ class AsyncRemembrancer(View):
         """Edit a memory: the given fields change, None clears a field, the others stay. Returns the edited memory.
 
         `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
-        `visibility` are as in `remember`. The previous text is kept as a revision; an edit that changes nothing creates
-        none. Episodes and facts formed from the memory do not change, nor does the journal. `expected_revision`: the
-        `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict if the memory has another
-        revision or is superseded.
+        `visibility` are as in `remember`; `origin`, the source of the changes, can only lower the memory's own. The
+        previous text is kept as a revision; an edit that changes nothing creates none. Episodes and facts formed from
+        the memory do not change, nor does the journal. `expected_revision`: the `revision` that the edit is based on.
+        Raises NotFound, InvalidInput, and Conflict if the memory has another revision or is superseded.
         """
         expected = expected_revision
         if expected is not None:
@@ -402,6 +402,15 @@ class AsyncRemembrancer(View):
         """Undo `pin`. Raises the same errors."""
         identifier = await self._identified("memory_id", memory_id)
         return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=False))
+
+    async def release(self, memory_id: Identifier) -> Memory:
+        """Remove the flag of an instruction-like memory that somebody has read and found harmless. Returns it.
+
+        Recall then treats it as any other. It is flagged again only if its text changes and tells a language model what
+        to do. A memory without the flag stays unchanged. Raises NotFound, and Conflict if it is superseded.
+        """
+        identifier = await self._identified("memory_id", memory_id)
+        return self._indexed(await engine.record.release(self._ctx, self._reader(), identifier))
 
     async def feedback(self, memory_id: Identifier, verdict: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""

@@ -52,6 +52,7 @@ COMMANDS: Final = {
         "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "pin": ("write.pin", "Pin a memory, or unpin it."),
+        "release": ("write.release", "Release a memory that was flagged as instruction-like."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
         "link": ("write.link", "Relate one memory to another."),
         "supersede": ("write.supersede", "Replace a memory with another one."),

@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import Event, Origin, Role
+from remembrancer.domain.event import Event, Origin, Role, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.scope import Level, Scope, Visibility, narrowest
@@ -17,6 +17,7 @@ from remembrancer.domain.strength import INITIAL_STABILITY, Exposure, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.language.cues import analysed
 from remembrancer.language.english.dates import spoken_date
+from remembrancer.policies.admission.flagging import any_flagged, flagged_by_text, reflagged, with_flag
 from remembrancer.policies.admission.importance import Importance
 from remembrancer.policies.admission.passages import WHOLE_CHARS, passages
 from remembrancer.values import copied, dataclass
@@ -93,7 +94,7 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
 
 def memory_without_cues(event: Event, formation: Formation) -> Memory:
     """The memory of one event, with the event's text verbatim, or the beginning of a long one."""
-    return Memory(
+    memory = Memory(
         id=memory_id_of(event.id),
         scope=event.scope,
         visibility=Visibility.WORKSPACE,
@@ -113,11 +114,12 @@ def memory_without_cues(event: Event, formation: Formation) -> Memory:
             importance_floor=formation.importance.floor(event.priority),
         ),
     )
+    return with_flag(memory, flagged=any_flagged([event]))
 
 
 def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
     """An episode: a memory of several turns, with a cue for its own text and one for each turn, or for each passage of
-    a long one. Its span covers the turns.
+    a long one. Its span covers the turns. It is trusted no more than any of them.
 
     `events`: at least one, in the order of their stream.
     """
@@ -125,7 +127,9 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
         memory,
         occurred_from=min(event.occurred_at for event in events),
         occurred_to=max(event.occurred_at for event in events),
+        origin=least_trusted([memory.origin, *(event.origin for event in events)]),
     )
+    spanning = with_flag(spanning, flagged=memory.flagged or any_flagged(events))
     turns = turn_cues(memory.id, events, first=1)
     return MemoryWrite(spanning, (own_cue(spanning), *turns), tuple(event.id for event in events))
 
@@ -164,6 +168,7 @@ def memory_of_draft(
         recorded_at=now,
         strength=copied(draft, Strength, stability=stability_at_birth(draft.surprise)),
     )
+    memory = flagged_by_text(memory)
     return MemoryWrite(memory, (own_cue(memory),))
 
 
@@ -202,6 +207,7 @@ def revised(
         revision=memory.revision + 1,
         strength=replace(memory.strength, importance=told.importance, priority=told.priority),
     )
+    later = reflagged(later, memory)
     return MemoryWrite(later, (own_cue(later),))
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from remembrancer.domain.event import least_trusted
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.policies.admission.flagging import with_flag
 from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.consolidation.condensing import ids_told, shared_attributes, span, tags_of, together
 from remembrancer.policies.consolidation.linkage import alike, linked_groups
@@ -101,4 +102,4 @@ def _merge(group: Sequence[Memory], rule: Compaction, pinned_tag: str | None) ->
         revision=kept.revision + 1,
         strength=replace(kept.strength, importance_floor=max(memory.strength.importance_floor for memory in group)),
     )
-    return Merge(kept, gone, revised)
+    return Merge(kept, gone, with_flag(revised, flagged=any(memory.flagged for memory in group)))

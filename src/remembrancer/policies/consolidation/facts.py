@@ -17,6 +17,7 @@ from remembrancer.domain.instants import MICROSECOND
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.policies.admission.flagging import flagged_by_text
 from remembrancer.policies.admission.formation import own_cue
 from remembrancer.policies.consolidation.condensing import SharedAttributes, shared_attributes, span
 from remembrancer.policies.consolidation.near_duplicates import same_claim
@@ -373,6 +374,7 @@ class _Drawing:
                 confidence=self.policy.reinforced(self.policy.confidence, len(sources) - 1),
             ),
         )
+        memory = flagged_by_text(memory, inherited=any(source.flagged for source in sources))
         event_ids = dict.fromkeys(event for source in sources for event in self.basis.event_ids[source.id])
         return MemoryWrite(memory, (own_cue(memory),), tuple(event_ids))
 
