@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from remembrancer.domain.event import UNTRUSTED
+from remembrancer.domain.event import UNTRUSTED, is_less_trusted
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import QuestionKind
 from remembrancer.engine.choose import Choice, Chosen, Ranked, read_candidates
@@ -94,15 +94,18 @@ def _trusted_first(choice: Choice) -> None:
 def _newest_first(choice: Choice, with_number: Collection[int]) -> None:
     """Mark each statement of a value that a newer hit updates, and put the newest before it."""
     stated = [
-        (one.candidate, one.memory.occurred_to, one.memory.speaker, statement)
+        (one.candidate, one.memory, statement)
         for one in choice.chosen[:COMPARED]
         if one.candidate in with_number and (statement := stated_value(one.memory.text)) is not None
     ]
-    for older, at, speaker, value in stated:
+    for older, before, value in stated:
         newer = [
-            (later, candidate)
-            for candidate, later, who, other in stated
-            if later > at and who == speaker and is_newer_value(value, other)
+            (after.occurred_to, candidate)
+            for candidate, after, other in stated
+            if after.occurred_to > before.occurred_to
+            and after.speaker == before.speaker
+            and not is_less_trusted(after.origin, before.origin)
+            and is_newer_value(value, other)
         ]
         if newer:
             _, newest = max(newer)

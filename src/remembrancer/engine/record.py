@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,9 +13,10 @@ from uuid import UUID
 from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import Event, EventDraft, Role
+from remembrancer.domain.event import Event, EventDraft, Origin, Role, is_less_trusted
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, holds, topic_level
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure
 from remembrancer.engine import inspect, reinforce
@@ -92,8 +94,9 @@ async def remember(
     """Store a memory. Returns it, and whether anything was written. `turns`: ids of the events of an episode.
 
     If an active memory has the same topic key, within the level that the preset's topics belong to, that memory gets
-    the new text and keeps the old one as a revision; the same text again changes nothing. If several memories have the
-    topic key, because they were written under another preset, this one supersedes the others.
+    the new text and keeps the old one as a revision; the same text again changes nothing. A text that is trusted less
+    than that memory is stored beside it, under the topic key and its origin (`topic_of_origin`). If several memories
+    have the topic key, because they were written under another preset, this one supersedes the others.
 
     If the preset counts repeats, a text without a key that a memory of this scope has is not stored again: it counts as
     an exposure of that memory.
@@ -181,6 +184,8 @@ async def _on_topic(
                 return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events), topics=topics)
             if draft.key is not None and draft.key == known.key:
                 return known, False
+            if is_less_trusted(draft.origin, known.origin):
+                return await _beside(ctx, scope, draft, topic_key, known, events, left_out)
             now = ctx.clock()
             write = _with_turns(revised(known, draft, scope=scope, now=now, left_out=left_out), events)
             if (
@@ -205,6 +210,40 @@ async def _on_topic(
     raise Conflict(f"topic key {topic_key!r}: {TOPIC_ATTEMPTS} other writers updated it meanwhile; try again")
 
 
+async def _beside(
+    ctx: Context,
+    scope: Scope,
+    draft: MemoryDraft,
+    topic_key: str,
+    known: Memory,
+    events: Sequence[Event],
+    left_out: Collection[str],
+) -> tuple[Memory, bool]:
+    """Store what a less trusted origin says on a topic beside the memory that has it, as a topic of that origin, with a
+    `contradicts` relation. A text that the memory has already changes nothing.
+    """
+    if (draft.text, draft.title) == (known.text, known.title):
+        return known, False
+    own = topic_of_origin(topic_key, draft.origin)
+    memory, written = await _on_topic(ctx, scope, replace(draft, topic_key=own), own, events, left_out)
+    if written:
+        with suppress(NotFound):  # one of them was erased meanwhile
+            await ctx.store.relate(
+                Reader(scope), [Relation(memory.id, known.id, RelationKind.CONTRADICTS, 1.0, ctx.clock())]
+            )
+    return memory, written
+
+
+def topic_of_origin(topic_key: str, origin: Origin) -> str:
+    """The topic of what an origin says about a topic whose memory is trusted more.
+
+    >>> topic_of_origin("refund period", Origin.WEB)
+    'refund period (web)'
+    """
+    ending = f" ({origin})"
+    return topic_key[: validation.MAX_NAME_CHARS - len(ending)] + ending
+
+
 async def _once(
     ctx: Context, scope: Scope, draft: MemoryDraft, counted: Exposure, left_out: Collection[str]
 ) -> tuple[Memory, bool]:
@@ -216,7 +255,7 @@ async def _once(
         now = ctx.clock()
         write = revised(known, draft, scope=scope, now=now, left_out=left_out)
         try:
-            if not says_the_same(write.memory, known):
+            if not (is_less_trusted(draft.origin, known.origin) or says_the_same(write.memory, known)):
                 await ctx.store.revise(scope, write, expected_revision=known.revision, at=now)
         except Conflict:
             continue
@@ -227,13 +266,13 @@ async def _once(
 
 
 def _outdated(later: Memory, known: Memory, others: Sequence[Memory], now: datetime) -> list[Memory]:
-    """The other memories of a topic that a revision of `known` supersedes: none while `known` is private or not valid
-    now.
+    """The other memories of a topic that a revision of `known` supersedes: those trusted no more than it; none while
+    `known` is private or not valid now.
     """
     begun = later.valid_from is None or later.valid_from <= now
     if later.visibility is not Visibility.WORKSPACE or not (begun and holds(known, now) and holds(later, now)):
         return []
-    return [one for one in others if holds(one, now)]
+    return [one for one in others if holds(one, now) and not is_less_trusted(later.origin, one.origin)]
 
 
 async def _turns(ctx: Context, scope: Scope, draft: MemoryDraft, ids: Sequence[UUID]) -> tuple[Event, ...]:

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import EventDraft, Priority, Role, Severity, least_trusted
+from remembrancer.domain.event import EventDraft, Priority, Role, Severity, is_less_trusted, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.query import Filter
@@ -207,10 +207,12 @@ async def _keep(
             for one in evidence
             for kind in (RelationKind.SUPPORTS, RelationKind.DERIVED_FROM)
         ]
+        kept = {one.id for one in before if is_less_trusted(write.memory.origin, one.origin)}
+        edges += [Relation(write.memory.id, one, RelationKind.CONTRADICTS, 1.0, now) for one in kept]
         effect = Effect(
             expected={one.id: one.revision for one in (*evidence, *before)},
             inserted=(write,),
-            superseded=tuple((one.id, write.memory.id) for one in before),
+            superseded=tuple((one.id, write.memory.id) for one in before if one.id not in kept),
             related=tuple(edges),
         )
         try:

@@ -308,7 +308,8 @@ class AsyncRemembrancer(View):
         events: Iterable[Identifier] = (),
     ) -> Memory:
         """Store a memory. With a `topic_key`, it replaces the text of the current memory on that topic: of this scope,
-        or of the level that the preset's topics belong to.
+        or of the level that the preset's topics belong to. If that memory is trusted more than `origin`, it stays: the
+        text is stored beside it, on the topic "TOPIC (ORIGIN)", and contradicts it.
 
         `kind` and `tier`: None means the preset's default. `importance`, `priority`, `tags`, `metadata`: None means
         0.5, 5, and none. If the topic has a memory, None keeps its kind, importance, priority, tags and metadata.

@@ -175,6 +175,8 @@ class Tools:
             **self._times(occurred_at=occurred_at, valid_until=valid_until),
         )
         anew = f" It is revision {kept.revision} of its topic; the previous text is kept." if kept.revision > 1 else ""
+        if topic_key is not None and kept.topic_key != topic_key:
+            anew += " A memory of this topic that is trusted more stays current."
         return answer(f"Remembered as {short_id(kept.id)} ({kept.kind}, {kept.tier.value}).{anew}", ChangedOut.of(kept))
 
     async def observe(
