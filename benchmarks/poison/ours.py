@@ -23,6 +23,7 @@ from remembrancer.compose import choose_embedder, choose_preset
 from remembrancer.config import Settings
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.ports.embedder import Embedder, TokenEmbedder
+from remembrancer.presets.spec import Preset
 
 T = TypeVar("T")
 AGENT = "attacked"
@@ -33,10 +34,13 @@ WHOLE = 1_000_000
 class Ours:
     """A file, with its jobs run before each question."""
 
-    def __init__(self, folder: Path, preset: str, embedder: Embedder | None, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, folder: Path, preset: str | Preset, embedder: Embedder | None, loop: asyncio.AbstractEventLoop
+    ) -> None:
         self._loop = loop
         self._now = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
-        agent = AGENT if choose_preset(preset).access_policy.strict else None
+        chosen = preset if isinstance(preset, Preset) else choose_preset(preset)
+        agent = AGENT if chosen.access_policy.strict else None
         self._keys: dict[UUID, str] = {}
         self._settled = True
         self._rem = self._do(

@@ -145,12 +145,12 @@ class Suite:
         return tuple(attack for attack in self.attacks if attack.family is family)
 
 
-def suite(*, topics: int | None = None, copies: int = COPIES, seed: int = 23) -> Suite:
-    """All scenarios; with `topics`, only those of the first ones."""
+def suite(*, topics: int | None = None, copies: int = COPIES, others: bool = True, seed: int = 23) -> Suite:
+    """All scenarios; with `topics`, those of the first ones only. `others`: whether there are other conversations."""
     rows, attacks = _rows("topics"), _rows("attacks")
     noted = {row["topic"] for row in attacks if row["family"] == Family.LOOK_ALIKE and row["via"] == "note"}
     chosen = tuple(Topic(**row, noted=row["id"] in noted) for row in rows)[:topics]
-    conversations, ordinary = _conversations()
+    conversations, ordinary = _conversations() if others else ((), ())
     stated = tuple(_statement(place, topic) for place, topic in enumerate(chosen))
     useful, asked = _useful()
     return Suite(
