@@ -16,6 +16,7 @@ from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event, EventDraft, Origin, Role, is_less_trusted
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, holds, topic_level
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure
@@ -30,6 +31,7 @@ from remembrancer.policies.admission.formation import (
     memory_of_event,
     origin_of,
     revised,
+    says_anything,
     says_the_same,
 )
 from remembrancer.policies.admission.updating import Changes, updated, write_of
@@ -103,6 +105,7 @@ async def remember(
 
     `left_out`: names of fields that the caller did not give; a memory that exists keeps them.
     """
+    draft = _of_its_own(draft)
     events = await _turns(ctx, scope, draft, turns)
     if draft.topic_key is not None:
         return await _on_topic(ctx, scope, draft, draft.topic_key, events, left_out)
@@ -136,6 +139,7 @@ async def remember_many(ctx: Context, scope: Scope, notes: Sequence[NewMemory]) 
             raise InvalidInput(f"memories[{place}].topic_key", note.draft.topic_key, allowed)
     if not notes:
         return ()
+    notes = [replace(note, draft=_of_its_own(note.draft)) for note in notes]
     events = [await _turns(ctx, scope, note.draft, note.turns) for note in notes]
     now = ctx.clock()
 
@@ -156,6 +160,16 @@ async def remember_many(ctx: Context, scope: Scope, notes: Sequence[NewMemory]) 
         if repeats is not None and not created and writes[place].memory.id in repeated:
             stored[place] = await _once(ctx, scope, notes[place].draft, repeats, notes[place].left_out)
     return tuple(memory for memory, _ in stored)
+
+
+def _of_its_own(draft: MemoryDraft) -> MemoryDraft:
+    """The draft without what a recall inserted into its text. Raises InvalidInput if it has nothing else."""
+    text = without_recalled(draft.text)
+    if text == draft.text:
+        return draft
+    if not text:
+        raise InvalidInput("text", draft.text, "a text of its own: this one only repeats recalled memories")
+    return replace(draft, text=text)
 
 
 async def on_topic(ctx: Context, scope: Scope, topic_key: str) -> Memory:
@@ -352,7 +366,8 @@ def _is_brief(events: Iterable[Event]) -> bool:
 
 
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
-    memory = memory_of_event(event, ctx.preset.formation) if ctx.preset.admission.admits(draft) else None
+    formed = ctx.preset.admission.admits(draft) and says_anything(event)
+    memory = memory_of_event(event, ctx.preset.formation) if formed else None
     return Entry(event, memory, _tokens(event, memory))
 
 
@@ -360,8 +375,8 @@ def _tokens(event: Event, memory: MemoryWrite | None) -> tuple[str, ...]:
     """The tokens of the event. If the only cue of its memory has the event's whole text, they are those of the cue
     after its heading.
     """
-    if memory is not None and not event.payload and len(memory.cues) == 1 and memory.cues[0].cue.start is None:
-        indexed = memory.cues[0]
+    indexed = memory.cues[0] if memory is not None and len(memory.cues) == 1 else None
+    if indexed is not None and not event.payload and indexed.cue.text == event.text:
         return indexed.tokens[len(analyse(indexed.cue.heading).tokens) :]
     return analyse(searchable_text(event)).tokens
 

@@ -13,11 +13,13 @@ from typing import Final
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import LexicalQuery, QuestionKind
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
 from remembrancer.language.detection import ENGLISH, languages_of, without_function_words
 from remembrancer.language.english.answer_types import asked_for
 from remembrancer.language.english.frames import core
 from remembrancer.language.english.people import people
+from remembrancer.language.english.prompts import question_in
 from remembrancer.language.english.question_kinds import kind_of
 from remembrancer.language.english.small_talk import is_small_talk
 from remembrancer.language.english.speakers import role_of, roles_in_first_person, roles_left_out
@@ -205,12 +207,16 @@ def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) 
 
 
 def salient_part(question: str) -> str:
-    """The question itself; of a long prompt, its last questions, or else its last sentences.
+    """The question itself, without what a recall inserted; of a long prompt, the part that asks (`question_in`), or
+    else its last questions, or its last sentences.
 
     Otherwise an agent that puts its instructions before the question would search for these instructions.
     """
+    question = without_recalled(question) or question
     if len(question) <= LONG_QUESTION_WORDS or _length(question) <= LONG_QUESTION_WORDS:
         return question.strip()
+    if (asked := question_in(question)) is not None:
+        return asked
     sentences = [sentence.strip() for sentence in _SENTENCE.split(question) if sentence.strip()]
     asking = [sentence for sentence in sentences[-8:] if sentence.endswith(_QUESTION_MARKS)]
     kept: list[str] = []

@@ -12,6 +12,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Role, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier
+from remembrancer.domain.recalled import own_spans, without_recalled
 from remembrancer.domain.scope import Level, Scope, Visibility, narrowest
 from remembrancer.domain.strength import INITIAL_STABILITY, Exposure, Strength
 from remembrancer.errors import InvalidInput
@@ -93,7 +94,12 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
 
 
 def memory_without_cues(event: Event, formation: Formation) -> Memory:
-    """The memory of one event, with the event's text verbatim, or the beginning of a long one."""
+    """The memory of one event, with the event's text verbatim, or the beginning of a long one; without what a recall
+    inserted.
+    """
+    said = without_recalled(event.text)
+    if said != event.text:
+        event = replace(event, text=said)
     memory = Memory(
         id=memory_id_of(event.id),
         scope=event.scope,
@@ -138,17 +144,27 @@ def turn_cues(memory_id: UUID, events: Iterable[Event], *, first: int) -> tuple[
     """The cues of turns, numbered from `first` on: one for each turn, and one for each passage of a long one."""
     cues: list[Cue] = []
     for event in events:
-        cues += passages_of(memory_id, event, first=first + len(cues))
+        if says_anything(event):
+            cues += passages_of(memory_id, event, first=first + len(cues))
     return tuple(map(analysed, cues))
 
 
+def says_anything(event: Event) -> bool:
+    """Whether the event has a text besides what a recall inserted."""
+    return bool(without_recalled(event.text))
+
+
 def passages_of(memory_id: UUID, event: Event, *, first: int = 0) -> Iterator[Cue]:
-    """The cues of a turn, at least one, numbered from `first` on. Their heading is the speaker and the time."""
+    """The cues of a turn, at least one, numbered from `first` on. Their heading is the speaker and the time. What a
+    recall inserted is in none of them, unless there is nothing else.
+    """
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
-    if len(event.text) <= WHOLE_CHARS:
-        yield Cue(memory_id=memory_id, ordinal=first, text=event.text, heading=heading, event_id=event.id)
+    said = without_recalled(event.text) or event.text
+    if len(said) <= WHOLE_CHARS:
+        yield Cue(memory_id=memory_id, ordinal=first, text=said, heading=heading, event_id=event.id)
         return
-    for ordinal, (start, end) in enumerate(passages(event.text, 0, len(event.text)), start=first):
+    own = [place for start, end in own_spans(event.text) for place in passages(event.text, start, end)]
+    for ordinal, (start, end) in enumerate(own, start=first):
         text = event.text[start:end]
         yield Cue(memory_id=memory_id, ordinal=ordinal, text=text, heading=heading, event_id=event.id, start=start)
 

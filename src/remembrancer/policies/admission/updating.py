@@ -10,6 +10,7 @@ from typing import Any, Final, TypedDict, cast
 from remembrancer.domain import validation
 from remembrancer.domain.event import Origin, least_trusted
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
@@ -55,6 +56,8 @@ def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
             raise TypeError(f"a memory has no changeable field {name!r}")
     if not given:
         raise InvalidInput("changes", "nothing", "one or more of " + ", ".join(CHANGEABLE))
+    if isinstance(given.get("text"), str) and given["text"] != memory.text:
+        given["text"] = without_recalled(given["text"]) or given["text"]
     if "kind" in given:
         given["kind"] = formation.kind(validation.slug("kind", given["kind"]))
     if "tags" in given:

@@ -37,9 +37,9 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, pinned_tag: str |
     """The merges among memories, which are given in time order.
 
     The most important memory of a group is kept; ties: the most used, then the oldest. Only memories with the same
-    `SharedAttributes`, kind, tier and source are merged; texts of tools, the web and imports only with each other, because
-    they would lower the trust of others. Memories with a topic key are not merged, because they are
-    updated under that key. A memory that was merged before and restored is not merged into the same memory again.
+    `SharedAttributes`, kind, tier and source are merged; texts of tools, the web and imports only with each other,
+    because they would lower the trust of others. Memories with a topic key are not merged, because they are updated
+    under that key. A memory that was merged before and restored is not merged into the same memory again.
     """
     several = [memory for memory in memories if memory.topic_key is None and memory.tier in rule.tiers]
     words = [words_of(memory.text) for memory in several]

@@ -1,0 +1,136 @@
+"""Finding the question in a long prompt: behind a label or a tag, or in a short paragraph before or after pasted text.
+
+English labels; the forms of chat templates and of pasted data (logs, code, tables, quoted mail) hold in any language.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from remembrancer.domain.memory import CueFlag
+from remembrancer.domain.query import QuestionKind
+from remembrancer.language.english.question_kinds import kind_of
+from remembrancer.patterns import pattern
+
+MOST_WORDS: Final = 80
+"""The words of the longest paragraph that counts as a question before or after pasted text."""
+READ_CHARS: Final = 20_000
+"""The characters that are read at the beginning and at the end of a longer prompt."""
+FEWEST_WORDS: Final = 4
+"""The words of the shortest paragraph without a question mark that asks."""
+
+_JSON_MESSAGE: Final = pattern(
+    r'"role"\s*:\s*"user"\s*,\s*"content"\s*:\s*("(?:[^"\\]|\\.)*")'
+    r'|"content"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"role"\s*:\s*"user"'
+)
+_ENDS: Final = pattern(
+    r"<\|(?:im_end|eot_id|end)\|>|\[/INST\]|<(?:end_of_turn|/s)>|\n\s*#{1,6} "
+    r"|\n\s*(?:assistant|ai|answer|a|response|reply)\s*:",
+    re.IGNORECASE,
+)
+"""The end of a question that began with a marker."""
+_TEMPLATE: Final = pattern(
+    r"<\|im_start\|>user\n|<\|start_header_id\|>user<\|end_header_id\|>\s*|<start_of_turn>user\n|<\|user\|>\s*"
+    r"|\[INST\]\s*(?:<<SYS>>[\s\S]{0,20000}?<</SYS>>\s*)?"
+)
+"""The beginning of what the user says in a chat template."""
+_TAGS: Final = pattern(
+    r"<((?:user[_-]?)?(?:question|query|input|message|request)|task|prompt)>([^<]{1,4000})</\1>", re.IGNORECASE
+)
+_LABELS: Final = pattern(
+    r"(?:^|(?<=[\n.!?>*]))[^\S\n]*(?:[#*>-]+[^\S\n]*)?(?:(?:[\w']+[^\S\n]+){0,3}(?:question|query)|q"
+    r"|(?:user|human)(?:'s)?(?: (?:message|request|input))?"
+    r"|(?:my|the|your) (?:task|request))[^\S\n]*\**:\**[^\S\n]*\n?(?=\S)"
+    r"|^#{1,6} (?:[\w']+ ){0,2}(?:question|query|task|request|message|input)[^\S\n]*:?\n+(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FENCED: Final = pattern(r"(?m)^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|\Z)")
+_PARAGRAPHS: Final = pattern(r"\n[ \t]*\n+")
+_DATA: Final = pattern(
+    r"[ \t]*(?:\d{4}-\d\d-\d\d[T ,]|\d\d:\d\d:\d\d|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE|FATAL)\b|[{}\[\]<>|$]|@@"
+    r"|[-+*•]\s|\d+[.)]\s|[+-]\S"
+    r"|File \"|Traceback\b|at [\w.$]+\(|#|//|import |from \w+ import"
+    r"|def |class |return\b"
+    r"|(?:From|To|Subject|Date|Cc): )"
+)
+"""A line of a log, of code, of a diff, of a list, of a quoted mail or of its head."""
+_WORD: Final = pattern(r"[^\W\d_]{2,}")
+_ENUMERATED: Final = pattern(r"[^\n]*(?:[,;|\t][^,;|\t\n]*){4,}")
+"""A row of a table."""
+
+
+def question_in(prompt: str) -> str | None:
+    """The question of a long prompt; None if nothing shows which part it is.
+
+    >>> question_in("You are a poet. Be brief." + " Rhyme." * 99 + " Question: Which port is it? Answer:")
+    'Which port is it?'
+    """
+    if len(prompt) > 2 * READ_CHARS:
+        prompt = f"{prompt[:READ_CHARS]}\n\n{prompt[-READ_CHARS:]}"
+    return _marked(prompt) or _apart(prompt)
+
+
+def _marked(prompt: str) -> str | None:
+    """The last part of the prompt that a message, a template, a tag or a label marks as what the user asks."""
+    if messages := _JSON_MESSAGE.findall(prompt):
+        last = messages[-1][0] or messages[-1][1]
+        try:
+            return str(json.loads(last)).strip() or None
+        except ValueError:
+            return None
+    for markers in (_TEMPLATE, _LABELS):
+        found = list(markers.finditer(prompt))
+        if found:
+            rest = prompt[found[-1].end() :]
+            end = _ENDS.search(rest)
+            said = _PARAGRAPHS.split(rest[: end.start()] if end else rest, maxsplit=1)[0].strip()
+            return _brief(said)
+        if markers is _TEMPLATE and (tagged := _TAGS.findall(prompt)):
+            return _brief(tagged[-1][1])
+    return None
+
+
+def _apart(prompt: str) -> str | None:
+    """The short paragraph at the beginning or the end of the prompt that asks, beside pasted text."""
+    paragraphs = _prose(_PARAGRAPHS.split(_FENCED.sub("\n\n", prompt)))
+    if len(paragraphs) == 1:
+        paragraphs = _prose(paragraphs[0].split("\n"))
+    if not paragraphs:
+        return None
+    first, last = _brief(paragraphs[0]), _brief(paragraphs[-1])
+    if first is None or last is None or len(paragraphs) == 1:
+        return first or last
+    if _asks(first) > _asks(last) or len(last.split()) < FEWEST_WORDS:
+        return first
+    return last if _asks(last) else None
+
+
+def _prose(paragraphs: Sequence[str]) -> list[str]:
+    """The paragraphs that are not pasted data."""
+    return [one.strip() for one in paragraphs if one.strip() and not _is_data(one)]
+
+
+def _is_data(paragraph: str) -> bool:
+    lines = [line for line in paragraph.split("\n") if line.strip()]
+    rows = len(lines) > 1
+    data = sum(_DATA.match(line) is not None or (rows and _ENUMERATED.fullmatch(line) is not None) for line in lines)
+    if 2 * data > len(lines):
+        return True
+    letters = sum(map(len, _WORD.findall(paragraph)))
+    return 2 * letters < len("".join(paragraph.split()))
+
+
+def _asks(text: str) -> int:
+    """How clearly a paragraph asks: 2 with a question mark at its end, 1 by its words, 0 not at all."""
+    if text.rstrip("\"' )*_").endswith("?"):
+        return 2
+    if len(text.split()) < FEWEST_WORDS:
+        return 0  # "Best regards, Tom"
+    return int(kind_of(text, CueFlag.NOTHING) is not QuestionKind.STATEMENT)
+
+
+def _brief(text: str) -> str | None:
+    return text.strip() if text.strip() and len(text.split()) <= MOST_WORDS else None
