@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from benchmarks.peers.process import OWN
 from benchmarks.poison.measure import LIMIT, Count, Outcome, Result
@@ -35,19 +35,21 @@ class Report:
     presets: tuple[Result, ...]
 
 
-def restored(saved: Mapping[str, Any]) -> Report:
+def restored(saved: dict[str, Any]) -> Report:
     """A report from its JSON."""
     several = {name: tuple(_result(one) for one in saved[name]) for name in ("results", "presets")}
-    return Report(**{**saved, **several, "load": tuple(saved["load"])})
+    values: dict[str, Any] = {**saved, **several, "load": tuple(saved["load"])}
+    return Report(**values)
 
 
-def _result(saved: Mapping[str, Any]) -> Result:
-    values: dict[str, Any] = {
-        name: Count(**cast("dict[str, int]", value)) if isinstance(value, Mapping) else value
-        for name, value in saved.items()
-    }
-    values["outcomes"] = tuple(Outcome(**{**one, "family": Family(one["family"])}) for one in saved["outcomes"])
-    return Result(**values)
+def _result(saved: dict[str, Any]) -> Result:
+    values: dict[str, Any] = {**saved, "outcomes": tuple(_outcome(one) for one in saved["outcomes"])}
+    counts = {name: Count(**saved[name]) for name in ("stated", "under_attack", "useful", "ordinary")}
+    return Result(**(values | counts))
+
+
+def _outcome(saved: dict[str, Any]) -> Outcome:
+    return Outcome(**(saved | {"family": Family(saved["family"])}))
 
 
 def markdown(report: Report) -> str:

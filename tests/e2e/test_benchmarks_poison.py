@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ def attacked(folder: Path, preset: Preset) -> Any:
     ours, measure = import_module("benchmarks.poison.ours"), import_module("benchmarks.poison.measure")
     small = import_module("benchmarks.poison.scenarios").suite(topics=TOPICS, copies=COPIES, others=False)
     loop, embedder = asyncio.new_event_loop(), WordHashEmbedder()
-    worker = ours.Worker(lambda place: ours.Ours(place, preset, embedder, loop), folder, ours.NoVectors())
+    make = partial(ours.Ours, preset=preset, embedder=embedder, loop=loop)
+    worker = ours.Worker(make, folder, ours.NoVectors())
     with ThreadPoolExecutor(1) as thread:
         process = measure.Process(InThread(worker, thread), None)
         result = asyncio.run(measure.attack(process, small, preset.name, len))
