@@ -49,7 +49,8 @@ def _result(saved: dict[str, Any]) -> Result:
 
 
 def _outcome(saved: dict[str, Any]) -> Outcome:
-    return Outcome(**(saved | {"family": Family(saved["family"])}))
+    values: dict[str, Any] = {**saved, "family": Family(saved["family"])}
+    return Outcome(**values)
 
 
 def markdown(report: Report) -> str:
