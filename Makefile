@@ -16,7 +16,7 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 TYPESCRIPT := clients/typescript
 
 .PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
-  bench-poison bench-quality bench-weights bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
+  bench-poison bench-quality bench-weights bench-instructions bench-pollution bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -87,6 +87,12 @@ bench-poison: $(VENV)/dev ## attack ours, before and now, and other systems' pac
 
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
+
+bench-instructions: $(VENV)/dev ## attacks recognised, and benign texts flagged; LOCOMO=path/to/locomo10.json[.gz]
+	$(BIN)/python -m benchmarks.instructions $(if $(LOCOMO),'$(LOCOMO)')
+
+bench-pollution: $(VENV)/dev ## recall for questions within long pasted prompts, against the same questions alone (minutes)
+	$(BIN)/python -m benchmarks.pollution
 
 bench-same-answers: $(VENV)/dev ## compare 1,000 answers of PostgreSQL with those of a file; LOCOMO=path/to/locomo10.json[.gz]
 	PYTHONPATH=tests/fixtures $(BIN)/python -m benchmarks.same_answers '$(LOCOMO)'

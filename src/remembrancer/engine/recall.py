@@ -43,6 +43,7 @@ from remembrancer.engine.asking import (
 from remembrancer.engine.choose import Ranked, choose, ranked_by
 from remembrancer.engine.explained import CandidateOutcomes, Scores, explanations, held_back
 from remembrancer.errors import ModelUnavailable
+from remembrancer.language.reading import part_that_asks
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.nearness import happened_in
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, MAX_PINNED, PREFERENCE, Ranking
@@ -220,7 +221,8 @@ class _Recalling:
             )
         ranking, messages = self.ranking, self.ctx.preset.messages
         if planned.kind is QuestionKind.STATEMENT and messages is not None and question.ranking is None:
-            message = planned_message(self.ctx, view, self.reader, question.text, self.where)
+            said = part_that_asks(question.text)
+            message = planned_message(self.ctx, view, self.reader, said, self.where)
             planned = replace(message, kind=QuestionKind.STATEMENT, small_talk=False)
             ranking = messages.ranking
         self.timer.lap("plan")

@@ -206,17 +206,23 @@ def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) 
     return set(analyse(roles_left_out(untimed)).terms) - people_terms - set(analyse(_HAPPENING).terms)
 
 
+def part_that_asks(text: str) -> str:
+    """The text without what a recall inserted; of a long one, only the part that asks, if anything shows it."""
+    own = without_recalled(text) or text
+    if len(own) <= LONG_QUESTION_WORDS or _length(own) <= LONG_QUESTION_WORDS:
+        return own
+    return question_in(own, _length) or own
+
+
 def salient_part(question: str) -> str:
     """The question itself, without what a recall inserted; of a long prompt, the part that asks (`question_in`), or
     else its last questions, or its last sentences.
 
     Otherwise an agent that puts its instructions before the question would search for these instructions.
     """
-    question = without_recalled(question) or question
+    question = part_that_asks(question)
     if len(question) <= LONG_QUESTION_WORDS or _length(question) <= LONG_QUESTION_WORDS:
         return question.strip()
-    if (asked := question_in(question)) is not None:
-        return asked
     sentences = [sentence.strip() for sentence in _SENTENCE.split(question) if sentence.strip()]
     asking = [sentence for sentence in sentences[-8:] if sentence.endswith(_QUESTION_MARKS)]
     kept: list[str] = []
