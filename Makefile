@@ -91,6 +91,11 @@ bench-quality: $(VENV)/dev ## measure what each part of the ranking gains and co
 bench-outcomes: $(VENV)/dev ## simulate agents that learn from outcomes, and others that count views (two minutes on two processors)
 	$(BIN)/python -m benchmarks.outcomes
 
+bench-poison: $(VENV)/dev ## attack ours, before and now, and other systems' packages (minutes); BEFORE=commit
+	rm -rf build/poison/before && mkdir -p build/poison/before
+	git archive $(or $(BEFORE),7d2a40da) src | tar -x -C build/poison/before
+	$(BIN)/python -m benchmarks.poison --before build/poison/before/src
+
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')
 

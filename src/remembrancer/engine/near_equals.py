@@ -1,4 +1,6 @@
-"""Hits that belong together are put together: a reply before the turn that asks, and a newer value before an older."""
+"""Hits that belong together are put together: a reply before the turn that asks, a newer value before an older, and a
+trusted text before a less trusted one that says nearly the same.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from remembrancer.domain.event import is_less_trusted
+from remembrancer.domain.event import UNTRUSTED, is_less_trusted
 from remembrancer.domain.memory import CueFlag
 from remembrancer.domain.query import QuestionKind
 from remembrancer.engine.choose import Choice, Chosen, Ranked, read_candidates
 from remembrancer.language.english.values import asks_for_the_past, asks_only, stated_value
-from remembrancer.policies.ranking.near_equals import is_newer_value, reply_to
+from remembrancer.policies.ranking.diversity import words_of
+from remembrancer.policies.ranking.near_equals import is_newer_value, nearly_equal, reply_to
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -37,6 +40,7 @@ def put_together(
     """Reorder the chosen candidates; a moved one gets the score of the one that it precedes. None is removed, except
     the last for a reply that was not chosen.
     """
+    _trusted_first(choice)
     around = ranked.found.context_features
     if around is None:
         return
@@ -71,6 +75,20 @@ def _answer_first(
         return
     _put_before(choice, replace(answer, replies_to=asking.memory.id), asking.candidate)
     del chosen[limit:]
+
+
+def _trusted_first(choice: Choice) -> None:
+    """Put a trusted text before those of untrusted origins that say nearly the same, but whose values may be false."""
+    untrusted = [one for one in choice.chosen if one.memory.origin in UNTRUSTED]
+    trusted = [one for one in choice.chosen if one.memory.origin not in UNTRUSTED]
+    if not untrusted or not trusted:
+        return
+    words = [(one.candidate, words_of(one.cue.text)) for one in untrusted]
+    for one in trusted:
+        own = words_of(one.cue.text)
+        alike = next((candidate for candidate, other in words if nearly_equal(own, other)), None)
+        if alike is not None:
+            _put_before(choice, one, alike)
 
 
 def _newest_first(choice: Choice, with_number: Collection[int]) -> None:

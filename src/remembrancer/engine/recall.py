@@ -411,8 +411,19 @@ def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: R
     question, planned, found, timer = recalling.question, gathered.planned, gathered.found, recalling.timer
     diversity, limit = recalling.ranking.diversity, recalling.limit
     message = question.text if question.mode is RecallMode.MESSAGE else None
-    choice = choose(view, recalling.reader, ranked, diversity, limit, question.least_score, gathered.entries, message)
-    if recalling.ranking.near_equals:
+    near_equals = recalling.ranking.near_equals
+    choice = choose(
+        view,
+        recalling.reader,
+        ranked,
+        diversity,
+        limit,
+        question.least_score,
+        gathered.entries,
+        message,
+        near_equals=near_equals,
+    )
+    if near_equals:
         engine.near_equals.put_together(view, recalling.reader, ranked, choice, limit, planned, gathered.entries)
     timer.lap("gather")
     explained = explanations(ranked, diversity, choice.chosen, planned if question.explain else None)
