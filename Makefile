@@ -68,6 +68,15 @@ format: $(VENV)/dev ## format the code with ruff
 test-kill-index: $(VENV)/dev ## kill 100 processes while they write the file of an index (half a minute); ROUNDS=100
 	$(BIN)/python -m benchmarks.kill_index $(if $(ROUNDS),--rounds $(ROUNDS))
 
+test-power-cut: $(VENV)/dev ## cut the power at every sync of a store's life, and check what may be left (twenty minutes); SEEDS=3
+	$(BIN)/python -m benchmarks.power_cut $(if $(SEEDS),--seeds $(SEEDS))
+
+test-kills: $(VENV)/dev ## kill writers before random statements while others read, on a file and on PostgreSQL (an hour); ROUNDS=100
+	$(BIN)/python -m benchmarks.kill_rounds $(if $(ROUNDS),--rounds $(ROUNDS))
+
+test-soak: $(VENV)/dev ## run a server with 64 clients, and judge whether memory and latency stay level (an hour); MINUTES=60
+	$(BIN)/python -m benchmarks.soak --out build/soak $(if $(MINUTES),--minutes $(MINUTES))
+
 test-isolation: $(VENV)/dev ## call everything with and without siblings, over all interfaces, stores and presets (ten minutes)
 	REMEMBRANCER_ISOLATION=1 $(BIN)/python -m pytest -q --timeout 3600 tests/isolation
 
