@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         spaces,
         streams,
         tracing,
+        trail,
         work,
     )
 

@@ -300,6 +300,18 @@ CREATE TABLE erasures (
   UNIQUE (workspace, id)
 );
 
+-- Append-only: who did what, when. `entry`: the canonical bytes of domain.audit, no text. `hash`: SHA-256 of the hash before
+-- it and the entry. Of this store: not in an export.
+CREATE TABLE audit_trail (
+  workspace TEXT NOT NULL, seq INTEGER NOT NULL, entry BLOB NOT NULL, hash BLOB NOT NULL,
+  PRIMARY KEY (workspace, seq)
+) WITHOUT ROWID;
+-- The names that entries have as pseudonyms. An erasure deletes a name; its entries stay.
+CREATE TABLE audit_names (
+  workspace TEXT NOT NULL, name BLOB NOT NULL, salt BLOB NOT NULL, pseudonym BLOB NOT NULL,
+  PRIMARY KEY (workspace, name)
+) WITHOUT ROWID;
+
 -- Answers kept on request, to be given again: scores, and of each memory its revision and state; no text but the question.
 CREATE TABLE kept_recalls (
   n INTEGER PRIMARY KEY,
