@@ -62,7 +62,7 @@ class Acting:
         )
 
 
-ACTING: Final = ContextVar("remembrancer_acting", default=Acting())
+ACTING: Final = ContextVar("remembrancer_acting", default=Acting())  # noqa: B039  it is frozen
 
 
 @contextmanager
@@ -152,7 +152,11 @@ def _committed(_: object, __: object, effect: Effect, **___: object) -> Touched 
         "consolidated": sorted(effect.consolidated),
     }
     counts = {what: len(ids) for what, ids in named.items()} | {"related": len(effect.related)}
-    return _touched(memories=[one for ids in named.values() for one in ids], counts=counts) if any(counts.values()) else None
+    return (
+        _touched(memories=[one for ids in named.values() for one in ids], counts=counts)
+        if any(counts.values())
+        else None
+    )
 
 
 def _prioritised(done: PriorityChange, *_: object, **__: object) -> Touched | None:
@@ -171,13 +175,11 @@ def _key_revoked(_: object, __: object, key_id: UUID, **___: object) -> Touched:
     return _touched(keys=[key_id])
 
 
-def _space_begun(done: bool, _: object, model: str, **__: object) -> Touched | None:  # noqa: FBT001  a result
+def _space_begun(done: bool, _: object, model: str, **__: object) -> Touched | None:
     return _touched(model) if done else None
 
 
-def _space_answers(
-    done: int, _: object, model: str, *, allow_missing: bool = False, **__: object
-) -> Touched | None:
+def _space_answers(done: int, _: object, model: str, *, allow_missing: bool = False, **__: object) -> Touched | None:
     return _touched(model, counts={"missing": done}) if allow_missing or not done else None
 
 
@@ -189,7 +191,7 @@ def _recall_kept(_: object, __: object, kept: KeptRecall) -> Touched:
     return _touched(recalls=[kept.id])
 
 
-def _recall_dropped(done: bool, _: object, recall_id: UUID) -> Touched | None:  # noqa: FBT001  a result
+def _recall_dropped(done: bool, _: object, recall_id: UUID) -> Touched | None:
     return _touched(recalls=[recall_id]) if done else None
 
 

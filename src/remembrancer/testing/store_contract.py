@@ -26,6 +26,7 @@ from __future__ import annotations
 from remembrancer.testing.contract import (
     access,
     archive,
+    audit,
     before,
     candidates,
     changes,
@@ -109,6 +110,10 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
     """The role `ports.erasure.Erasures`."""
 
 
+class AuditSuite(audit.AuditContract):
+    """The role `ports.audit.AuditTrail`."""
+
+
 class RecallsSuite(recalls.RecallsContract):
     """The role `ports.recalls.Recalls`."""
 
@@ -147,6 +152,7 @@ class StoreContract(
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    AuditSuite,
     RecallsSuite,
     IndexFilesSuite,
     TransferSuite,

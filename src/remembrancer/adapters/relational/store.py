@@ -196,9 +196,7 @@ class RelationalStore:
     trail_head = _reads(lambda: relational.trail.trail_head)
     trail_names = _reads(lambda: relational.trail.trail_names)
 
-    async def _write(
-        self, scope: Scope, work: Callable[[Connection], T], record: Callable[[Connection, T], None]
-    ) -> T:
+    async def _write(self, scope: Scope, work: Callable[[Connection], T], record: Callable[[Connection, T], None]) -> T:
         """Run `work` and `record` its result in one transaction."""
 
         def write(connection: Connection) -> T:

@@ -59,9 +59,7 @@ def trail_head(connection: Connection, scope: Scope) -> AuditHead:
 
 
 def trail_names(connection: Connection, scope: Scope) -> Mapping[bytes, AuditName]:
-    rows = connection.execute(
-        "SELECT pseudonym, salt, name FROM audit_names WHERE workspace = ?", (scope.workspace,)
-    )
+    rows = connection.execute("SELECT pseudonym, salt, name FROM audit_names WHERE workspace = ?", (scope.workspace,))
     return {row[0]: AuditName(*row) for row in rows}
 
 
