@@ -382,7 +382,7 @@ class Settings:
     audit_reads: bool = _setting(
         False,
         _switch,
-        "add an entry to the audit trail for each call that shows memories or events, not only for changes",
+        "record in the audit trail also each call that shows memories or events, not only changes",
     )
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")

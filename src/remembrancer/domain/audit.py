@@ -12,7 +12,7 @@ name and salt are stored beside the chain, where an erasure deletes them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
@@ -163,30 +163,37 @@ def pseudonym_of(salt: bytes, name: bytes) -> bytes:
     return sha256(salt + name).digest()[:PSEUDONYM_BYTES]
 
 
-_ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+_text: Final = json.encoder.encode_basestring_ascii
+_object: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
-def canonical(seq: int, act: Act, pseudonyms: Mapping[str, bytes], blanked: Iterable[bytes] = ()) -> bytes:
+def canonical(seq: int, act: Act, pseudonyms: Mapping[str, bytes], blanked: Sequence[bytes] = ()) -> bytes:
     """The bytes of an entry. `pseudonyms`: for each of its names. `blanked`: pseudonyms whose names it deletes.
 
     >>> act = Act(at=moment(5), principal="process", door=Door.CLI, verb="pin", names={}, touched=Touched())
     >>> canonical(1, act, {})
     b'{"at":5,"door":"cli","principal":"process","seq":1,"verb":"pin"}'
     """
-    touched = act.touched
-    told = {
-        "seq": seq,
-        "at": micros(act.at),
-        "door": act.door.value,
-        "principal": act.principal,
-        "verb": act.verb,
-        "names": {what: pseudonyms[what].hex() for what in act.names},
-        "ids": {kind: [str(one) for one in ids] for kind, ids in touched.ids.items() if ids},
-        "counts": {kind: count for kind, count in touched.counts.items() if count},
-        "model": touched.model,
-        "blanked": [one.hex() for one in blanked],
-    }
-    return _ENCODE({key: value for key, value in told.items() if value or value == 0}).encode()
+    # Put together here, in the order of the keys: an encoder takes three times as long, and each write waits for it.
+    touched, parts = act.touched, [f'"at":{micros(act.at)}']
+    if blanked:
+        parts.append(f'"blanked":{_listed([one.hex() for one in blanked])}')
+    if touched.counts and (counts := {kind: count for kind, count in touched.counts.items() if count}):
+        parts.append(f'"counts":{_object(counts)}')
+    parts.append(f'"door":"{act.door}"')
+    if ids := [f'"{kind}":{_listed(touched.ids[kind])}' for kind in sorted(touched.ids) if touched.ids[kind]]:
+        parts.append(f'"ids":{{{",".join(ids)}}}')
+    if touched.model:
+        parts.append(f'"model":{_text(touched.model)}')
+    if act.names:
+        names = [f'"{what}":"{pseudonyms[what].hex()}"' for what in sorted(act.names)]
+        parts.append(f'"names":{{{",".join(names)}}}')
+    parts.append(f'"principal":{_text(act.principal)},"seq":{seq},"verb":{_text(act.verb)}')
+    return f"{{{','.join(parts)}}}".encode()
+
+
+def _listed(ids: Iterable[UUID | str]) -> str:
+    return '["' + '","'.join(map(str, ids)) + '"]'
 
 
 def entry_of(chained: ChainedEntry, names: Mapping[bytes, AuditName]) -> AuditEntry:

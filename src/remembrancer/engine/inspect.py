@@ -166,7 +166,8 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 
 async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[Finding, ...]:
-    """The store's checks, its audit trail, those of an index outside of it, and whether the embedder and the reranker answer.
+    """The store's checks, that of the audit trail, those of an index outside of the store, and whether the embedder and
+    the reranker answer.
 
     `mend`: correct such an index.
 

@@ -37,8 +37,8 @@ class AsyncAuditApi(View):
         """Entries, oldest first, one page at a time.
 
         `since`, `until`: entries of [since, until). `actor`: a principal (`process`, `key:ID`), or a name in the entry,
-        such as an agent's. `verb`: the call, such as `erase` or `keys.create`, or the job. `row`: the id of a memory, an
-        event, or any other row that the entry names. `after`: the `next` of the previous page, or the number of an
+        such as an agent's. `verb`: the call, such as `erase` or `keys.create`, or the job. `row`: the id of a memory,
+        an event, or any other row that the entry names. `after`: the `next` of the previous page, or the number of an
         entry. `limit`: 1 to 10,000. Raises InvalidInput.
         """
         where = engine.audit.AuditFilter(

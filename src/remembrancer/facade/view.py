@@ -6,7 +6,6 @@ import inspect
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
@@ -21,7 +20,7 @@ from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.facade.reads import READS, ReadLog, seen_in
 from remembrancer.patterns import pattern
-from remembrancer.ports.audit import ACTING
+from remembrancer.ports.audit import CALL
 
 if TYPE_CHECKING:
     from remembrancer.engine.context import Caller, Context
@@ -115,7 +114,7 @@ class View:
     """One caller's view of an open store. Views are cheap; any number may share a store."""
 
     def __init_subclass__(cls) -> None:
-        """Let each call say in the audit trail which one it is: `recall`, or `keys.create` for `AsyncKeysApi.create`."""
+        """Let each call say in the audit trail which one it is: `recall`; of `AsyncKeysApi`, `keys.create`."""
         super().__init_subclass__()
         noun = _NOUN.fullmatch(cls.__name__)
         for name, method in list(vars(cls).items()):
@@ -200,16 +199,15 @@ def _as_verb(verb: str, method: Callable[..., Coroutine[Any, Any, R]]) -> Callab
 
     @wraps(method)
     async def call(self: View, *args: Any, **kwargs: Any) -> R:
-        who = ACTING.get()
-        if who.verb:
+        if CALL.get() is not None:
             return await method(self, *args, **kwargs)
-        before = ACTING.set(replace(who, verb=verb, clock=self._ctx.clock))
+        before = CALL.set((verb, self._ctx.clock))
         try:
             answer = await method(self, *args, **kwargs)
             if verb in READS and self._opened.reads is not None:
                 await self._opened.reads.add(self._scope, seen_in(answer))
         finally:
-            ACTING.reset(before)
+            CALL.reset(before)
         return answer
 
     return call

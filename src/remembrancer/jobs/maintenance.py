@@ -13,7 +13,7 @@ from remembrancer.errors import RemembrancerError, StoreUnavailable
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.sweeps import BrokenOff, JobReport, NotDue, Sweeper, counted, jobs_of
 from remembrancer.policies.schedule import UNHURRIED
-from remembrancer.ports.audit import acting
+from remembrancer.ports.audit import acting, calling
 
 _log = logging.getLogger("remembrancer")
 
@@ -56,7 +56,7 @@ async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> JobRepo
     started_at = ctx.clock()
     error = ""
     try:
-        with acting(door=Door.JOB, verb=job.value, clock=ctx.clock):
+        with acting(door=Door.JOB), calling(job.value, ctx.clock):
             report = await sweeper.run(job, force=force)
     except StoreUnavailable:
         raise

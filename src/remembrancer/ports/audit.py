@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
-from remembrancer.domain.audit import PROCESS, Act, AuditHead, AuditName, ChainedEntry, Door, Touched
+from remembrancer.domain.audit import NAMES, PROCESS, Act, AuditHead, AuditName, ChainedEntry, Door, Touched
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -33,46 +33,57 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acting:
-    """Who acts, and by which call. `name`: of an `oauth` principal. `verb`: the public call or the job; empty: that of
-    the store. `clock`: None: the store's.
-    """
+    """Who acts. `name`: of an `oauth` principal."""
 
     principal: str = PROCESS
     name: str | None = None
     door: Door = Door.PYTHON
-    verb: str = ""
-    clock: Callable[[], datetime] | None = None
-
-    def act(self, scope: Scope, verb: str, touched: Touched, clock: Callable[[], datetime]) -> Act:
-        """What is recorded of a change in a scope. `verb`, `clock`: unless this has its own."""
-        parts = {
-            "principal": self.name,
-            "project": scope.project,
-            "crew": scope.crew,
-            "agent": scope.agent,
-            "session": scope.session,
-        }
-        return Act(
-            at=(self.clock or clock)(),
-            principal=self.principal,
-            door=self.door,
-            verb=self.verb or verb,
-            names={what: name for what, name in parts.items() if name is not None},
-            touched=touched,
-        )
 
 
+Clock = Callable[[], datetime]
 ACTING: Final = ContextVar("remembrancer_acting", default=Acting())  # noqa: B039  it is frozen
+CALL: Final = ContextVar[tuple[str, Clock] | None]("remembrancer_call", default=None)
+"""The public call, or the job, that is running, and its clock. None: a method of the store was called by itself."""
 
 
 @contextmanager
 def acting(**changed: Any) -> Generator[None]:
-    """Say who acts, or by which call, while the context is entered: fields of `Acting`."""
+    """Say who acts while the context is entered: fields of `Acting`."""
     before = ACTING.set(replace(ACTING.get(), **changed))
     try:
         yield
     finally:
         ACTING.reset(before)
+
+
+@contextmanager
+def calling(verb: str, clock: Clock) -> Generator[None]:
+    """Say by which call, or job, is acted while the context is entered."""
+    before = CALL.set((verb, clock))
+    try:
+        yield
+    finally:
+        CALL.reset(before)
+
+
+def acts_of(method: str, clock: Clock) -> Callable[[Scope, Touched], Act]:
+    """A function that makes the entry of what is done now: it may be called later, in a thread that does not know who
+    acts. `method` of the store, `clock`: for calls that say no verb.
+    """
+    who, (verb, now) = ACTING.get(), CALL.get() or (method, clock)
+
+    def act(scope: Scope, touched: Touched) -> Act:
+        parts = (who.name, scope.project, scope.crew, scope.agent, scope.session)
+        return Act(
+            at=now(),
+            principal=who.principal,
+            door=who.door,
+            verb=verb,
+            names={what: name for what, name in zip(NAMES, parts, strict=True) if name is not None},
+            touched=touched,
+        )
+
+    return act
 
 
 class AuditTrail(Protocol):
@@ -103,8 +114,10 @@ def _touched(model: str | None = None, /, *, counts: Mapping[str, int] | None = 
 
 def _append(done: Sequence[Appended], _: object, entries: Sequence[Entry]) -> Touched | None:
     new = [entry for entry, one in zip(entries, done, strict=True) if one.created]
-    formed = [entry.memory.memory.id for entry in new if entry.memory is not None]
-    return _touched(events=[entry.event.id for entry in new], memories=formed) if new else None
+    if not new:
+        return None
+    formed = tuple(entry.memory.memory.id for entry in new if entry.memory is not None)
+    return Touched(ids={"events": tuple(entry.event.id for entry in new), "memories": formed})
 
 
 def _inserted(done: tuple[Memory, bool], *_: object, **__: object) -> Touched | None:

@@ -38,7 +38,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.vector_space import SpaceRole, VectorSpace
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.language.cues import analysed
-from remembrancer.ports.audit import ACTING
+from remembrancer.ports.audit import acts_of
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import MAX_CONTEXT_TURN_CHARS, CueVector, FailedCue, PendingCue, PrecedingTurn
 from remembrancer.ports.exchange import row_to_record
@@ -424,7 +424,7 @@ class ReferenceStore:
     async def add_to_trail(self, scope: Scope, acts: Sequence[Touched]) -> None:
         with self._writing(scope) as rows:
             for touched in acts:
-                audit_trail.add(rows, scope, ACTING.get().act(scope, "read", touched, audit_trail.now))
+                audit_trail.add(rows, scope, acts_of("note", audit_trail.now)(scope, touched))
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
         """Record the time of the purge. There is no file to clear."""

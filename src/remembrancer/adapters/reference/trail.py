@@ -23,7 +23,7 @@ from remembrancer.domain.audit import (
 )
 from remembrancer.domain.erasure import ErasureSelection, Removal
 from remembrancer.domain.scope import Scope
-from remembrancer.ports.audit import ACTING, TOUCHED
+from remembrancer.ports.audit import TOUCHED, acts_of
 
 if TYPE_CHECKING:
     from remembrancer.adapters.reference.store import ReferenceStore
@@ -48,7 +48,7 @@ def _recording(method: Callable[..., Any], name: str, touched_by: Callable[..., 
             scope: Scope = getattr(args[0], "scope", args[0])
             rows = store.rows_of(scope).copy()
             names = names_of(before, args[1], args[2].asked) if name == "erase" else ()
-            add(rows, scope, ACTING.get().act(scope, name, touched, now), forgetting=names)
+            add(rows, scope, acts_of(name, now)(scope, touched), forgetting=names)
             store.keep(scope, rows)
         return done
 

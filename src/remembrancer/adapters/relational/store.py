@@ -13,7 +13,7 @@ from remembrancer.adapters import relational
 from remembrancer.adapters.relational.connection import EVERY_WORKSPACE
 from remembrancer.adapters.relational.database import Database, Snapshot
 from remembrancer.adapters.relational.feed import RelationalView
-from remembrancer.ports.audit import ACTING, TOUCHED
+from remembrancer.ports.audit import TOUCHED, acts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ def _writes(
 
     async def method(store: RelationalStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         function = work()
-        record = _recorder(function.__name__, *args, **kwargs)
+        record = store.recorder(function.__name__, *args, **kwargs)
 
         def write(connection: Connection) -> T:
             done = function(connection, *args, **kwargs)
@@ -69,21 +69,6 @@ def _writes(
         return await store.database.write(write, workspace=_workspace_of(args[0]))
 
     return method
-
-
-def _recorder(method: str, /, *args: Any, **kwargs: Any) -> Callable[..., None]:
-    """A function that adds the entry of a call to the audit trail, when it is given the call's result. Who acts is read
-    now, because the writing thread does not know.
-    """
-    touched_by, acts, scope = TOUCHED.get(method), ACTING.get(), _scope_of(args[0])
-
-    def record(connection: Connection, done: object, *, forgetting: Collection[str] = ()) -> None:
-        touched = None if touched_by is None else touched_by(done, *args, **kwargs)
-        if touched is not None:
-            act = acts.act(scope, method, touched, _now)
-            relational.trail.add(connection, scope, act, forgetting=forgetting)
-
-    return record
 
 
 def _now() -> datetime:
@@ -107,6 +92,7 @@ class RelationalStore:
         self._backend = backend
         self.database = Database(backend, analyse=analyse)
         self._analyse = analyse
+        self._trails = relational.trail.Trails()
         self._swept: dict[tuple[str, str, bool], int] = {}
         """For each workspace, model, and whether token embeddings are wanted: the number up to which every cue has its
         vector or waits for a retry.
@@ -196,6 +182,19 @@ class RelationalStore:
     trail_head = _reads(lambda: relational.trail.trail_head)
     trail_names = _reads(lambda: relational.trail.trail_names)
 
+    def recorder(self, method: str, /, *args: Any, **kwargs: Any) -> Callable[..., None]:
+        """A function that adds the entry of a call to the audit trail, when it is given the call's result. Who acts is
+        read now, because the writing thread does not know.
+        """
+        touched_by, act_of, scope = TOUCHED.get(method), acts_of(method, _now), _scope_of(args[0])
+
+        def record(connection: Connection, done: object, *, forgetting: Collection[str] = ()) -> None:
+            touched = None if touched_by is None else touched_by(done, *args, **kwargs)
+            if touched is not None:
+                self._trails.add(connection, scope, act_of(scope, touched), forgetting=forgetting)
+
+        return record
+
     async def _write(self, scope: Scope, work: Callable[[Connection], T], record: Callable[[Connection, T], None]) -> T:
         """Run `work` and `record` its result in one transaction."""
 
@@ -210,11 +209,11 @@ class RelationalStore:
         return await self.database.read(lambda connection: work(RelationalView(connection)), longer=True)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        record = _recorder("append", scope, entries)
+        record = self.recorder("append", scope, entries)
         return await self._write(scope, lambda c: relational.journal.append(c, scope, entries, self._analyse), record)
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        record = _recorder("archive", scope)
+        record = self.recorder("archive", scope)
         return await self._write(
             scope, lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse), record
         )
@@ -236,13 +235,13 @@ class RelationalStore:
         return await self.database.read(work, workspace=scope.workspace)
 
     async def drop_vectors(self, scope: Scope, model: str) -> int:
-        record = _recorder("drop_vectors", scope, model)
+        record = self.recorder("drop_vectors", scope, model)
         dropped = await self._write(scope, lambda c: relational.embeddings.drop_vectors(c, scope, model), record)
         self._unswept(scope, model)
         return dropped
 
     async def drop_space(self, scope: Scope, model: str, *, at: datetime) -> int:
-        record = _recorder("drop_space", scope, model)
+        record = self.recorder("drop_space", scope, model)
         dropped = await self._write(scope, lambda c: relational.spaces.drop_space(c, scope, model, at=at), record)
         self._unswept(scope, model)
         return dropped
@@ -252,7 +251,7 @@ class RelationalStore:
             self._swept.pop((scope.workspace, model, token_embeddings), None)
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
-        record = _recorder("erase", scope, removal, receipt)
+        record = self.recorder("erase", scope, removal, receipt)
 
         def erase(connection: Connection) -> Removed:
             names = relational.trail.names_of(connection, scope, removal, receipt.asked)
@@ -286,15 +285,15 @@ class RelationalStore:
                     yield row
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
-        adding, record = relational.importing.import_rows, _recorder("import_rows", scope, dry_run=dry_run)
+        adding, record = relational.importing.import_rows, self.recorder("import_rows", scope, dry_run=dry_run)
         return await self._write(scope, lambda c: adding(c, scope, rows, self._analyse, dry_run), record)
 
     async def add_to_trail(self, scope: Scope, acts: Sequence[Touched]) -> None:
-        made = [ACTING.get().act(scope, "read", touched, _now) for touched in acts]
+        made = list(map(partial(acts_of("note", _now), scope), acts))
 
         def add(connection: Connection) -> None:
             for act in made:
-                relational.trail.add(connection, scope, act)
+                self._trails.add(connection, scope, act)
 
         await self.database.write(add, workspace=scope.workspace)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 from remembrancer.domain.audit import (
     SALT_BYTES,
@@ -25,24 +25,44 @@ if TYPE_CHECKING:
     from remembrancer.domain.erasure import ErasureSelection, Removal
     from remembrancer.domain.scope import Scope
 
-_PARTS = "project, crew, agent, session"
-_LAST = "SELECT seq, hash FROM audit_trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1"
+_PARTS: Final = "project, crew, agent, session"
+_LAST: Final = "SELECT seq, hash FROM audit_trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1"
+_INSERTION: Final = "INSERT INTO audit_trail (workspace, seq, entry, hash) VALUES (?, ?, ?, ?)"
 
 
-def add(connection: Connection, scope: Scope, act: Act, *, forgetting: Collection[str] = ()) -> None:
-    """Append an entry. `forgetting`: names to delete, unless rows of the workspace still have them; the entry says
-    which it deletes.
+MOST_KNOWN: Final = 1_000
+"""The most workspaces, and the most names of each, whose pseudonyms are kept in memory."""
+
+
+class Trails:
+    """Appends entries. Knows the pseudonyms of names that it wrote or read, as long as the chain ends where it left it:
+    each erasure adds an entry, so a name that was deleted since is not used again.
     """
-    workspace = scope.workspace
-    pseudonyms = _pseudonyms(connection, workspace, act.names) if act.names else {}
-    blanked = _forget(connection, workspace, forgetting) if forgetting else ()
-    last = connection.execute(_LAST, (workspace,)).fetchone()
-    seq, previous = (0, first_hash(workspace)) if last is None else last
-    entry = canonical(seq + 1, act, pseudonyms, blanked)
-    connection.execute(
-        "INSERT INTO audit_trail (workspace, seq, entry, hash) VALUES (?, ?, ?, ?)",
-        (workspace, seq + 1, entry, next_hash(previous, entry)),
-    )
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[bytes, dict[str, bytes]]] = {}
+        """By workspace: the last hash, and the pseudonyms as of it."""
+
+    def add(self, connection: Connection, scope: Scope, act: Act, *, forgetting: Collection[str] = ()) -> None:
+        """Append an entry, in the transaction of what it tells of. `forgetting`: names to delete, unless rows of the
+        workspace still have them; the entry says which it deletes.
+        """
+        workspace = scope.workspace
+        seq, previous = connection.execute(_LAST, (workspace,)).fetchone() or (0, first_hash(workspace))
+        ended, known = self._known.get(workspace, (b"", {}))
+        if ended != previous or len(known) > MOST_KNOWN:
+            known = {}
+        pseudonyms = {what: known.get(name) for what, name in act.names.items()}
+        if None in pseudonyms.values():
+            known |= _pseudonyms(connection, workspace, act.names.values())
+            pseudonyms = {what: known[name] for what, name in act.names.items()}
+        blanked = _forget(connection, workspace, forgetting) if forgetting else ()
+        entry = canonical(seq + 1, act, cast("dict[str, bytes]", pseudonyms), blanked)
+        digest = next_hash(previous, entry)
+        connection.execute(_INSERTION, (workspace, seq + 1, entry, digest))
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        self._known[workspace] = digest, {} if forgetting else known
 
 
 def trail(connection: Connection, scope: Scope, *, after: int = 0, limit: int) -> tuple[ChainedEntry, ...]:
@@ -80,18 +100,16 @@ def _named(connection: Connection, scope: Scope, table: str, ids: Iterable[UUID]
     return [name for row in rows for name in row]
 
 
-def _pseudonyms(connection: Connection, workspace: str, names: Mapping[str, str]) -> Mapping[str, bytes]:
+def _pseudonyms(connection: Connection, workspace: str, names: Iterable[str]) -> dict[str, bytes]:
     """The pseudonym of each name. A new name gets a salt, and with it a pseudonym that nobody can guess."""
-    stored = {what: name.encode("utf-8", "surrogatepass") for what, name in names.items()}
-    distinct = tuple(dict.fromkeys(stored.values()))
-    marks = ", ".join("?" * len(distinct))
-    known: dict[bytes, bytes] = dict(
-        connection.execute(
-            f"SELECT name, pseudonym FROM audit_names WHERE workspace = ? AND name IN ({marks})",
-            (workspace, *distinct),
-        )
+    stored = {name: name.encode("utf-8", "surrogatepass") for name in names}
+    marks = ", ".join("?" * len(stored))
+    rows = connection.execute(
+        f"SELECT name, pseudonym FROM audit_names WHERE workspace = ? AND name IN ({marks})",
+        (workspace, *stored.values()),
     )
-    for name in distinct:
+    known = dict(rows)
+    for name in stored.values():
         if name not in known:
             salt = os.urandom(SALT_BYTES)
             known[name] = pseudonym_of(salt, name)
@@ -99,7 +117,7 @@ def _pseudonyms(connection: Connection, workspace: str, names: Mapping[str, str]
                 "INSERT INTO audit_names (workspace, name, salt, pseudonym) VALUES (?, ?, ?, ?)",
                 (workspace, name, salt, known[name]),
             )
-    return {what: known[name] for what, name in stored.items()}
+    return {name: known[one] for name, one in stored.items()}
 
 
 def _forget(connection: Connection, workspace: str, names: Collection[str]) -> tuple[bytes, ...]:

@@ -29,7 +29,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.errors import RemembrancerError
-from remembrancer.ports.audit import acting
+from remembrancer.ports.audit import acting, calling
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import MODEL, StoreSuite, remember
@@ -72,7 +72,7 @@ class AuditContract(StoreSuite):
         )
 
     async def test_an_entry_says_who_did_what_by_which_door(self, store: Store) -> None:
-        with acting(principal="key:7", door=Door.HTTP, verb="observe", clock=lambda: LATER):
+        with acting(principal="key:7", door=Door.HTTP), calling("observe", lambda: LATER):
             await store.append(ANA, [Entry(an_event("one", scope=ANA)), Entry(an_event("two", scope=ANA))])
         [entry] = await entries(store)
         assert (entry.seq, entry.at, entry.principal, entry.door, entry.verb) == (1, LATER, "key:7", "http", "observe")
@@ -86,11 +86,11 @@ class AuditContract(StoreSuite):
         assert entry.ids == {"memories": (a_memory().id,)}
 
     async def test_the_name_of_a_principal_is_kept_as_a_name(self, store: Store) -> None:
-        with acting(principal="oauth", name="oauth:5e1f"):
+        with acting(principal="oauth", name="oauth:subject"):
             await remember(store, a_memory())
         [chained] = await store.trail(SCOPE, limit=9)
-        assert b"5e1f" not in chained.entry
-        assert (await entries(store))[0].names["principal"] == "oauth:5e1f"
+        assert b"subject" not in chained.entry
+        assert (await entries(store))[0].names["principal"] == "oauth:subject"
 
     async def test_a_batch_is_one_entry(self, store: Store) -> None:
         await store.insert_many(SCOPE, [indexed(a_memory(f"number {number}")) for number in range(9)])
@@ -167,7 +167,7 @@ class AuditContract(StoreSuite):
         assert not any(b"canary" in one.entry for one in await store.trail(SCOPE, limit=9))
 
     async def test_acts_that_change_no_row_are_recorded(self, store: Store) -> None:
-        with acting(verb="export"):
+        with calling("export", lambda: LATER):
             await store.add_to_trail(SCOPE, [Touched(counts={"rows": 3}), Touched(ids={"memories": (UUID(int=1),)})])
         assert [(one.verb, one.ids, one.counts) for one in await entries(store)] == [
             ("export", {}, {"rows": 3}),
@@ -225,9 +225,9 @@ class AuditContract(StoreSuite):
         assert (await checked(store)).is_whole
 
     async def test_a_name_that_no_row_has_is_deleted_by_erasing_its_scope(self, store: Store) -> None:
-        with acting(principal="oauth", name="oauth:5e1f"):
+        with acting(principal="oauth", name="oauth:subject"):
             await remember(store, a_memory())
-        await _erase(store, ErasureSelection(agent="oauth:5e1f"))
+        await _erase(store, ErasureSelection(agent="oauth:subject"))
         assert (await entries(store))[0].names["principal"] is None
         assert (await checked(store)).is_whole
 
