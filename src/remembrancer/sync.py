@@ -34,7 +34,6 @@ class AuditApi(Blocking[AsyncAuditApi]):
     """
 
     list = blocking(AsyncAuditApi.list)
-    newest = blocking(AsyncAuditApi.newest)
     head = blocking(AsyncAuditApi.head)
     verify = blocking(AsyncAuditApi.verify)
     export = blocking(AsyncAuditApi.export)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -67,12 +67,6 @@ async def page(ctx: Context, scope: Scope, where: AuditFilter, *, after: int, li
                 return AuditPage(tuple(found), found[-1].seq)
             found.append(entry)
     return AuditPage(tuple(found), None)
-
-
-async def newest(ctx: Context, scope: Scope, limit: int) -> Sequence[AuditEntry]:
-    """The last entries, newest first."""
-    head = await ctx.store.trail_head(scope)
-    return (await page(ctx, scope, AuditFilter(), after=max(0, head.seq - limit), limit=limit)).entries[::-1]
 
 
 async def check(ctx: Context, scope: Scope, heads: Iterable[AuditHead] = ()) -> AuditCheck:

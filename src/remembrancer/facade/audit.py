@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from remembrancer import engine
 from remembrancer.domain import validation
-from remembrancer.domain.audit import AuditCheck, AuditEntry, AuditHead
+from remembrancer.domain.audit import AuditCheck, AuditHead
 from remembrancer.errors import InvalidInput
 from remembrancer.facade.view import View, listed, path_of
 
@@ -50,10 +50,6 @@ class AsyncAuditApi(View):
         )
         start = validation.whole("after", after, 0, 2**63 - 1)
         return await engine.audit.page(self._ctx, self._scope, where, after=start, limit=listed(limit))
-
-    async def newest(self, limit: int = 100) -> Sequence[AuditEntry]:
-        """The last entries, newest first. `limit`: 1 to 10,000."""
-        return await engine.audit.newest(self._ctx, self._scope, listed(limit))
 
     async def head(self) -> AuditHead:
         """The number and the hash of the last entry. Kept where nobody who can write to the store can change it, it

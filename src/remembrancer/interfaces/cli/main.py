@@ -114,6 +114,10 @@ GROUPS: Final = {
         "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
     ),
+    "audit": (
+        "See who did what, and check that nobody changed the record of it.",
+        {"list": "audit.list_", "verify": "audit.verify", "head": "audit.head", "export": "audit.export"},
+    ),
     "embedder": (
         "Change the embedder while questions are answered.",
         {
