@@ -54,9 +54,7 @@ PRINTED: Final = {
 }
 """Commands that write a file, as the terminal runs them: to another one."""
 FREE: Final = {"timings_ms", "token", "hash", "head", "door", "names"}
-"""What differs from run to run: how long it took, and the secret of a key; from door to door: the audit trail's door and
-hashes.
-"""
+"""What differs from run to run: how long it took, the secret of a key, and the audit trail's doors and hashes."""
 PATIENCE: Final = 60
 FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
 OPEN, CLOSE = "<recalled-memory>", "</recalled-memory>"

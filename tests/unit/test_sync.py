@@ -27,6 +27,7 @@ from remembrancer import (
 )
 from remembrancer.domain.journal import Recorded
 from remembrancer.engine import journal
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi
@@ -52,6 +53,7 @@ def rem() -> Iterator[Remembrancer]:
 
 PAIRS: dict[type, type] = {
     AsyncRemembrancer: Remembrancer,
+    AsyncAuditApi: sync.AuditApi,
     AsyncEmbedderApi: sync.EmbedderApi,
     AsyncHealthApi: sync.HealthApi,
     AsyncJobsApi: sync.JobsApi,

@@ -40,9 +40,9 @@ class Acting:
     door: Door = Door.PYTHON
 
 
-Clock = Callable[[], datetime]
+_Clock = Callable[[], datetime]
 ACTING: Final = ContextVar("remembrancer_acting", default=Acting())  # noqa: B039  it is frozen
-CALL: Final = ContextVar[tuple[str, Clock] | None]("remembrancer_call", default=None)
+CALL: Final = ContextVar[tuple[str, _Clock] | None]("remembrancer_call", default=None)
 """The public call, or the job, that is running, and its clock. None: a method of the store was called by itself."""
 
 
@@ -57,7 +57,7 @@ def acting(**changed: Any) -> Generator[None]:
 
 
 @contextmanager
-def calling(verb: str, clock: Clock) -> Generator[None]:
+def calling(verb: str, clock: _Clock) -> Generator[None]:
     """Say by which call, or job, is acted while the context is entered."""
     before = CALL.set((verb, clock))
     try:
@@ -66,7 +66,7 @@ def calling(verb: str, clock: Clock) -> Generator[None]:
         CALL.reset(before)
 
 
-def acts_of(method: str, clock: Clock) -> Callable[[Scope, Touched], Act]:
+def acts_of(method: str, clock: _Clock) -> Callable[[Scope, Touched], Act]:
     """A function that makes the entry of what is done now: it may be called later, in a thread that does not know who
     acts. `method` of the store, `clock`: for calls that say no verb.
     """

@@ -104,7 +104,7 @@ def _listed(answer: AuditOut) -> Renderables:
 
 
 def _line(one: AuditEntryOut) -> Text:
-    about = "" if one.embedder is None else f" {one_line(one.embedder)}"
+    about = "" if one.model is None else f" {one_line(one.model)}"
     return Text(f"{one.seq}  {minute(one.at)}  {one.verb}{about}  by {one.principal} ({one.door})")
 
 

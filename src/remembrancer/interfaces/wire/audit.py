@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime
 
 from remembrancer.interfaces.wire.shape import Of, Wire
 
@@ -30,7 +30,7 @@ class AuditEntryOut(Wire, Of["AuditEntry"]):
     names: dict[str, str | None]
     ids: dict[str, list[UUID]]
     counts: dict[str, int]
-    embedder: str | None = Field(validation_alias="model")
+    model: str | None
     hash: str
 
 
@@ -42,14 +42,16 @@ class AuditOut(Wire, Of["AuditPage"]):
 
 
 class AuditHeadOut(Wire):
-    """The last entry. `head`: SEQ:HASH; kept elsewhere, it shows later whether the trail was shortened or written anew."""
+    """The last entry. `head`: SEQ:HASH; noted elsewhere, it shows later whether the trail was cut or written anew."""
 
     head: str
 
 
 class AuditCheckOut(Wire):
-    """A check of the whole chain. `problem`: what is wrong first, `broken_at`: at which entry; `names`, `erased`: how
-    many names entries refer to, and how many of these were erased.
+    """A check of the whole chain. `whole`: whether nothing is wrong. `head`: SEQ:HASH of the last entry that is right.
+
+    `problem`: what is wrong first, `broken_at`: at which entry. `names`, `erased`: how many names the entries refer to,
+    and how many of these were erased.
     """
 
     whole: bool

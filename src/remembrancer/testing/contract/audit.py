@@ -42,7 +42,7 @@ ANA: Final = Scope(workspace=SCOPE.workspace, agent="ana", session="monday")
 
 
 def done_by(chained: ChainedEntry) -> tuple[Any, ...]:
-    """What an entry says apart from times and pseudonyms, which differ between stores."""
+    """The contents of an entry apart from times and pseudonyms, which differ between stores."""
     entry = entry_of(chained, {})
     return entry.seq, entry.principal, entry.door, entry.verb, sorted(entry.names), entry.ids, entry.counts, entry.model
 
