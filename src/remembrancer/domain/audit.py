@@ -72,7 +72,7 @@ class AuditEntry:
     """One entry of the audit trail.
 
     `at`: by the clock of the process that acted. `principal`: `process` (nobody had to show a key), `key:ID`, or
-    `oauth`, whose name is in `names`. `door`: python, cli, http, mcp or job. `verb`: the public call, such as `erase` or
+    `oauth`, whose name is in `names`. `door`: python, cli, http, mcp or job. `verb`: the public call, such as
     `keys.create`, or the job. `names`: the principal's and those of the scope: project, crew, agent, session;
     None: erased. `ids`: the rows it is about, by kind: memories, events, keys, recalls, derived. `counts`: how many of
     what, where ids are not listed. `hash`: of the chain up to here, as 64 hexadecimal digits.
@@ -110,8 +110,8 @@ class AuditName:
 
 @dataclass(frozen=True, slots=True)
 class AuditHead:
-    """The number and the hash of the last entry, `seq` and `hash` (64 hexadecimal digits), written SEQ:HASH. Kept elsewhere, it proves later that no entry up to
-    it was changed or removed. Without entries: 0, and the hash before the first one.
+    """The number `seq` and the `hash` of the last entry, written SEQ:HASH. Kept elsewhere, it proves later that no entry
+    up to it was changed or removed. Without entries: 0, and the hash before the first one.
 
     >>> str(AuditHead(0, "ab" * 32))[:8]
     '0:ababab'
@@ -138,8 +138,8 @@ class AuditCheck:
 
     `entries`: their number; `head`: of the last one that is right. `broken_at`: the number of the first entry that is
     wrong; None: all are right, or what is wrong concerns no entry. `problem`: what is wrong; empty: nothing is.
-    `names`, `erased`: how many names the entries refer to, and how many of these an erasure deleted. `is_whole`: nothing
-    is wrong.
+    `names`, `erased`: how many names the entries refer to, and how many of these an erasure deleted. `is_whole`: no
+    problem was found.
     """
 
     entries: int

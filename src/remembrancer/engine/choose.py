@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
-from remembrancer.policies.ranking.scoring import Expression, Scored, evaluate
+from remembrancer.policies.ranking.scoring import OUTCOME, Expression, Scored, evaluate, with_outcomes
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -56,15 +56,16 @@ def ranked_by(
     table: Mapping[str, FloatColumn],
     accepts: Acceptance,
     *,
+    outcome_weight: float = 0.0,
     before: Ranked | None = None,
 ) -> Ranked:
     """Rank candidates by an expression over a table of signals. Equal scores keep the order of the candidates: newest
     first, then by id.
 
-    `before`: the previous ranking, which this one refines: equal scores keep its order, and `relevant` is taken from
-    it.
+    `outcome_weight`: that of the ranking. `before`: the previous ranking, which this one refines: equal scores keep its
+    order, and `relevant` is taken from it.
     """
-    scored = evaluate(expression, table, len(found.ids))
+    scored = with_outcomes(evaluate(expression, table, len(found.ids)), table[OUTCOME], outcome_weight)
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
     if before is None:
         judged_by = expression

@@ -355,7 +355,8 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         silent=gathered.planned.small_talk and recalling.question.floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
-    ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
+    table = {**gathered.table, **(close or {})}
+    ranked = ranked_by(expression, found, table, accepts, outcome_weight=ranking.outcome_weight)
     recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
 

@@ -24,7 +24,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Raised when an array changes its meaning, or a migration changes what is stored: files of another format are not
 read.
 """
@@ -92,6 +92,13 @@ def read(path: Path) -> Stored:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     except (OSError, ValueError) as error:  # ValueError: an empty file
         raise BadIndexFile(str(error)) from error
+    try:
+        return _stored(mapped)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise BadIndexFile(f"its header has another form ({error})") from error
+
+
+def _stored(mapped: mmap.mmap) -> Stored:
     header = _header(mapped)
     begin = _first_array(_PREFIX.unpack_from(mapped)[1])
     if len(mapped) != begin + header["size"]:

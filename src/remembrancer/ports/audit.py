@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from remembrancer.domain.journal import PriorityChange
     from remembrancer.domain.kept import KeptRecall
     from remembrancer.domain.memory import Memory, MemoryWrite
+    from remembrancer.domain.outcome import Credit
     from remembrancer.domain.relation import Relation
+    from remembrancer.domain.retention import LegalHold, RetentionRule
     from remembrancer.domain.scope import Scope
     from remembrancer.domain.strength import Exposed
     from remembrancer.ports.journal import Appended, Entry
@@ -223,6 +225,28 @@ def _erased(_: object, __: object, removal: Removal, receipt: Erasure) -> Touche
     )
 
 
+def _credited(
+    done: tuple[Sequence[Credit], bool], _: object, outcome: UUID, ids: Sequence[UUID], *__: object, **___: object
+) -> Touched | None:
+    return _touched(outcomes=[outcome], memories=ids) if done[1] else None
+
+
+def _rule_made(_: object, __: object, rule: RetentionRule) -> Touched:
+    return _touched(rules=[rule.id])
+
+
+def _rule_dropped(_: object, __: object, rule_id: UUID) -> Touched:
+    return _touched(rules=[rule_id])
+
+
+def _hold_placed(_: object, __: object, hold: LegalHold) -> Touched:
+    return _touched(holds=[hold.id])
+
+
+def _hold_released(_: object, __: object, hold_id: UUID, **___: object) -> Touched:
+    return _touched(holds=[hold_id])
+
+
 TOUCHED: Final[Mapping[str, Callable[..., Touched | None]]] = MappingProxyType(
     {
         "append": _append,
@@ -236,8 +260,13 @@ TOUCHED: Final[Mapping[str, Callable[..., Touched | None]]] = MappingProxyType(
         "relate": _related,
         "set_status": _status_set,
         "commit": _committed,
+        "add_credits": _credited,
         "erase": _erased,
         "import_rows": _imported,
+        "put_rule": _rule_made,
+        "drop_rule": _rule_dropped,
+        "put_hold": _hold_placed,
+        "release_hold": _hold_released,
         "put_key": _key_made,
         "revoke_key": _key_revoked,
         "build_space": _space_begun,

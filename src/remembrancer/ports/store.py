@@ -20,7 +20,9 @@ from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
+from remembrancer.ports.outcomes import TaskOutcomes
 from remembrancer.ports.recalls import Recalls
+from remembrancer.ports.retention import RetentionRecords
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
 
@@ -36,10 +38,12 @@ class Store(
     Memories,
     Embeddings,
     Reviews,
+    TaskOutcomes,
     Jobs,
     Access,
     Erasures,
     AuditTrail,
+    RetentionRecords,
     Recalls,
     IndexFiles,
     Transfer,

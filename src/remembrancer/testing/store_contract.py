@@ -39,11 +39,13 @@ from remembrancer.testing.contract import (
     journal,
     memories,
     notifications,
+    outcomes,
     past,
     priorities,
     reading,
     recalls,
     relations,
+    retention,
     reviews,
     spaces,
     strength,
@@ -98,6 +100,10 @@ class ReviewsSuite(reviews.ReviewContract):
     """The role `ports.reviews.Reviews`."""
 
 
+class OutcomesSuite(outcomes.OutcomeContract):
+    """The role `ports.outcomes.TaskOutcomes`."""
+
+
 class JobsSuite(jobs.JobsContract, jobs.SpendingContract):
     """The role `ports.jobs.Jobs`."""
 
@@ -112,6 +118,12 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
 
 class AuditSuite(audit.AuditContract):
     """The role `ports.audit.AuditTrail`."""
+
+
+class RetentionSuite(
+    retention.RulesContract, retention.HoldsContract, retention.HeldContract, retention.SelectionContract
+):
+    """The role `ports.retention.RetentionRecords`."""
 
 
 class RecallsSuite(recalls.RecallsContract):
@@ -149,10 +161,12 @@ class StoreContract(
     MemoriesSuite,
     EmbeddingsSuite,
     ReviewsSuite,
+    OutcomesSuite,
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
     AuditSuite,
+    RetentionSuite,
     RecallsSuite,
     IndexFilesSuite,
     TransferSuite,

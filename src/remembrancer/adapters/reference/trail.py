@@ -21,7 +21,7 @@ from remembrancer.domain.audit import (
     next_hash,
     pseudonym_of,
 )
-from remembrancer.domain.erasure import ErasureSelection, Removal
+from remembrancer.domain.erasure import SCOPE_PARTS, ErasureSelection, Removal
 from remembrancer.domain.scope import Scope
 from remembrancer.ports.audit import TOUCHED, acts_of
 
@@ -81,7 +81,9 @@ def names_of(rows: Rows, removal: Removal, asked: ErasureSelection) -> set[str]:
     events = {event.id: event for event in rows.all_events()}
     scopes = [rows.memories[one].scope for one in removal.memories] + [events[one].scope for one in removal.events]
     parts = {part for one in scopes for part in (one.project, one.crew, one.agent, one.session)}
-    return {part for part in parts if part is not None} | set(asked.parts.values())
+    return {part for part in parts if part is not None} | {
+        value for part, value in asked.parts.items() if part in SCOPE_PARTS
+    }
 
 
 def trail(rows: Rows, _: Scope, *, after: int = 0, limit: int) -> tuple[ChainedEntry, ...]:

@@ -17,6 +17,7 @@ from remembrancer.domain.audit import (
     next_hash,
     pseudonym_of,
 )
+from remembrancer.domain.erasure import SCOPE_PARTS
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -85,7 +86,7 @@ def trail_names(connection: Connection, scope: Scope) -> Mapping[bytes, AuditNam
 
 def names_of(connection: Connection, scope: Scope, removal: Removal, asked: ErasureSelection) -> set[str]:
     """The names in the scopes of rows to be erased, and in the selection."""
-    found: set[str] = set(asked.parts.values())
+    found: set[str] = {value for part, value in asked.parts.items() if part in SCOPE_PARTS}
     for table, ids in (("memories", removal.memories), ("events", removal.events), ("archive", removal.events)):
         found.update(_named(connection, scope, table, ids))
     return found - {""}

@@ -5,6 +5,7 @@ A command's module, typer and rich are loaded when the command runs: the help of
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import sys
@@ -18,6 +19,7 @@ from remembrancer.errors import (
     InvalidInput,
     ModelUnavailable,
     NotFound,
+    OnHold,
     PermissionDenied,
     RemembrancerError,
     StoreUnavailable,
@@ -33,6 +35,7 @@ EXIT_CODES: Final[dict[type[RemembrancerError], int]] = {
     InvalidInput: 2,
     NotFound: 2,
     Conflict: 2,
+    OnHold: 2,
     PermissionDenied: 2,
     Unsupported: 3,
     EmbedderMismatch: 3,
@@ -49,6 +52,7 @@ COMMANDS: Final = {
         "observe": ("write.observe", "Record something that was said or happened."),
         "ingest": ("ingest.ingest", "Import conversations, or another system's memories."),
         "feedback": ("write.feedback", "Rate a memory as helpful, unhelpful or harmful."),
+        "outcome": ("write.outcome", "Report how a task ended."),
         "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "pin": ("write.pin", "Pin a memory, or unpin it."),
@@ -88,6 +92,7 @@ COMMANDS: Final = {
         "health": ("administration.health", "Show the memory's health."),
         "doctor": ("administration.doctor", "Check the database and the models."),
         "export": ("administration.export", "Write the whole workspace to a file."),
+        "export-subject": ("administration.export_subject", "Write everything of one subject to a file."),
         "import": ("administration.import_", "Import an exported file."),
         "import-config": ("import_config.import_config", "Convert Engram's config.yaml into settings."),
         "reindex": ("administration.reindex", "Compute all vectors again."),
@@ -108,6 +113,17 @@ GROUPS: Final = {
             "count": "journal.count",
             "priority": "journal.priority",
             "tail": "journal.tail",
+        },
+    ),
+    "retention": (
+        "Set how long rows may live, and place legal holds.",
+        {
+            "add": "retention.add",
+            "list": "retention.list_",
+            "remove": "retention.remove",
+            "hold": "retention.hold",
+            "holds": "retention.holds",
+            "release": "retention.release",
         },
     ),
     "keys": (
@@ -229,13 +245,15 @@ def _run(arguments: Sequence[str]) -> int:
         if sys.flags.dev_mode:
             raise
         if isinstance(error, program.UsageError):
-            if where := program.misplaced(arguments):
-                return _failed(where, error.exit_code)
-            message = error.format_message().rstrip(".")
-            return _failed(
-                f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
-            )
+            told = program.misplaced(arguments) or _with_help(error.format_message().rstrip("."), arguments)
+            return _failed(told, error.exit_code)
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            return _failed(f"{error.filename}: too long for the name of a file", EXIT_CODES[InvalidInput])
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _with_help(message: str, arguments: Sequence[str]) -> str:
+    return f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`"
 
 
 def _hook(arguments: Sequence[str]) -> int | None:
