@@ -50,13 +50,14 @@ DOORS: Final = ("python", "cli", "terminal", "http", "mcp")
 """`terminal` is the command line again, as a person reads it."""
 PRINTED: Final = {
     "export": Line(["export", "printed.jsonl"]),
+    "export the audit": Line(["audit", "export", "printed-audit.jsonl"]),
     "export a subject": Line(["export-subject", "printed-ana.jsonl", "--of-actor", ACTOR]),
     "backup": Line(["backup", "printed.db"]),
     "restore": Line(["restore", "backup-cli.db", "--db", "restored-printed.db"], of_memory=False),
 }
 """Commands that write a file, as the terminal runs them: to another one."""
-FREE: Final = {"timings_ms", "token"}
-"""What differs from run to run: how long it took, and the secret of a key."""
+FREE: Final = {"timings_ms", "token", "hash", "head", "door", "names"}
+"""What differs from run to run: how long it took, the secret of a key, and the audit trail's doors and hashes."""
 PATIENCE: Final = 60
 FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
 OPEN, CLOSE = "<recalled-memory>", "</recalled-memory>"

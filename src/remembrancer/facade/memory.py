@@ -17,6 +17,7 @@ from uuid import UUID
 from remembrancer import compose, engine, jobs
 from remembrancer.config import Settings, settings_of
 from remembrancer.domain import validation
+from remembrancer.domain.audit import Touched
 from remembrancer.domain.erasure import Erasure, ErasureSelection
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
@@ -32,6 +33,7 @@ from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Caller, Clock, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
@@ -172,7 +174,9 @@ class AsyncRemembrancer(View):
         before = None if ctx.before is None else ctx.before.embedder
         parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, before, ctx.reranker, ctx.llm, queue)
         owned = tuple(one for one in parts if one is not None and not any(one is other for other in passed))
-        opened = Opened(ctx, queue, owned=owned, background_index=chosen.background_index)
+        opened = Opened(
+            ctx, queue, owned=owned, background_index=chosen.background_index, audit_reads=chosen.audit_reads
+        )
         rem = cls(opened, caller)
         rem._wake_indexer()
         return rem
@@ -235,6 +239,7 @@ class AsyncRemembrancer(View):
 
     # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    audit = View.noun(AsyncAuditApi)
     journal = View.noun(AsyncJournalApi)
     health = View.noun(AsyncHealthApi)
     embedder = View.noun(AsyncEmbedderApi)
@@ -826,8 +831,13 @@ class AsyncRemembrancer(View):
         return await engine.erase.erasures(self._ctx, self.scope, limit=listed(limit))
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
-        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
-        return await engine.exchange.export(self._ctx, self.scope, path_of("path", path), on_rows=on_rows)
+        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows.
+
+        The audit trail, which gets an entry first, stays: it is of this store.
+        """
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await engine.exchange.export(self._ctx, self.scope, file, on_rows=on_rows)
 
     async def export_subject(
         self,
@@ -861,7 +871,9 @@ class AsyncRemembrancer(View):
         Others may read and write meanwhile. `remembrancer.restore_backup` is the way back. Raises InvalidInput if the
         file exists, StoreUnavailable, and Unsupported if the store has no backups of its own.
         """
-        return await self._ctx.store.backup(path_of("path", path), on_pages=on_pages)
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await self._ctx.store.backup(file, on_pages=on_pages)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none. `dry_run`, the default, only reports what would be added."""

@@ -141,6 +141,10 @@ GROUPS: Final = {
             "disable": "encryption.disable",
         },
     ),
+    "audit": (
+        "See who did what, and check that nobody changed the record of it.",
+        {"list": "audit.list_", "verify": "audit.verify", "head": "audit.head", "export": "audit.export"},
+    ),
     "embedder": (
         "Change the embedder while questions are answered.",
         {
