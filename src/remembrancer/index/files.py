@@ -20,6 +20,7 @@ from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.ports.changes import ChangeFeed, WorkspaceState
+    from remembrancer.ports.sealing import Sealer
 
 _log = logging.getLogger("remembrancer")
 SUFFIX: Final = ".index"
@@ -45,8 +46,10 @@ class IndexFolder:
     file is written under another name first (`.partial`), then renamed.
     """
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, sealer: Sealer | None = None) -> None:
+        """`sealer`: seals the files of an encrypted store."""
         self._store = store.absolute()  # the folder of the process may change
+        self._sealer = sealer
 
     def read(
         self, feed: ChangeFeed, scope: Scope, model: str | None, state: WorkspaceState, *, scanned: int
@@ -57,7 +60,7 @@ class IndexFolder:
             return None
         token = feed.index_token(scope, model) or b""
         try:
-            stored = file.read(path)
+            stored = file.read(path, self._sealer)
             _require_table(stored.table, token=token.hex(), of=[scope.workspace, model], erasures=state.erasures)
         except BadIndexFile as error:
             _log.warning("%s is not read, and written anew: %s", path, error)
@@ -74,7 +77,7 @@ class IndexFolder:
         partial = path.with_name(f"{path.name}.{token.hex()[:8]}{PARTIAL}")
         table = {**stored.table, "token": token.hex(), "of": [scope.workspace, model]}
         try:
-            file.write(partial, stored.arrays, table)
+            file.write(partial, stored.arrays, table, self._sealer)
         except OSError:
             partial.unlink(missing_ok=True)
             raise

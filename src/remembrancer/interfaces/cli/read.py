@@ -15,6 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from remembrancer.domain.identity import short_id
+from remembrancer.domain.memory import FLAGGED
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import picture
 from remembrancer.interfaces.cli.drawing import (
@@ -37,7 +38,7 @@ from remembrancer.interfaces.cli.drawing import (
 )
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
-from remembrancer.interfaces.text import below_threshold, counted, day, minute, one_line, shown, told
+from remembrancer.interfaces.text import below_threshold, counted, day, flagged_held_back, minute, one_line, shown, told
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Explanation, Hit, Recall, Rendered
@@ -293,6 +294,8 @@ def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -
         yield ""
     if recall.below_threshold:
         yield Text(f"{below_threshold(recall)}: --floor off shows them.", style="dim")
+    if recall.flagged_held_back:
+        yield Text(f"{flagged_held_back(recall)}: --tag {FLAGGED} searches them.", style="dim")
     if recall.pinned:
         yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
         for memory in recall.pinned:
