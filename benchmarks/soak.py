@@ -154,10 +154,11 @@ def verdict(samples: Sequence[Sample], windows: Sequence[Window], errors: int) -
     after_first = windows[min(1, len(windows) - 1) :]
     second, last = after_first[0], after_first[-1]
     quiet = [one for one in after_first if one.load <= QUIET]
-    latency = [Limit("median latency, last quiet window to first", quiet[-1].p50 / quiet[0].p50, MOST_SLOWER)]
+    slower = "median latency, last quiet window to first"
+    latency = [Limit(slower, quiet[-1].p50 / quiet[0].p50, MOST_SLOWER)] if len(quiet) > 1 else []
     return (
         Limit("memory, MiB an hour", slope([(one.at / 3600, one.rss) for one in judged]), MOST_GROWTH),
-        *(latency if len(quiet) > 1 else ()),
+        *latency,
         Limit("CPU time a request, last window to second", last.cpu_ms / second.cpu_ms, MOST_SLOWER),
         Limit("size of the files, after the warm-up to within", _largest(judged) / _largest(warming), MOST_FILES),
         Limit(
