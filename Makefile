@@ -15,8 +15,8 @@ MINILM_WHEEL := dist/remembrancer_minilm-$(MINILM_VERSION)-py3-none-any.whl
 
 TYPESCRIPT := clients/typescript
 
-.PHONY: typescript pictures demo test test-frameworks integrations test-install test-partitions test-pgvector test-kill-index check browser format bench bench-page bench-life \
-  bench-poison bench-quality bench-weights bench-instructions bench-pollution bench-same-answers backends fuzz-http docs dist lock lock-frameworks clean help
+# Every target with a text.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile)
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,6 +66,9 @@ format: $(VENV)/dev ## format the code with ruff
 test-kill-index: $(VENV)/dev ## kill 100 processes while they write the file of an index (half a minute); ROUNDS=100
 	$(BIN)/python -m benchmarks.kill_index $(if $(ROUNDS),--rounds $(ROUNDS))
 
+test-isolation: $(VENV)/dev ## call everything with and without siblings, over all interfaces, stores and presets (ten minutes)
+	REMEMBRANCER_ISOLATION=1 $(BIN)/python -m pytest -q --timeout 3600 tests/isolation
+
 bench: $(VENV)/dev ## measure other systems' packages and ours in one run (ten minutes); SIZES="1000 100000" LOCOMO=path
 	$(BIN)/python -m benchmarks.run $(if $(SIZES),--sizes $(SIZES)) $(if $(LOCOMO),--locomo '$(LOCOMO)')
 
@@ -84,6 +87,9 @@ bench-poison: $(VENV)/dev ## attack ours, before and now, and other systems' pac
 	rm -rf build/poison/before && mkdir -p build/poison/before
 	git archive $(or $(BEFORE),7d2a40da) src | tar -x -C build/poison/before
 	$(BIN)/python -m benchmarks.poison --before build/poison/before/src
+
+bench-outcomes: $(VENV)/dev ## simulate agents that learn from outcomes, and others that count views (two minutes on two processors)
+	$(BIN)/python -m benchmarks.outcomes
 
 bench-weights: $(VENV)/dev ## weights of the ranking, learned on all data sets but one and judged on it: LOCOMO=FILE; minutes
 	$(BIN)/python -m benchmarks.weights --single $(if $(LOCOMO),--locomo '$(LOCOMO)')

@@ -21,6 +21,7 @@ from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
+from remembrancer.facade.retention import AsyncRetentionApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.presets.spec import Preset
 
@@ -113,6 +114,18 @@ class RecallsApi(Blocking[AsyncRecallsApi]):
     drop = blocking(AsyncRecallsApi.drop)
 
 
+class RetentionApi(Blocking[AsyncRetentionApi]):
+    """Sets how long rows may live, and places legal holds. Both are of the whole workspace."""
+
+    add = blocking(AsyncRetentionApi.add)
+    rules = blocking(AsyncRetentionApi.rules)
+    remove = blocking(AsyncRetentionApi.remove)
+    due = blocking(AsyncRetentionApi.due)
+    hold = blocking(AsyncRetentionApi.hold)
+    holds = blocking(AsyncRetentionApi.holds)
+    release = blocking(AsyncRetentionApi.release)
+
+
 class VaultApi(Blocking[AsyncVaultApi]):
     """Synchronises a folder with the memory. If the scope has a project, the folder is that project's."""
 
@@ -169,6 +182,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     learnings = noun(AsyncRemembrancer.learnings, LearningsApi)
     presets = noun(AsyncRemembrancer.presets, PresetsApi)
     recalls = noun(AsyncRemembrancer.recalls, RecallsApi)
+    retention = noun(AsyncRemembrancer.retention, RetentionApi)
     vault = noun(AsyncRemembrancer.vault, VaultApi)
 
     observe = blocking(AsyncRemembrancer.observe)
@@ -181,6 +195,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     unpin = blocking(AsyncRemembrancer.unpin)
     release = blocking(AsyncRemembrancer.release)
     feedback = blocking(AsyncRemembrancer.feedback)
+    outcome = blocking(AsyncRemembrancer.outcome)
     mark = blocking(AsyncRemembrancer.mark)
     link = blocking(AsyncRemembrancer.link)
     supersede = blocking(AsyncRemembrancer.supersede)
@@ -203,5 +218,6 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     erase = blocking(AsyncRemembrancer.erase)
     erasures = blocking(AsyncRemembrancer.erasures)
     export = blocking(AsyncRemembrancer.export)
+    export_subject = blocking(AsyncRemembrancer.export_subject)
     backup = blocking(AsyncRemembrancer.backup)
     import_ = blocking(AsyncRemembrancer.import_)

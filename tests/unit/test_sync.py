@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, assert_type, get_type_hints
 
 import pytest
+from every_member import noun
 
 from remembrancer import (
     AsyncRemembrancer,
@@ -35,6 +36,7 @@ from remembrancer.facade.keys import AsyncKeysApi
 from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
+from remembrancer.facade.retention import AsyncRetentionApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.ports.embedder import Embedded
@@ -60,6 +62,7 @@ PAIRS: dict[type, type] = {
     AsyncLearningsApi: sync.LearningsApi,
     AsyncPresetsApi: sync.PresetsApi,
     AsyncRecallsApi: sync.RecallsApi,
+    AsyncRetentionApi: sync.RetentionApi,
     AsyncVaultApi: sync.VaultApi,
 }
 ASYNC_ALONE = ["context"]
@@ -89,11 +92,6 @@ MEMBERS = [
 def test_every_noun_of_the_memory_has_a_blocking_twin() -> None:
     nouns = [gives for _, member in inspect.getmembers(AsyncRemembrancer) if (gives := noun(member)) is not None]
     assert sorted(nouns) == sorted(awaited.__name__ for awaited in PAIRS if awaited is not AsyncRemembrancer)
-
-
-def noun(member: object) -> str | None:
-    gives = member.fget.__annotations__["return"] if isinstance(member, property) and member.fget else ""
-    return gives if gives.endswith("Api") else None
 
 
 @pytest.mark.parametrize("awaited", PAIRS)

@@ -146,6 +146,12 @@ class Memory:
         """The length of the memory's time span."""
         return self.occurred_to - self.occurred_from
 
+    @property
+    def reviewed_since(self) -> datetime:
+        """The time from which the next review counts: the last review or, if that is later, when it happened."""
+        reviewed = self.strength.last_reviewed_at
+        return self.occurred_to if reviewed is None else max(self.occurred_to, reviewed)
+
 
 def topic_level(visibility: Visibility, topics: Level) -> Level:
     """The level that the topic of a memory belongs to, if topics of the preset belong to `topics`.

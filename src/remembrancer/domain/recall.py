@@ -99,7 +99,7 @@ class RecallMode(StrEnum):
 
 
 class FlaggedRecall(StrEnum):
-    """What recall does with flagged memories: those of untrusted origins that tell a language model what to do.
+    """The treatment of flagged memories in recall: those of untrusted origins that tell a language model what to do.
 
     KEEP: it ranks them as others. LOWER: it multiplies their score by `LOWERED`. HOLD_BACK: it leaves them out, unless
     the filter names their tag.

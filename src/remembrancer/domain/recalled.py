@@ -46,7 +46,7 @@ texts.
 """
 _PREAMBLE: Final = pattern("|".join(map(_preamble, (UNTRUSTED, HISTORICAL, INSTITUTIONAL))))
 _MARGIN: Final = pattern(r"(?:[ \t]*[>|])*[ \t]*")
-"""What a client puts before each line that it quotes or indents."""
+"""The marks and blanks that a client puts before each line that it quotes or indents."""
 _AGE: Final = r"(?:just now|\d+ (?:minute|hour|day|week|month|year)s? ago|in \d+ (?:minute|hour|day|week|month|year)s?)"
 _ITEM: Final = pattern(
     rf"- \[[^\]\n]{{0,300}}?(?:{_AGE}|\d{{4}}-\d\d-\d\d \d\d:\d\d)(?:, [^\]\n]{{0,200}})?\] \S"

@@ -13,7 +13,15 @@ from remembrancer.domain.event import UNTRUSTED
 from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
 from remembrancer.policies.ranking.groups import LOWERED_AS_FLAGGED
 from remembrancer.policies.ranking.near_equals import nearly_equal
-from remembrancer.policies.ranking.scoring import Expression, Product, Scored, Signal, evaluate
+from remembrancer.policies.ranking.scoring import (
+    OUTCOME,
+    Expression,
+    Product,
+    Scored,
+    Signal,
+    evaluate,
+    with_outcomes,
+)
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -60,22 +68,21 @@ def ranked_by(
     accepts: Acceptance,
     *,
     factor: FloatColumn | None = None,
+    outcome_weight: float = 0.0,
     before: Ranked | None = None,
 ) -> Ranked:
     """Rank candidates by an expression over a table of signals. Equal scores keep the order of the candidates: newest
     first, then by id.
 
     `factor`: of the score of each candidate, shape (n,); it does not change which candidates are relevant. None: 1 for
-    all.
-
-    `before`: the previous ranking, which this one refines: equal scores keep its order, and `relevant` is taken from
-    it.
+    all. `outcome_weight`: that of the ranking. `before`: the previous ranking, which this one refines: equal scores
+    keep its order, and `relevant` is taken from it.
     """
     judged_by = expression
     if factor is not None:
         table = {**table, LOWERED_AS_FLAGGED: factor}
         expression = Product((expression, Signal(LOWERED_AS_FLAGGED)))
-    scored = evaluate(expression, table, len(found.ids))
+    scored = with_outcomes(evaluate(expression, table, len(found.ids)), table[OUTCOME], outcome_weight)
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
     if before is None:
         relevant, order = accepts.relevant(judged_by, table), np.argsort(-scores, kind="stable")

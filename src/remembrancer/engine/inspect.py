@@ -14,11 +14,12 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
 from remembrancer.domain.memory import FLAGGED, Cue, Memory, Revision
+from remembrancer.domain.outcome import Credit
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
-from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.selection import excluded_by
 from remembrancer.engine import spaces
 from remembrancer.engine.context import Context, answering
@@ -56,7 +57,9 @@ LEDGER: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDetails:
-    """A memory with its details. `events`: those it was formed from, in order; `reviews`: oldest first."""
+    """A memory with its details. `events`: those it was formed from, in order; `reviews`: oldest first;
+    `credits`: its shares in the outcomes of tasks, oldest first.
+    """
 
     memory: Memory
     cues: tuple[Cue, ...]
@@ -65,6 +68,7 @@ class MemoryDetails:
     relations: tuple[Relation, ...]
     audit: tuple[Audited, ...]
     reviews: tuple[Review, ...]
+    credits: tuple[Credit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,7 @@ async def show(ctx: Context, reader: Reader, memory_id: UUID) -> MemoryDetails:
         relations=await ctx.store.relations(reader, [memory_id]),
         audit=await ctx.store.audit(reader, memory_id),
         reviews=await ctx.store.reviews(reader, memory_id),
+        credits=await ctx.store.credits(reader, memory_id),
     )
 
 
@@ -193,11 +198,12 @@ async def ready(ctx: Context, scope: Scope) -> None:
     await ctx.store.settle(scope, "ready", ())
 
 
-async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
-    """Ask the question, and explain why this memory is not among the hits. Raises NotFound."""
-    in_workspace = Reader(reader.scope, Reach.WORKSPACE)
-    known = await get(ctx, in_workspace, memory_id)
-    then = await ctx.read(question.where, lambda view: view.get(in_workspace, [memory_id]))
+async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question, *, widest: Reader) -> WhyNot:
+    """Ask the question, and explain why this memory is not among the hits. `widest`: the reader with the widest reach
+    that it may request. Raises NotFound for a memory beyond that.
+    """
+    known = await get(ctx, widest, memory_id)
+    then = await ctx.read(question.where, lambda view: view.get(widest, [memory_id]))
     memory = then.get(memory_id, known)  # recorded later, it is told of as it is now
     visible = (
         ctx.read(question.where, lambda view: view.get(reader, [memory_id]))

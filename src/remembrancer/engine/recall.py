@@ -89,7 +89,7 @@ def shown(ctx: Context, where: Filter) -> Filter:
 
 
 def flagged_held_back(view: ReadView, reader: Reader, where: Filter, found: Candidates) -> int:
-    """How many flagged memories the filter of the search leaves out, up to `MAX_HELD_BACK`."""
+    """The number of flagged memories that the filter of the search leaves out, up to `MAX_HELD_BACK`."""
     if FLAGGED not in where.without_tags or found.has_left_out_tags is False:
         return 0
     left_out = replace(where, tags=where.tags | {FLAGGED}, without_tags=where.without_tags - {FLAGGED})
@@ -378,8 +378,9 @@ def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
         silent=gathered.planned.small_talk and recalling.question.floor is None,
     )
     expression = ranking.expression(with_vector=with_vector, compared=compared, request=gathered.asked.request)
+    table = {**gathered.table, **(close or {})}
     factor = _factor_of_flagged(recalling, view, found)
-    ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts, factor=factor)
+    ranked = ranked_by(expression, found, table, accepts, factor=factor, outcome_weight=ranking.outcome_weight)
     recalling.timer.lap("score" if tokens is None else "rescore")
     return ranked
 

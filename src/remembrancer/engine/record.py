@@ -92,8 +92,10 @@ async def remember(
     turns: Sequence[UUID] = (),
     *,
     left_out: Collection[str] = (),
+    reader: Reader | None = None,
 ) -> tuple[Memory, bool]:
-    """Store a memory. Returns it, and whether anything was written. `turns`: ids of the events of an episode.
+    """Store a memory. Returns it, and whether anything was written. `turns`: ids of the events of an episode; `reader`:
+    who must see them, None: the scope with the reach `workspace`.
 
     If an active memory has the same topic key, within the level that the preset's topics belong to, that memory gets
     the new text and keeps the old one as a revision; the same text again changes nothing. A text that is trusted less
@@ -106,7 +108,7 @@ async def remember(
     `left_out`: names of fields that the caller did not give; a memory that exists keeps them.
     """
     draft = _of_its_own(draft)
-    events = await _turns(ctx, scope, draft, turns)
+    events = await _turns(ctx, reader or Reader(scope), draft, turns)
     if draft.topic_key is not None:
         return await _on_topic(ctx, scope, draft, draft.topic_key, events, left_out)
     repeats = ctx.preset.formation.repeats
@@ -124,9 +126,11 @@ class NewMemory:
     left_out: Collection[str] = ()
 
 
-async def remember_many(ctx: Context, scope: Scope, notes: Sequence[NewMemory]) -> tuple[Memory, ...]:
+async def remember_many(
+    ctx: Context, scope: Scope, notes: Sequence[NewMemory], *, reader: Reader | None = None
+) -> tuple[Memory, ...]:
     """Store memories without topic keys in order, in one transaction. A memory whose key or, if the preset counts
-    repeats, whose text is stored is treated as in `remember`.
+    repeats, whose text is stored is treated as in `remember`. `reader` as there.
 
     Raises InvalidInput for more than 10,000 memories or one with a topic key, NotFound for an unknown turn, and
     Conflict if the memory of a key has another text; nothing is written then.
@@ -140,7 +144,7 @@ async def remember_many(ctx: Context, scope: Scope, notes: Sequence[NewMemory]) 
     if not notes:
         return ()
     notes = [replace(note, draft=_of_its_own(note.draft)) for note in notes]
-    events = [await _turns(ctx, scope, note.draft, note.turns) for note in notes]
+    events = [await _turns(ctx, reader or Reader(scope), note.draft, note.turns) for note in notes]
     now = ctx.clock()
 
     def formed() -> list[MemoryWrite]:
@@ -289,14 +293,14 @@ def _outdated(later: Memory, known: Memory, others: Sequence[Memory], now: datet
     return [one for one in others if holds(one, now) and not is_less_trusted(later.origin, one.origin)]
 
 
-async def _turns(ctx: Context, scope: Scope, draft: MemoryDraft, ids: Sequence[UUID]) -> tuple[Event, ...]:
+async def _turns(ctx: Context, reader: Reader, draft: MemoryDraft, ids: Sequence[UUID]) -> tuple[Event, ...]:
     """The events of an episode, in time order. Raises NotFound."""
     if not ids:
         return ()
     if draft.occurred_at is not None:
         raise InvalidInput("occurred_at", draft.occurred_at.isoformat(), "nothing: an episode spans its events")
     where = EventFilter(ids=frozenset(ids))
-    events = await ctx.store.events(Reader(scope), where, limit=len(ids), oldest_first=True)
+    events = await ctx.store.events(reader, where, limit=len(ids), oldest_first=True)
     found = {event.id for event in events}
     for identifier in ids:
         if identifier not in found:

@@ -23,6 +23,7 @@ from remembrancer.domain.job import Job
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.listing import MemoryOrder, MemoryPage, MemoryState
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
+from remembrancer.domain.outcome import TaskOutcome, TaskResult
 from remembrancer.domain.query import Filters
 from remembrancer.domain.recall import Floor, Hit, Recall, RecallMode
 from remembrancer.domain.relation import Relation, RelationKind
@@ -40,6 +41,7 @@ from remembrancer.facade.learnings import AsyncLearningsApi
 from remembrancer.facade.opening import opens
 from remembrancer.facade.presets import AsyncPresetsApi
 from remembrancer.facade.recalls import AsyncRecallsApi
+from remembrancer.facade.retention import AsyncRetentionApi
 from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.facade.view import Identifier, Opened, View, from_arguments, listed, path_of
 from remembrancer.policies.admission.formation import STAYS
@@ -55,7 +57,7 @@ from remembrancer.presets.spec import MAX_LIMIT, Preset
 if TYPE_CHECKING:
     from remembrancer.engine.consolidate import Consolidation
     from remembrancer.engine.end_session import EndReport
-    from remembrancer.engine.exchange import Imported, OnRows
+    from remembrancer.engine.exchange import Imported, OnRows, SubjectExport
     from remembrancer.engine.graph import Graph
     from remembrancer.engine.inspect import MemoryDetails, WhyNot
     from remembrancer.engine.sleep import SleepReport
@@ -238,6 +240,7 @@ class AsyncRemembrancer(View):
     learnings = View.noun(AsyncLearningsApi)
     presets = View.noun(AsyncPresetsApi)
     recalls = View.noun(AsyncRecallsApi)
+    retention = View.noun(AsyncRetentionApi)
     vault = View.noun(AsyncVaultApi)
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -320,7 +323,8 @@ class AsyncRemembrancer(View):
         """
         draft, left_out = self._noted(locals())
         turns = await self._all_identified("events", events, "event")
-        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out)
+        reader = self._widest_reader()
+        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, turns, left_out=left_out, reader=reader)
         return self._indexed(memory)
 
     async def remember_many(self, memories: Iterable[str | Mapping[str, Any]]) -> tuple[Memory, ...]:
@@ -337,7 +341,8 @@ class AsyncRemembrancer(View):
             if events:
                 turns = await self._all_identified(f"memories[{place}].events", events, "event")
                 notes[place] = (replace(note, turns=turns), ())
-        stored = await engine.record.remember_many(self._ctx, self.scope, [note for note, _ in notes])
+        given_notes = [note for note, _ in notes]
+        stored = await engine.record.remember_many(self._ctx, self.scope, given_notes, reader=self._widest_reader())
         self._wake_indexer()
         return stored
 
@@ -419,6 +424,48 @@ class AsyncRemembrancer(View):
         return await engine.reinforce.feedback(
             self._ctx, self._reader(), identifier, validation.choice("verdict", verdict, Feedback)
         )
+
+    async def outcome(
+        self,
+        result: TaskResult | str,
+        *,
+        memories: Recall | Iterable[Identifier | Hit] = (),
+        text: str = "",
+        recalls: Iterable[Recall | Identifier] = (),
+        task: str = "",
+        note: str = "",
+        key: str | None = None,
+    ) -> TaskOutcome:
+        """Report the `result` of a task: `success`, `partial` or `failure`. The memories that it used share its credit,
+        which changes their strength and rank. Returns what was recorded.
+
+        `memories`: those that were used. `text`: the task's final text; memories whose ids it cites were used too.
+        `recalls`: the recalls whose blocks the task was given, or ids of kept ones; if no memory is named or cited, the
+        memories in these blocks share half of the credit. `task`, `note`: what the task was, and a remark; at most
+        2,000 characters. With a `key` that this scope has used, nothing changes: returns what was recorded then.
+
+        After a success, memories named or cited count as used: do not `mark` them too. Raises NotFound, InvalidInput,
+        and Conflict if the key has another result; nothing is recorded then.
+        """
+        named = [
+            one.id if isinstance(one, Hit) else await self._identified("memories", one)
+            for one in validation.several("memories", memories)
+            if not (isinstance(one, Hit) and one.journal_only)
+        ]
+        given = [
+            one if isinstance(one, Recall) else await self._identified("recalls", one, "recall")
+            for one in validation.several("recalls", recalls)
+        ]
+        report = engine.outcomes.Report(
+            result=validation.choice("result", result, TaskResult),
+            named=tuple(dict.fromkeys(named)),
+            text=text,
+            recalls=tuple(given),
+            task=task,
+            note=note,
+            key=key,
+        )
+        return await engine.outcomes.outcome(self._ctx, self._reader(), report)
 
     async def mark(
         self, memories: Recall | Iterable[Identifier | Hit], exposure: Exposure | str, *, query: str = ""
@@ -557,7 +604,8 @@ class AsyncRemembrancer(View):
         asked = validation.choice("mode", mode, RecallMode)
         question = from_arguments(engine.recall.Question, locals(), text=query, where=self._filter(filters), mode=asked)
         identifier = await self._identified("memory_id", memory_id)
-        return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
+        reader, widest = self._reader(reach, asking=True), self._widest_reader()
+        return await engine.inspect.why_not(self._ctx, reader, identifier, question, widest=widest)
 
     async def get(self, memory_id: Identifier | None = None, *, topic_key: str | None = None) -> Memory:
         """One memory by its id, whatever its status; or the memory that `remember` with this topic key would revise.
@@ -748,16 +796,20 @@ class AsyncRemembrancer(View):
         agent: str | None = None,
         crew: str | None = None,
         project: str | None = None,
+        actor: str | None = None,
+        kind: str | None = None,
+        origin: Origin | str | None = None,
         before: datetime | None = None,
         dry_run: bool = False,
     ) -> Erasure:
-        """Delete permanently: memories (`ids`), events (`events`), or everything of a session, agent, crew or project,
-        with everything that quotes it or was derived from it. Returns the receipt.
+        """Delete permanently: memories (`ids`), events (`events`), or everything of a session, agent, crew, project,
+        actor, kind or origin, with everything that quotes it or was derived from it. Returns the receipt.
 
-        Exactly one of these three ways. If several scope parts are given, a row must belong to all of them; `before`:
-        only rows that happened before then. Covers the whole workspace, whatever the visibility of rows. At most 1,000
-        ids. `dry_run` deletes nothing and returns the receipt that the erasure would have. Raises InvalidInput if
-        nothing is selected, NotFound, and Conflict if concurrent writers keep deriving memories from the rows.
+        Exactly one of these three ways. If several parts are given, a row must match all of them; `actor`: who said it;
+        `kind`: that of memories, and the type of events; `before`: only rows that happened before then. Covers the
+        whole workspace, whatever the visibility of rows. At most 1,000 ids. `dry_run` deletes nothing and returns the
+        receipt that the erasure would have. Raises InvalidInput if nothing is selected, NotFound, OnHold if a legal
+        hold forbids it, and Conflict if concurrent writers keep deriving memories from the rows.
         """
         named = {
             "ids": frozenset(await self._all_identified("ids", ids or ())),
@@ -773,6 +825,32 @@ class AsyncRemembrancer(View):
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
         """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
         return await engine.exchange.export(self._ctx, self.scope, path_of("path", path), on_rows=on_rows)
+
+    async def export_subject(
+        self,
+        path: str | Path,
+        *,
+        actor: str | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        crew: str | None = None,
+        project: str | None = None,
+        kind: str | None = None,
+        origin: Origin | str | None = None,
+        before: datetime | None = None,
+        on_rows: OnRows | None = None,
+    ) -> SubjectExport:
+        """Write the rows of a person, session, agent, crew or project to a new file, and return the receipt.
+
+        The rows are those that `erase` with the same arguments selects, with their revisions, vectors and logs, and the
+        memories derived from them alone. `before`: only rows that happened before then. Memories that also say what
+        others said are left out and listed in `withheld`. The file is an export, which `import_` reads. Raises
+        InvalidInput, also if nothing is selected or the file exists, and StoreUnavailable.
+        """
+        choice = from_arguments(ErasureSelection, locals())
+        return await engine.exchange.export_subject(
+            self._ctx, self._caller, choice, path_of("path", path), on_rows=on_rows
+        )
 
     async def backup(self, path: str | Path, *, on_pages: OnPages | None = None) -> BackupReport:
         """Write one state of the whole store, with all its workspaces, to a new file, and check that it is equal.

@@ -131,6 +131,9 @@ class View:
         asked = None if reach is None else validation.choice("reach", reach, Reach)
         return engine.context.reader_of(self._ctx, self._caller, asked, asking=asking)
 
+    def _widest_reader(self) -> Reader:
+        return engine.context.widest_reader(self._ctx, self._caller)
+
     async def _identified(self, argument: str, value: Identifier, rows: IdentifiedRows = "memory") -> UUID:
         """The id of a row from a UUID, its text, or the end of its text: the last 8 digits or more.
 
@@ -172,7 +175,7 @@ def from_arguments(shape: type[R], arguments: Mapping[str, Any], **changed: Any)
     """Make a `shape` from the arguments with the names of its fields, for a method that begins with `locals()`.
     `changed` replaces some of them.
     """
-    names: Any = vars(shape)["__slots__"]
+    names: Any = vars(shape)["__dataclass_fields__"]
     return shape(**{name: value for name, value in {**arguments, **changed}.items() if name in names})
 
 

@@ -24,7 +24,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Raised when an array changes its meaning, or a migration changes what is stored: files of another format are not
 read.
 """

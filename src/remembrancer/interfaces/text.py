@@ -30,6 +30,7 @@ ERASED_ROWS: Final = {
     "relations": "relations",
     "exposures": "records of use",
     "reviews": "reviews",
+    "credits": "shares in outcomes",
     "audit": "lines of the audit log",
     "priority_changes": "changes of priority",
     "streams": "streams that are empty now",

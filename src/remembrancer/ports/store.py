@@ -19,7 +19,9 @@ from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
 from remembrancer.ports.notifications import Notifications
+from remembrancer.ports.outcomes import TaskOutcomes
 from remembrancer.ports.recalls import Recalls
+from remembrancer.ports.retention import RetentionRecords
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
 
@@ -35,9 +37,11 @@ class Store(
     Memories,
     Embeddings,
     Reviews,
+    TaskOutcomes,
     Jobs,
     Access,
     Erasures,
+    RetentionRecords,
     Recalls,
     IndexFiles,
     Transfer,

@@ -36,6 +36,11 @@ STATE: Final = (
 candidates.
 """
 
+OUTCOME_WEIGHT: Final = 0.2
+"""Enough to exchange memories that fit a question about equally well: one failed task lowers a score by a fifteenth,
+any number of them by less than a fifth (docs/decisions/0067-outcomes.md).
+"""
+
 DEFAULT: Final = Preset(
     name="default",
     description="Verbatim turns, found by words and meaning; recent and proven ones win ties.",
@@ -103,6 +108,7 @@ DEFAULT: Final = Preset(
         rerank=32,
         rerank_weight=0.5,
         preference_weight=0.15,
+        outcome_weight=OUTCOME_WEIGHT,
         threshold=RelevanceThreshold(similarity=0.3, coverage=0.35, evidence=0.2, evidence_first_stage=0.14, then=0.5),
     ),
     # A message resembles what matters to it in meaning more than in words, and the signals of neighbouring turns were
@@ -126,6 +132,7 @@ DEFAULT: Final = Preset(
             late_interaction=100,
             # Less than for questions: an answer has four hits.
             preference_weight=0.1,
+            outcome_weight=OUTCOME_WEIGHT,
             threshold=RelevanceThreshold(
                 similarity=0.25, coverage=0.5, evidence=0.25, evidence_first_stage=0.25, then=0.7
             ),

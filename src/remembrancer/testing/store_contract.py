@@ -38,11 +38,13 @@ from remembrancer.testing.contract import (
     journal,
     memories,
     notifications,
+    outcomes,
     past,
     priorities,
     reading,
     recalls,
     relations,
+    retention,
     reviews,
     spaces,
     strength,
@@ -97,6 +99,10 @@ class ReviewsSuite(reviews.ReviewContract):
     """The role `ports.reviews.Reviews`."""
 
 
+class OutcomesSuite(outcomes.OutcomeContract):
+    """The role `ports.outcomes.TaskOutcomes`."""
+
+
 class JobsSuite(jobs.JobsContract, jobs.SpendingContract):
     """The role `ports.jobs.Jobs`."""
 
@@ -107,6 +113,12 @@ class AccessSuite(access.AccessContract):
 
 class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasing.ReceiptContract):
     """The role `ports.erasure.Erasures`."""
+
+
+class RetentionSuite(
+    retention.RulesContract, retention.HoldsContract, retention.HeldContract, retention.SelectionContract
+):
+    """The role `ports.retention.RetentionRecords`."""
 
 
 class RecallsSuite(recalls.RecallsContract):
@@ -144,9 +156,11 @@ class StoreContract(
     MemoriesSuite,
     EmbeddingsSuite,
     ReviewsSuite,
+    OutcomesSuite,
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    RetentionSuite,
     RecallsSuite,
     IndexFilesSuite,
     TransferSuite,

@@ -14,7 +14,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 from uuid import UUID
 
-from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, vector_spaces, work
+from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, retention, vector_spaces, work
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.vector_spaces import is_missing
 from remembrancer.adapters.reference.view import ReferenceView, health_inputs
@@ -114,6 +114,8 @@ class ReferenceStore:
     insert_many = _writes(memories.insert_many)
     revise = _writes(memories.revise)
     commit = _writes(memories.commit)
+    add_credits = _writes(memories.add_credits)
+    credits = _reads(memories.credits)
     get = _views(ReferenceView.get)
     cues = _views(ReferenceView.cues)
     memories = _views(ReferenceView.memories)
@@ -138,6 +140,13 @@ class ReferenceStore:
     claim = _writes(access.claim)
     answer = _writes(access.answer)
     release = _writes(access.release)
+
+    put_rule = _writes(retention.put_rule)
+    rules = _reads(retention.rules)
+    drop_rule = _writes(retention.drop_rule)
+    put_hold = _writes(retention.put_hold)
+    holds = _reads(retention.holds)
+    release_hold = _writes(retention.release_hold)
 
     lying_in = _reads(erasing.lying_in)
     traces = _reads(erasing.traces)

@@ -112,6 +112,8 @@ class RelationalStore:
     unreviewed = _reads(lambda: relational.reviews.unreviewed)
     exposed_in = _reads(lambda: relational.reviews.exposed_in)
     reviews = _reads(lambda: relational.reviews.reviews)
+    add_credits = _writes(lambda: relational.outcomes.add_credits)
+    credits = _reads(lambda: relational.outcomes.credits)
 
     put_run = _writes(lambda: relational.work.put_run)
     runs = _reads(lambda: relational.work.runs)
@@ -155,6 +157,13 @@ class RelationalStore:
     lying_in = _reads(lambda: relational.tracing.lying_in)
     traces = _reads(lambda: relational.tracing.traces)
     erasures = _reads(lambda: relational.tracing.erasures)
+
+    put_rule = _writes(lambda: relational.retention.put_rule)
+    rules = _reads(lambda: relational.retention.rules)
+    drop_rule = _writes(lambda: relational.retention.drop_rule)
+    put_hold = _writes(lambda: relational.retention.put_hold)
+    holds = _reads(lambda: relational.retention.holds)
+    release_hold = _writes(lambda: relational.retention.release_hold)
 
     put_index_token = _writes(lambda: relational.index_files.put_index_token)
 

@@ -25,6 +25,7 @@ from remembrancer.interfaces.cli.drawing import (
     Shorter,
     Titles,
     conversation_of,
+    credit_text,
     facts,
     group_bars,
     indented,
@@ -419,6 +420,10 @@ def _details(answer: MemoryDetailsOut, *, titles: Titles) -> Renderables:
             for one in answer.relations
         ],
         "review": [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews],
+        "outcome": [
+            (f"{one.result}, {minute(one.at)}, {one.basis}, share {one.share:.2f}", f"{one.task} ({credit_text(one)})")
+            for one in answer.credits
+        ],
         "audit line": [(f"{one.action}, {minute(one.at)}", one.reason or "-") for one in answer.audit],
     }
     for noun, items in sections.items():

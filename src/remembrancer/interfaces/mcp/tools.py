@@ -14,6 +14,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.domain.event import Origin
 from remembrancer.domain.identity import short_id
 from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.outcome import TaskResult
 from remembrancer.domain.recall import Recall, Rendered
 from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.engine.search_state import SearchMode
@@ -208,12 +209,20 @@ class Tools:
         return answer(f"Recorded as event {short_id(event.id)}, number {event.seq} of its session.", EntryOut.of(event))
 
     async def feedback(
-        self, context: Context, memory_id: given.MemoryIdText, verdict: given.Verdict
+        self, context: Context, memory_id: given.MemoryIds, verdict: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
-        """Rate a recalled memory. Call it as soon as you know. It changes the memory's rank; one rated unhelpful or
-        harmful too often is retired.
+        """Rate a recalled memory, or report how a task that used memories ended. Call it as soon as you know. It
+        changes their rank; one rated unhelpful or harmful too often is retired.
         """
         memory = await self.memory_of(context, Right.WRITE)
+        if verdict in set(TaskResult):
+            told = await memory.outcome(verdict, memories=memory_id.replace(",", " ").split())
+            changed = [await memory.get(one.memory_id) for one in told.credits]
+            parts = (f"{short_id(one.id)} is at confidence {one.strength.confidence:.2f}" for one in changed)
+            return answer(
+                f"Counted as {verdict}: {', '.join(parts)}.",
+                FeedbackOut.of(changed[0].id, changed[0].strength, changed[0].status),
+            )
         chosen = (await memory.get(memory_id)).id
         if self.counts_use and verdict == Feedback.HELPFUL:
             await memory.mark([chosen], Exposure.USED)

@@ -135,8 +135,8 @@ def _is_data(paragraph: str) -> bool:
 
 
 def _asks(text: str) -> int:
-    """How clearly a paragraph asks: 3 with a question mark at its end, 2 before its last sentence, 1 by its words, 0
-    not at all.
+    """The clearness with which a paragraph asks: 3 with a question mark at its end, 2 before its last sentence, 1 by
+    its words, 0 not at all.
     """
     sentences = [one for one in _SENTENCE.split(text) if one.strip()]
     if sentences[-1].rstrip("\"' )*_").endswith("?"):

@@ -17,6 +17,7 @@ from remembrancer.interfaces.http.bodies import (
     MemoriesIn,
     MemoryChangesIn,
     MemoryIn,
+    OutcomeIn,
     RelationIn,
     SupersedeIn,
 )
@@ -194,6 +195,17 @@ async def feedback(memory: WritableMemory, memory_id: MemoryId, body: FeedbackIn
     """
     strength = await memory.feedback(memory_id, body.verdict)
     return wire.FeedbackOut.of(memory_id, strength, (await memory.get(memory_id)).status)
+
+
+@router.post("/v1/outcomes", summary="Report the outcome of a task", responses=MISSING)
+async def outcome(memory: WritableMemory, body: OutcomeIn) -> wire.TaskOutcomeOut:
+    """Report how a task ended. The memories that it used share its credit, which changes their strength, and so their
+    rank in later answers.
+
+    Memories that are named or cited share all of it; if there are none, those in the blocks of the recalls share half.
+    Repeating a `key` changes nothing. 409 if the key has another result.
+    """
+    return wire.TaskOutcomeOut.of(await memory.outcome(**dict(body)))
 
 
 @router.get("/v1/memories/{memory_id}/curve", summary="Read a memory's strength over time", responses=MISSING)
