@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import (  # noqa: F401
         ask,
         asking,
+        audit,
         compare,
         consolidate,
         context,

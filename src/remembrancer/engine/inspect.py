@@ -171,7 +171,8 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 
 async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[Finding, ...]:
-    """The store's checks, those of an index outside of it, and whether the embedder and the reranker answer.
+    """The store's checks, that of the audit trail, those of an index outside of the store, and whether the embedder and
+    the reranker answer.
 
     `mend`: correct such an index.
 
@@ -189,7 +190,8 @@ async def doctor(ctx: Context, reader: Reader, *, mend: bool = False) -> tuple[F
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
     index = await engine.index_source.finding(ctx, reader.scope, mend=mend)
-    return (*await ctx.store.check(reader.scope, ctx.model), *(() if index is None else (index,)), *models)
+    trail = await engine.audit.finding(ctx, reader.scope)
+    return (*await ctx.store.check(reader.scope, ctx.model), trail, *(() if index is None else (index,)), *models)
 
 
 async def ready(ctx: Context, scope: Scope) -> None:

@@ -17,6 +17,7 @@ from uuid import UUID
 from remembrancer import compose, engine, jobs
 from remembrancer.config import Settings, settings_of
 from remembrancer.domain import validation
+from remembrancer.domain.audit import Touched
 from remembrancer.domain.erasure import Erasure, ErasureSelection
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.job import Job
@@ -32,6 +33,7 @@ from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Caller, Clock, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
+from remembrancer.facade.audit import AsyncAuditApi
 from remembrancer.facade.embedder import AsyncEmbedderApi
 from remembrancer.facade.health import AsyncHealthApi
 from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
@@ -84,7 +86,7 @@ _MODELS: Final = {
     ),
 }
 """For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
-_NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
+_NAMED: Final = ("db", "preset", "index", "encryption_key", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
 MEMORY_ARGUMENTS: Final = (*MemoryDraft.__dataclass_fields__, "events")
 """The names of the arguments of `remember`."""
@@ -123,6 +125,7 @@ class AsyncRemembrancer(View):
         role: str | None = None,
         store: Store | None = None,
         index: str | Index | None = None,
+        encryption_key: str | bytes | None = None,
         embedder: str | Embedder | None = None,
         embedder_before: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
@@ -142,7 +145,9 @@ class AsyncRemembrancer(View):
         reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
         is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
         `embedder_before`: during a change of embedder, the one from before, whose vectors answer until
-        `rem.embedder.switch()`. `queue`: who runs the background jobs; None: as the setting `jobs` says.
+        `rem.embedder.switch()`. `encryption_key`: 32 bytes, 64 hexadecimal digits, or a passphrase, with which an
+        SQLite file is encrypted; a new file is created so. `queue`: who runs the background jobs; None: as the setting
+        `jobs` says.
 
         Models, stores, indexes and queues passed as objects are not closed by `close`. An index belongs to one store.
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
@@ -169,7 +174,9 @@ class AsyncRemembrancer(View):
         before = None if ctx.before is None else ctx.before.embedder
         parts = (ctx.executor, ctx.index, ctx.store, ctx.embedder, before, ctx.reranker, ctx.llm, queue)
         owned = tuple(one for one in parts if one is not None and not any(one is other for other in passed))
-        opened = Opened(ctx, queue, owned=owned, background_index=chosen.background_index)
+        opened = Opened(
+            ctx, queue, owned=owned, background_index=chosen.background_index, audit_reads=chosen.audit_reads
+        )
         rem = cls(opened, caller)
         rem._wake_indexer()
         return rem
@@ -232,6 +239,7 @@ class AsyncRemembrancer(View):
 
     # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    audit = View.noun(AsyncAuditApi)
     journal = View.noun(AsyncJournalApi)
     health = View.noun(AsyncHealthApi)
     embedder = View.noun(AsyncEmbedderApi)
@@ -823,8 +831,13 @@ class AsyncRemembrancer(View):
         return await engine.erase.erasures(self._ctx, self.scope, limit=listed(limit))
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
-        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows."""
-        return await engine.exchange.export(self._ctx, self.scope, path_of("path", path), on_rows=on_rows)
+        """Write all rows of the workspace to a new file, whatever their visibility. Returns the number of rows.
+
+        The audit trail, which gets an entry first, stays: it is of this store.
+        """
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await engine.exchange.export(self._ctx, self.scope, file, on_rows=on_rows)
 
     async def export_subject(
         self,
@@ -858,7 +871,9 @@ class AsyncRemembrancer(View):
         Others may read and write meanwhile. `remembrancer.restore_backup` is the way back. Raises InvalidInput if the
         file exists, StoreUnavailable, and Unsupported if the store has no backups of its own.
         """
-        return await self._ctx.store.backup(path_of("path", path), on_pages=on_pages)
+        file = path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await self._ctx.store.backup(file, on_pages=on_pages)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none. `dry_run`, the default, only reports what would be added."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from remembrancer.ports.access import Access
+from remembrancer.ports.audit import AuditTrail
 from remembrancer.ports.embeddings import Embeddings
 from remembrancer.ports.erasure import Erasures
 from remembrancer.ports.index_files import IndexFiles
@@ -41,6 +42,7 @@ class Store(
     Jobs,
     Access,
     Erasures,
+    AuditTrail,
     RetentionRecords,
     Recalls,
     IndexFiles,

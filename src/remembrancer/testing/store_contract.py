@@ -26,6 +26,7 @@ from __future__ import annotations
 from remembrancer.testing.contract import (
     access,
     archive,
+    audit,
     before,
     candidates,
     changes,
@@ -115,6 +116,10 @@ class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasin
     """The role `ports.erasure.Erasures`."""
 
 
+class AuditSuite(audit.AuditContract):
+    """The role `ports.audit.AuditTrail`."""
+
+
 class RetentionSuite(
     retention.RulesContract, retention.HoldsContract, retention.HeldContract, retention.SelectionContract
 ):
@@ -160,6 +165,7 @@ class StoreContract(
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    AuditSuite,
     RetentionSuite,
     RecallsSuite,
     IndexFilesSuite,

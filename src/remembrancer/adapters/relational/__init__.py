@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         spaces,
         streams,
         tracing,
+        trail,
         work,
     )
 

@@ -5,6 +5,7 @@ A command's module, typer and rich are loaded when the command runs: the help of
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import sys
@@ -130,6 +131,20 @@ GROUPS: Final = {
         "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
     ),
+    "encryption": (
+        "Encrypt the store's file, or change its key.",
+        {
+            "status": "encryption.status",
+            "new-key": "encryption.new_key",
+            "enable": "encryption.enable",
+            "rotate": "encryption.rotate",
+            "disable": "encryption.disable",
+        },
+    ),
+    "audit": (
+        "See who did what, and check that nobody changed the record of it.",
+        {"list": "audit.list_", "verify": "audit.verify", "head": "audit.head", "export": "audit.export"},
+    ),
     "embedder": (
         "Change the embedder while questions are answered.",
         {
@@ -241,13 +256,15 @@ def _run(arguments: Sequence[str]) -> int:
         if sys.flags.dev_mode:
             raise
         if isinstance(error, program.UsageError):
-            if where := program.misplaced(arguments):
-                return _failed(where, error.exit_code)
-            message = error.format_message().rstrip(".")
-            return _failed(
-                f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`", error.exit_code
-            )
+            told = program.misplaced(arguments) or _with_help(error.format_message().rstrip("."), arguments)
+            return _failed(told, error.exit_code)
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            return _failed(f"{error.filename}: too long for the name of a file", EXIT_CODES[InvalidInput])
         return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _with_help(message: str, arguments: Sequence[str]) -> str:
+    return f"{message}{'' if message.endswith('?') else ';'} see `{_command(arguments)} --help`"
 
 
 def _hook(arguments: Sequence[str]) -> int | None:

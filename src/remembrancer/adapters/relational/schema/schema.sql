@@ -317,6 +317,18 @@ CREATE TABLE erasures (
   UNIQUE (workspace, id)
 );
 
+-- Append-only: who did what, when. `entry`: the canonical bytes of domain.audit, no text. `hash`: SHA-256 of the hash before
+-- it and the entry. Of this store: not in an export.
+CREATE TABLE audit_trail (
+  workspace TEXT NOT NULL, seq INTEGER NOT NULL, entry BLOB NOT NULL, hash BLOB NOT NULL,
+  PRIMARY KEY (workspace, seq)
+) WITHOUT ROWID;
+-- The names that entries have as pseudonyms. An erasure deletes a name; its entries stay.
+CREATE TABLE audit_names (
+  workspace TEXT NOT NULL, name BLOB NOT NULL, salt BLOB NOT NULL, pseudonym BLOB NOT NULL,
+  PRIMARY KEY (workspace, name)
+) WITHOUT ROWID;
+
 -- How long rows may live: those that match every part given (NULL: not given) are erased once they are older than `after`
 -- microseconds. Of this store, as the holds after it: not in an export.
 CREATE TABLE retention_rules (
