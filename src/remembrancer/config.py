@@ -421,6 +421,11 @@ class Settings:
         "who runs the background jobs: embedded, each process for itself; distributed, the workers on a PostgreSQL"
         " database share them",
     )
+    audit_reads: bool = _setting(
+        False,
+        _switch,
+        "record in the audit trail also each call that shows memories or events, not only changes",
+    )
     host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
     port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")
     workers: int = _setting(1, _whole(1, 64), "the number of processes that answer requests to `serve`")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from remembrancer.ports.sealing import Sealer
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Raised when an array changes its meaning, or a migration changes what is stored: files of another format are not
 read.
 """
@@ -115,6 +115,13 @@ def read(path: Path, sealer: Sealer | None = None) -> Stored:
             contents = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if sealer is None else sealer.open(file)
     except (OSError, ValueError) as error:  # ValueError: an empty file, or one that was not sealed so
         raise BadIndexFile(str(error)) from error
+    try:
+        return _stored(contents)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise BadIndexFile(f"its header has another form ({error})") from error
+
+
+def _stored(contents: mmap.mmap | bytearray) -> Stored:
     header = _header(contents)
     begin = _first_array(_PREFIX.unpack_from(contents)[1])
     if len(contents) != begin + header["size"]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from remembrancer.domain.scope import Scope
+from remembrancer.durable import sync_folder
 from remembrancer.index import file
 from remembrancer.index.file import BadIndexFile
 from remembrancer.index.workspace import WorkspaceIndex
@@ -83,10 +84,13 @@ class IndexFolder:
         return Written(partial, path, token, erasures)
 
     def delete(self, scope: Scope, *, before: int) -> None:
-        """Delete the files of a workspace that lack the erasure `before`, complete or not. Raises OSError."""
+        """Delete the files of a workspace that lack the erasure `before`, complete or not, so that a power cut does not
+        bring them back. Raises OSError.
+        """
         while found := list(self._found(scope, before)):  # again: another process may have renamed one meanwhile
             for path in found:
                 path.unlink(missing_ok=True)
+        sync_folder(self._store.parent)  # also if another process deleted them, and was killed before this
 
     def _delete_abandoned(self, path: Path) -> None:
         """Delete what processes left that were killed while they wrote this file."""

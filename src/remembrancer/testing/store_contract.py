@@ -26,6 +26,7 @@ from __future__ import annotations
 from remembrancer.testing.contract import (
     access,
     archive,
+    audit,
     before,
     candidates,
     changes,
@@ -38,11 +39,13 @@ from remembrancer.testing.contract import (
     journal,
     memories,
     notifications,
+    outcomes,
     past,
     priorities,
     reading,
     recalls,
     relations,
+    retention,
     reviews,
     spaces,
     strength,
@@ -97,6 +100,10 @@ class ReviewsSuite(reviews.ReviewContract):
     """The role `ports.reviews.Reviews`."""
 
 
+class OutcomesSuite(outcomes.OutcomeContract):
+    """The role `ports.outcomes.TaskOutcomes`."""
+
+
 class JobsSuite(jobs.JobsContract, jobs.SpendingContract):
     """The role `ports.jobs.Jobs`."""
 
@@ -107,6 +114,16 @@ class AccessSuite(access.AccessContract):
 
 class ErasuresSuite(erasing.ErasingContract, erasing.ErasedWholeContract, erasing.ReceiptContract):
     """The role `ports.erasure.Erasures`."""
+
+
+class AuditSuite(audit.AuditContract):
+    """The role `ports.audit.AuditTrail`."""
+
+
+class RetentionSuite(
+    retention.RulesContract, retention.HoldsContract, retention.HeldContract, retention.SelectionContract
+):
+    """The role `ports.retention.RetentionRecords`."""
 
 
 class RecallsSuite(recalls.RecallsContract):
@@ -144,9 +161,12 @@ class StoreContract(
     MemoriesSuite,
     EmbeddingsSuite,
     ReviewsSuite,
+    OutcomesSuite,
     JobsSuite,
     AccessSuite,
     ErasuresSuite,
+    AuditSuite,
+    RetentionSuite,
     RecallsSuite,
     IndexFilesSuite,
     TransferSuite,

@@ -26,14 +26,17 @@ if TYPE_CHECKING:
         journal,
         lookup,
         memories,
+        outcomes,
         preferences,
         recalls,
         removing,
+        retention,
         reviews,
         rows,
         spaces,
         streams,
         tracing,
+        trail,
         work,
     )
 

@@ -15,8 +15,9 @@ from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, NewCue, add_cues, next_change, set_columns
 from remembrancer.adapters.relational.quotations import redact, repeated
 from remembrancer.adapters.relational.recalls import erase_asked_in
+from remembrancer.adapters.relational.retention import require_unheld
 from remembrancer.adapters.relational.rows import EVENTS
-from remembrancer.domain.erasure import Erasure, ErasureSelection, Removal, Removed, completed
+from remembrancer.domain.erasure import REVISED_PARTS, Erasure, ErasureSelection, Removal, Removed, completed
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import searchable_text
@@ -35,6 +36,7 @@ _OF_MEMORIES: Final = {
     "past_states": "past_states c",
     "exposures": "exposures c",
     "reviews": "reviews c",
+    "credits": "credits c",
     "audit": "audit c",
 }
 """Rows deleted with a memory (`c.memory`), by kind."""
@@ -72,6 +74,12 @@ def erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasu
 def _erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasure, analyse: Analyse) -> Removed:
     numbers = _numbers(connection, scope, removal)
     _require_whole(connection, removal, numbers)
+    for table, rows in (
+        ("memories", [*numbers.memories, *numbers.rebuilt]),
+        ("events", numbers.events),
+        ("archive", numbers.archive),
+    ):
+        require_unheld(connection, table, rows)
     main_texts = _main_texts(connection, numbers)
     texts = _texts(connection, numbers, main_texts)
     sessions = _sessions(connection, numbers)
@@ -106,7 +114,8 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, receipt: Eras
         "UPDATE claims SET body = NULL, media_type = NULL WHERE workspace = ? AND status IS NOT NULL",
         (scope.workspace,),
     )
-    counts["kept_recalls"] = erase_asked_in(connection, scope, receipt.asked)
+    counts["kept_recalls"] = erase_asked_in(connection, "kept_recalls", scope, receipt.asked)
+    counts["credits"] += erase_asked_in(connection, "credits", scope, receipt.asked)
     counts["quotations"] = redact(connection, scope, texts, analyse)
     requests = connection.execute("SELECT count(*) FROM claims WHERE workspace = ?", (scope.workspace,)).get
     found = repeated(connection, scope, main_texts, analyse)
@@ -216,17 +225,15 @@ def _sessions(connection: Connection, numbers: _Numbers) -> set[str]:
 def _drop_past(
     connection: Connection, scope: Scope, choice: ErasureSelection, numbers: _Numbers, counts: Counter[str]
 ) -> list[str]:
-    """Drop all earlier revisions of memories that stay, and said something before in the session that is erased.
-    Returns their texts.
+    """Drop all earlier revisions of memories that stay, if one of these revisions has the session, actor, kind or
+    origin that is erased. Returns their texts.
     """
-    if choice.session is None:
+    if not choice.parts.keys() & set(REVISED_PARTS):
         return []
     where = Where()
     where.add("m.workspace = ?", scope.workspace)
-    where.add("r.session = ?", choice.session)
     for part, value in choice.parts.items():
-        if part != "session":
-            where.add(f"m.{part} = ?", value)
+        where.add(f"{'r' if part in REVISED_PARTS else 'm'}.{part} = ?", value)
     if choice.before is not None:
         where.add("r.occurred_to < ?", micros(choice.before))
     rows = connection.execute(
@@ -234,6 +241,7 @@ def _drop_past(
     )
     gone = {*numbers.memories, *numbers.rebuilt}
     staying = [number for (number,) in rows if number not in gone]
+    require_unheld(connection, "memories", staying)
     said = list(_where_in(connection, "SELECT coalesce(title, ''), text FROM revisions", "memory", staying))
     in_list, listed = connection.dialect.in_list("c.memory"), connection.dialect.listed(staying)
     for kind in _OF_TEXTS:

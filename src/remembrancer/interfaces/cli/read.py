@@ -15,6 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from remembrancer.domain.identity import short_id
+from remembrancer.domain.memory import FLAGGED
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import picture
 from remembrancer.interfaces.cli.drawing import (
@@ -24,6 +25,7 @@ from remembrancer.interfaces.cli.drawing import (
     Shorter,
     Titles,
     conversation_of,
+    credit_text,
     facts,
     group_bars,
     indented,
@@ -36,7 +38,7 @@ from remembrancer.interfaces.cli.drawing import (
 )
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIMES, Id, LimitOption, QuestionOptions, arguments
-from remembrancer.interfaces.text import below_threshold, counted, day, minute, one_line, shown, told
+from remembrancer.interfaces.text import below_threshold, counted, day, flagged_held_back, minute, one_line, shown, told
 
 if TYPE_CHECKING:
     from remembrancer.domain.recall import Explanation, Hit, Recall, Rendered
@@ -292,6 +294,8 @@ def _recalled(recall: Recall, *, titles: Titles, explain: bool, signals: bool) -
         yield ""
     if recall.below_threshold:
         yield Text(f"{below_threshold(recall)}: --floor off shows them.", style="dim")
+    if recall.flagged_held_back:
+        yield Text(f"{flagged_held_back(recall)}: --tag {FLAGGED} searches them.", style="dim")
     if recall.pinned:
         yield Text(f"In every answer: {counted(len(recall.pinned), 'pinned memory')}", style="bold")
         for memory in recall.pinned:
@@ -416,6 +420,10 @@ def _details(answer: MemoryDetailsOut, *, titles: Titles) -> Renderables:
             for one in answer.relations
         ],
         "review": [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews],
+        "outcome": [
+            (f"{one.result}, {minute(one.at)}, {one.basis}, share {one.share:.2f}", f"{one.task} ({credit_text(one)})")
+            for one in answer.credits
+        ],
         "audit line": [(f"{one.action}, {minute(one.at)}", one.reason or "-") for one in answer.audit],
     }
     for noun, items in sections.items():

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
+from uuid import UUID
 
-from pydantic import Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
+from remembrancer.interfaces.wire.erasures import ChoiceOut
 from remembrancer.interfaces.wire.journal import EventOut
 from remembrancer.interfaces.wire.memories import MemoryOut
 from remembrancer.interfaces.wire.shape import Derived, Of, Wire
@@ -16,7 +19,7 @@ from remembrancer.interfaces.wire.state import IndexReportOut
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
     from remembrancer.domain.memory import Memory, MemoryDraft
-    from remembrancer.engine.exchange import Imported
+    from remembrancer.engine.exchange import Imported, SubjectExport
     from remembrancer.engine.same_answers import ComparedAnswers
     from remembrancer.engine.vault import SyncReport
     from remembrancer.ingest import ImportedRecord, Problem
@@ -34,6 +37,21 @@ if TYPE_CHECKING:
 class ExportedOut(Wire):
     path: str
     rows: int
+
+
+class SubjectExportOut(Wire, Of["SubjectExport"]):
+    """The receipt of an export of one subject. `counts`: the rows by kind. `bytes`, `sha256`: of the file. `withheld`:
+    memories that were left out because they also say what others said.
+    """
+
+    at: AwareDatetime
+    by: str
+    asked: ChoiceOut
+    path: Path
+    counts: dict[str, int]
+    bytes: int
+    sha256: str
+    withheld: list[UUID]
 
 
 class LeftOutSetting(Wire):

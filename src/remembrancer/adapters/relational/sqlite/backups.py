@@ -14,6 +14,7 @@ from remembrancer.adapters.relational.schema import OF_FILES
 from remembrancer.adapters.relational.sqlite import ciphers, schema, sealed
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable, copy_pages
 from remembrancer.adapters.relational.sqlite.errors import translated
+from remembrancer.durable import put_in_place, sync_folder
 from remembrancer.errors import InvalidInput, StoreUnavailable, unreadable, unwritable
 from remembrancer.ports.transfer import BackupReport, RestoreReport
 
@@ -103,10 +104,7 @@ def new_file(path: Path) -> Generator[Path]:
     try:
         partial.touch(exist_ok=False)
         yield partial
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())  # SQLite does not do this
-        partial.replace(path)
-        sync_folder(path.parent)
+        put_in_place(partial, path)
     except OSError as error:
         raise StoreUnavailable(f"{path}: {unwritable(error)}") from error
     finally:
@@ -168,6 +166,7 @@ def _set_aside(path: Path, encryption: EncryptionKey | None) -> Path | None:
     aside = Path(f"{path}{SET_ASIDE}{number}")
     for suffix in lying:  # the file first: a process that is killed here leaves no store that lacks its log
         Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
+        sync_folder(path.parent)  # a power cut may reorder what was renamed since: neither does it, nor the new file
     return aside
 
 
@@ -188,13 +187,3 @@ def require_unused(path: Path, encryption: EncryptionKey | None) -> None:
         raise StoreUnavailable(f"{path}: is open in another process; stop it first") from error
     except apsw.Error:
         return  # damaged, which may be why it is replaced
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the name of a new file reach the disk, if the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -367,12 +367,13 @@ def create_encrypted(path: str, encryption: EncryptionKey) -> None:
 
 
 def copies(path: str) -> tuple[str, ...]:
-    """The names of the file's copies next to it, made by migrations and restorations."""
+    """The names of the file's copies next to it, made by migrations and restorations, complete or not."""
     file = Path(path)
     # Not a glob: the name may contain pattern characters.
-    beside = (one.name for one in file.parent.iterdir() if one.name.startswith(f"{file.name}."))
-    made = re.compile(r"\.backup(\.partial)?$|\.replaced-\d+$")
-    return tuple(sorted(name for name in beside if made.search(name)))
+    begin = f"{file.name}."
+    beside = (one.name for one in file.parent.iterdir() if one.name.startswith(begin))
+    made = re.compile(r"(.*\.)?(backup(\.partial)?|replaced-\d+)|[0-9a-f]{8}\.partial")
+    return tuple(sorted(name for name in beside if made.fullmatch(name.removeprefix(begin))))
 
 
 def _check_file(file: Path, path: str) -> None:

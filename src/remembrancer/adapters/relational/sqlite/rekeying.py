@@ -18,10 +18,11 @@ import apsw
 from remembrancer.adapters.relational import moving
 from remembrancer.adapters.relational.schema import OF_FILES
 from remembrancer.adapters.relational.sqlite import ciphers, row_keys, schema
-from remembrancer.adapters.relational.sqlite.backups import new_file, rows_of, sync_folder
+from remembrancer.adapters.relational.sqlite.backups import new_file, rows_of
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.adapters.relational.sqlite.file import ALONE_S, SqliteFile, copies
+from remembrancer.durable import sync_folder
 from remembrancer.errors import StoreUnavailable, unreadable
 from remembrancer.ports.transfer import EncryptionReport, EncryptionStatus
 

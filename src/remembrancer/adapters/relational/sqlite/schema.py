@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ from remembrancer.adapters.relational.schema import (
 )
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect, copy_pages
 from remembrancer.adapters.relational.sqlite.errors import DAMAGED
+from remembrancer.durable import put_in_place
 from remembrancer.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -108,9 +108,7 @@ def _backup(path: str, version: int, key: FileKey | None) -> None:
         partial.unlink(missing_ok=True)
         with closing(connect(path, key=key)) as connection:
             copy_pages(connection, str(partial))
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())  # SQLite does not do this
-        partial.replace(target)
+        put_in_place(partial, target)  # on the disk before the migration is
     except OSError as error:
         raise StoreUnavailable(f"{path}: its backup {target} cannot be written ({error.strerror})") from error
     finally:
