@@ -172,12 +172,17 @@ def main() -> None:
 
 
 def _shown(name: str, value: Any) -> str:
-    sides: dict[str, Any] = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    sides = _sides(value)
     if name.endswith("bytes"):
-        return ", ".join(f"{side} {shown_size(one)}" for side, one in sides.items()) or shown_size(value)
-    if sides:
+        return ", ".join(f"{side} {shown_size(one)}".strip() for side, one in sides.items())
+    if len(sides) > 1:
         return f"plain {sides['plain']:.2f} ms, encrypted {sides['encrypted']:.2f} ms, ratio {sides['ratio']:.2f}"
-    return f"{value:.2f}"
+    return f"{sides['']:.2f}"
+
+
+def _sides(value: Any) -> dict[str, Any]:
+    """A figure by side; by "" if it is of one side only."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {"": value}
 
 
 if __name__ == "__main__":

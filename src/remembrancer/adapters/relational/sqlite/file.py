@@ -23,12 +23,11 @@ from remembrancer.adapters.relational.schema import (
     readiness,
     require_current,
 )
-from remembrancer.adapters.relational.sqlite import checksums, ciphers, row_keys, schema
+from remembrancer.adapters.relational.sqlite import checksums, ciphers, schema
 from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable, Unsupported
 from remembrancer.ports.notifications import Polled
-from remembrancer.ports.receipts import erasure_of
 
 if TYPE_CHECKING:
     from remembrancer.adapters.encryption import EncryptionKey, FileKey
@@ -239,9 +238,9 @@ class SqliteFile:
         return copied
 
     def purge(self, connection: Connection) -> str:
-        if self._encryption is not None and not self.is_private and row_keys.path_of(self._path).exists():
+        if self._encryption is not None and not self.is_private:
             try:
-                self._destroy_keys(connection, self._encryption)
+                sqlite.row_keys.destroy_erased(connection, self._path, self._encryption)
             except StoreUnavailable as error:
                 return f"keys of sealed backups are not destroyed yet: {error}"
         try:
@@ -256,13 +255,6 @@ class SqliteFile:
         except apsw.FullError:
             return "there is not enough disk space to rewrite the file"
         return ""
-
-    def _destroy_keys(self, connection: Connection, encryption: EncryptionKey) -> None:
-        """Destroy the keys with which sealed backups hold the rows that were erased and not purged yet."""
-        due = list(connection.execute("SELECT workspace, receipt FROM erasures WHERE purged_at IS NULL"))
-        with row_keys.opened(self._path, encryption, patience_s=row_keys.PATIENCE_S) as keys:
-            for workspace, receipt in due:
-                keys.destroy(workspace, [erasure_of(receipt, purged_at=None)])
 
     def back_up(self, connection: Connection, path: Path, on_pages: OnPages | None) -> BackupReport:
         source = cast("SqliteConnection", connection)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import apsw
 
-from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S
+from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
 from remembrancer.adapters.relational.sqlite import ciphers
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.errors import StoreUnavailable
+from remembrancer.ports.receipts import erasure_of
 
 if TYPE_CHECKING:
     from remembrancer.adapters.encryption import EncryptionKey
@@ -102,6 +103,18 @@ class RowKeys:
                 self._connection.execute(
                     f"DELETE FROM row_keys WHERE workspace = ? AND {parts}", (workspace, *one.asked.parts.values())
                 )
+
+
+def destroy_erased(connection: Connection, store: str, encryption: EncryptionKey) -> None:
+    """Destroy the keys with which sealed backups hold the rows that were erased and not purged yet. Raises
+    StoreUnavailable if that cannot be done now.
+    """
+    if not path_of(store).exists():
+        return
+    due = list(connection.execute("SELECT workspace, receipt FROM erasures WHERE purged_at IS NULL"))
+    with opened(store, encryption, patience_s=PATIENCE_S) as keys:
+        for workspace, receipt in due:
+            keys.destroy(workspace, [erasure_of(receipt, purged_at=None)])
 
 
 def path_of(store: str) -> Path:
