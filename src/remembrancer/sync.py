@@ -206,6 +206,7 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     update = blocking(AsyncRemembrancer.update)
     pin = blocking(AsyncRemembrancer.pin)
     unpin = blocking(AsyncRemembrancer.unpin)
+    release = blocking(AsyncRemembrancer.release)
     feedback = blocking(AsyncRemembrancer.feedback)
     outcome = blocking(AsyncRemembrancer.outcome)
     mark = blocking(AsyncRemembrancer.mark)

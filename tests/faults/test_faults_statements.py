@@ -283,8 +283,8 @@ def statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Watches every connection that the store makes."""
     watched = Statements(lambda: apsw.IOError("injected"), lasting=request.param == "failing from then on")
 
-    def watching(path: str, *, create: bool) -> Connection:
-        connection = connect(path, create=create)
+    def watching(path: str, **given: Any) -> Connection:
+        connection = connect(path, **given)
         if path != ":memory:":
             cast("apsw.Connection", connection).exec_trace = watched.trace
         return connection

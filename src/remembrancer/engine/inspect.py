@@ -13,7 +13,7 @@ from remembrancer import engine
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.listing import USUAL, MemoryListing, MemoryOrder, MemoryPage, MemoryPlace, MemoryState
-from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.memory import FLAGGED, Cue, Memory, Revision
 from remembrancer.domain.outcome import Credit
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import CandidateOutcome, Hit, Recall, Shortfall, Stage
@@ -222,8 +222,11 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
         return WhyNot(memory=memory, returned=False, reason=reason)
     excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:
-        reason = "left out before the search: " + ", ".join(excluded)
-        return WhyNot(memory=memory, returned=False, reason=reason, advice=_to_include(excluded))
+        reason, advice = "left out before the search: " + ", ".join(excluded), _to_include(excluded)
+        if memory.flagged and excluded == ("without_tags",):
+            reason = f"held back: its text, of the origin {memory.origin}, tells a language model what to do"
+            advice = f"Ask with the tag {FLAGGED} in the filter, or release it if it is harmless."
+        return WhyNot(memory=memory, returned=False, reason=reason, advice=advice)
     answer = await recall(ctx, reader, question)
     hit = next((hit for hit in answer if hit.id == memory_id), None)
     if hit is not None:

@@ -86,7 +86,7 @@ _MODELS: Final = {
     ),
 }
 """For each model that can be passed as an object: a method that it must have, and the allowed values for errors."""
-_NAMED: Final = ("db", "preset", "index", *Scope.__slots__, "role", *_MODELS)
+_NAMED: Final = ("db", "preset", "index", "encryption_key", *Scope.__slots__, "role", *_MODELS)
 """The settings that `open` takes as arguments."""
 MEMORY_ARGUMENTS: Final = (*MemoryDraft.__dataclass_fields__, "events")
 """The names of the arguments of `remember`."""
@@ -125,6 +125,7 @@ class AsyncRemembrancer(View):
         role: str | None = None,
         store: Store | None = None,
         index: str | Index | None = None,
+        encryption_key: str | bytes | None = None,
         embedder: str | Embedder | None = None,
         embedder_before: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
@@ -144,7 +145,9 @@ class AsyncRemembrancer(View):
         reranker and no language model. The default embedder is Ollama if `ollama_url` is set, else the local one if it
         is installed. Without an embedder, recall is lexical, and a warning goes to the logger "remembrancer".
         `embedder_before`: during a change of embedder, the one from before, whose vectors answer until
-        `rem.embedder.switch()`. `queue`: who runs the background jobs; None: as the setting `jobs` says.
+        `rem.embedder.switch()`. `encryption_key`: 32 bytes, 64 hexadecimal digits, or a passphrase, with which an
+        SQLite file is encrypted; a new file is created so. `queue`: who runs the background jobs; None: as the setting
+        `jobs` says.
 
         Models, stores, indexes and queues passed as objects are not closed by `close`. An index belongs to one store.
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
@@ -316,7 +319,8 @@ class AsyncRemembrancer(View):
         events: Iterable[Identifier] = (),
     ) -> Memory:
         """Store a memory. With a `topic_key`, it replaces the text of the current memory on that topic: of this scope,
-        or of the level that the preset's topics belong to.
+        or of the level that the preset's topics belong to. If that memory is trusted more than `origin`, it stays: the
+        text is stored beside it, on the topic "TOPIC (ORIGIN)", and contradicts it.
 
         `kind` and `tier`: None means the preset's default. `importance`, `priority`, `tags`, `metadata`: None means
         0.5, 5, and none. If the topic has a memory, None keeps its kind, importance, priority, tags and metadata.
@@ -387,10 +391,10 @@ class AsyncRemembrancer(View):
         """Edit a memory: the given fields change, None clears a field, the others stay. Returns the edited memory.
 
         `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
-        `visibility` are as in `remember`. The previous text is kept as a revision; an edit that changes nothing creates
-        none. Episodes and facts formed from the memory do not change, nor does the journal. `expected_revision`: the
-        `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict if the memory has another
-        revision or is superseded.
+        `visibility` are as in `remember`; `origin`, the source of the changes, can only lower the memory's own. The
+        previous text is kept as a revision; an edit that changes nothing creates none. Episodes and facts formed from
+        the memory do not change, nor does the journal. `expected_revision`: the `revision` that the edit is based on.
+        Raises NotFound, InvalidInput, and Conflict if the memory has another revision or is superseded.
         """
         expected = expected_revision
         if expected is not None:
@@ -412,6 +416,15 @@ class AsyncRemembrancer(View):
         """Undo `pin`. Raises the same errors."""
         identifier = await self._identified("memory_id", memory_id)
         return self._indexed(await engine.record.pin(self._ctx, self._reader(), identifier, pinned=False))
+
+    async def release(self, memory_id: Identifier) -> Memory:
+        """Remove the flag of an instruction-like memory that somebody has read and found harmless. Returns it.
+
+        Recall then treats it as any other. It is flagged again only if its text changes and tells a language model what
+        to do. A memory without the flag stays unchanged. Raises NotFound, and Conflict if it is superseded.
+        """
+        identifier = await self._identified("memory_id", memory_id)
+        return self._indexed(await engine.record.release(self._ctx, self._reader(), identifier))
 
     async def feedback(self, memory_id: Identifier, verdict: Feedback | str) -> Strength:
         """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its new strength. Raises NotFound."""

@@ -56,6 +56,7 @@ COMMANDS: Final = {
         "mark": ("write.mark", "Record that memories were used."),
         "update": ("write.update", "Edit a memory."),
         "pin": ("write.pin", "Pin a memory, or unpin it."),
+        "release": ("write.release", "Release a memory that was flagged as instruction-like."),
         "forget": ("write.forget", "Retire a memory, or restore it."),
         "link": ("write.link", "Relate one memory to another."),
         "supersede": ("write.supersede", "Replace a memory with another one."),
@@ -129,6 +130,16 @@ GROUPS: Final = {
     "keys": (
         "Manage the API keys that programs use to access this workspace through a server.",
         {"create": "keys.create", "list": "keys.list_", "revoke": "keys.revoke"},
+    ),
+    "encryption": (
+        "Encrypt the store's file, or change its key.",
+        {
+            "status": "encryption.status",
+            "new-key": "encryption.new_key",
+            "enable": "encryption.enable",
+            "rotate": "encryption.rotate",
+            "disable": "encryption.disable",
+        },
     ),
     "audit": (
         "See who did what, and check that nobody changed the record of it.",

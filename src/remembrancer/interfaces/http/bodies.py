@@ -182,6 +182,10 @@ class MemoryChangesIn(Body):
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     visibility: Visibility = Visibility.WORKSPACE
+    origin: Origin = Field(
+        default=Origin.USER,
+        description="The source of the changes. The memory keeps the less trusted of it and its own origin.",
+    )
 
 
 class SupersedeIn(Body):
