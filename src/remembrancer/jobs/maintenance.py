@@ -9,7 +9,7 @@ from dataclasses import replace
 from remembrancer.domain.audit import Door
 from remembrancer.domain.job import Job, Run
 from remembrancer.engine.erase import purge
-from remembrancer.errors import RemembrancerError, StoreUnavailable
+from remembrancer.errors import RemembrancerError, StoreUnavailable, without_words
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.sweeps import BrokenOff, JobReport, NotDue, Sweeper, counted, jobs_of
 from remembrancer.policies.schedule import UNHURRIED
@@ -64,7 +64,7 @@ async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> JobRepo
         error = str(failure)
         report = BrokenOff(reason=error)
     except Exception as failure:  # noqa: BLE001  a fault of ours in one job must not keep the others from running
-        _log.exception("the job %s broke off", job.value)
+        _log.error("the job %s broke off", job.value, exc_info=without_words(failure))
         error = f"{type(failure).__name__}: {failure}"
         report = BrokenOff(reason=error)
     numbers = counted(report)
