@@ -24,9 +24,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -109,7 +110,7 @@ class _Child:
         return [line for line in lines if line.endswith("\n")]
 
 
-def _fork(work: Callable[[], None]) -> _Child:
+def _fork(work: Callable[[], object]) -> _Child:
     """Run `work` in a process with its standard output in a pipe. This process has no threads."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -323,7 +324,7 @@ def _in_a_process(work: Callable[[], Any]) -> Any:
     """The result of `work`, which may start threads."""
     with tempfile.NamedTemporaryFile() as file:
         path = Path(file.name)
-        lines = _fork(lambda: path.write_bytes(pickle.dumps(work())) and None).lines()
+        lines = _fork(lambda: path.write_bytes(pickle.dumps(work()))).lines()
         assert path.stat().st_size, lines
         return pickle.loads(path.read_bytes())  # noqa: S301  written by our own process
 
@@ -390,7 +391,7 @@ def _in_bytes(files: Iterable[Path], erased: set[str]) -> list[str]:
 
 
 @contextmanager
-def _in_files(folder: Path) -> Iterator[Callable[[int], _Place]]:
+def _in_files(folder: Path) -> Generator[Callable[[int], _Place]]:
     def place(number: int) -> _Place:
         inside = folder / f"files-{number}"
         inside.mkdir()
@@ -400,10 +401,9 @@ def _in_files(folder: Path) -> Iterator[Callable[[int], _Place]]:
 
 
 @contextmanager
-def _on_a_server(folder: Path) -> Iterator[Callable[[int], _Place]]:
+def _on_a_server(folder: Path) -> Generator[Callable[[int], _Place]]:
     """A PostgreSQL server of our own, with its usual settings of durability."""
-    import pgserver  # noqa: PLC0415  a development dependency
-
+    pgserver = import_module("pgserver")  # a development dependency
     data = folder / "data"
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     server = pgserver.get_server(data)

@@ -35,6 +35,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.domain.job import Job
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.interfaces.charts.document import document
+from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.charts.panel import Panel, sample
 from remembrancer.interfaces.charts.scale import round_above
 
@@ -250,7 +251,8 @@ class _Client:
         self._saw(await self._ask("message", "POST", "/v1/recall", {"query": self._words.text(), "mode": "message"}))
 
     def _saw(self, answer: Any) -> None:
-        self._seen.extend(hit["memory"]["id"] for hit in (answer or {"hits": []})["hits"][:3])
+        hits: list[Any] = answer["hits"] if answer else []
+        self._seen.extend(hit["memory"]["id"] for hit in hits[:3])
 
     async def _feedback(self) -> None:
         if self._seen:
@@ -424,7 +426,7 @@ def picture(report: SoakReport) -> str:
             ],
         ),
     ]
-    pictures, legend = [], list[tuple[Markup, str]]()
+    pictures, legend = list[Picture](), list[tuple[Markup, str]]()
     for panel, label, lines in drawn:
         marks = panel.levels(label) + panel.uprights("minutes")
         for name, hue, points in lines:

@@ -109,18 +109,21 @@ class Recorder:
 
     def _patch(self, name: str, around: Callable[..., Any]) -> None:
         real = getattr(os, name)
-        setattr(os, name, lambda *given, **named: around(real, *given, **named))
+
+        def recorded(*given: Any, **named: Any) -> Any:
+            return around(real, *given, **named)
+
+        setattr(os, name, recorded)
 
     def _renaming(self, real: Callable[..., None], old: Any, new: Any, **named: Any) -> None:
         before, after = self.name_of(old), self.name_of(new)
         with self.lock:
             if before and after:
                 self.scan()
-                replaced = _identity(self.folder / after) if (self.folder / after).exists() else None
-            real(old, new, **named)
-            if before and after:
-                self._numbers.pop(replaced, None)
+                if (self.folder / after).exists():
+                    self._numbers.pop(_identity(self.folder / after), None)
                 self.operations.append(Rename(before, after))
+            real(old, new, **named)
 
     def _deleting(self, real: Callable[..., None], path: Any, **named: Any) -> None:
         name = self.name_of(path) if not named else None
@@ -183,9 +186,9 @@ class _File(apsw.VFSFile):
                 self._number = recorder.opened(known, by_sqlite=bool(asked & apsw.SQLITE_OPEN_READWRITE))
             self._syncs_folder = not existed and bool(asked & _SYNCS_FOLDER)
 
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+    def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802
         with self._recorder.lock:
-            super().xWrite(data, offset)
+            super().xWrite(data, offset)  # pyright: ignore[reportUnknownMemberType]  a type that it does not know
             if self._number is not None:
                 self._recorder.operations.append(Write(self._number, offset, bytes(data)))
 

@@ -76,7 +76,7 @@ class _Life:
         self._number += 1
         self._clock.advance(timedelta(minutes=1))
         self._recorder.mark(step)
-        details = await getattr(self, f"_{step}")() or {}
+        details: dict[str, Any] = await getattr(self, f"_{step}")() or {}
         self._recorder.mark(step, done=True, **details)
 
     async def _open(self) -> None:

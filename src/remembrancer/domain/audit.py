@@ -110,7 +110,7 @@ class AuditName:
 
 @dataclass(frozen=True, slots=True)
 class AuditHead:
-    """The number `seq` and the `hash` of the last entry, written SEQ:HASH. Kept elsewhere, it proves later that no
+    """The number `seq` and the `hash` of the last entry, written SEQ:HASH. Noted elsewhere, it proves later that no
     entry up to it was changed or removed. Without entries: 0, and the hash before the first one.
 
     >>> str(AuditHead(0, "ab" * 32))[:8]

@@ -860,10 +860,9 @@ class AsyncRemembrancer(View):
         others said are left out and listed in `withheld`. The file is an export, which `import_` reads. Raises
         InvalidInput, also if nothing is selected or the file exists, and StoreUnavailable.
         """
-        choice = from_arguments(ErasureSelection, locals())
-        return await engine.exchange.export_subject(
-            self._ctx, self._caller, choice, path_of("path", path), on_rows=on_rows
-        )
+        choice, file = from_arguments(ErasureSelection, locals()), path_of("path", path)
+        await self._ctx.store.add_to_trail(self.scope, [Touched()])
+        return await engine.exchange.export_subject(self._ctx, self._caller, choice, file, on_rows=on_rows)
 
     async def backup(self, path: str | Path, *, on_pages: OnPages | None = None) -> BackupReport:
         """Write one state of the whole store, with all its workspaces, to a new file, and check that it is equal.

@@ -81,9 +81,8 @@ def names_of(rows: Rows, removal: Removal, asked: ErasureSelection) -> set[str]:
     events = {event.id: event for event in rows.all_events()}
     scopes = [rows.memories[one].scope for one in removal.memories] + [events[one].scope for one in removal.events]
     parts = {part for one in scopes for part in (one.project, one.crew, one.agent, one.session)}
-    return {part for part in parts if part is not None} | {
-        value for part, value in asked.parts.items() if part in SCOPE_PARTS
-    }
+    parts |= {value for part, value in asked.parts.items() if part in SCOPE_PARTS}
+    return {part for part in parts if part is not None}
 
 
 def trail(rows: Rows, _: Scope, *, after: int = 0, limit: int) -> tuple[ChainedEntry, ...]:
