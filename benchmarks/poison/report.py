@@ -43,9 +43,9 @@ def restored(saved: dict[str, Any]) -> Report:
 
 
 def _result(saved: dict[str, Any]) -> Result:
-    values: dict[str, Any] = {**saved, "outcomes": tuple(_outcome(one) for one in saved["outcomes"])}
     counts = {name: Count(**saved[name]) for name in ("stated", "under_attack", "useful", "ordinary")}
-    return Result(**(values | counts))
+    values: dict[str, Any] = {**saved, **counts, "outcomes": tuple(_outcome(one) for one in saved["outcomes"])}
+    return Result(**values)
 
 
 def _outcome(saved: dict[str, Any]) -> Outcome:

@@ -22,7 +22,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 WITH_BLOCKS = [page for page in PAGES if "```" in page.read_text(encoding="utf-8")]
 
 NOT_RUN = {
-    "docs/guides/operations.md": 4,
+    "docs/guides/operations.md": 5,
     "docs/guides/migration.md": 1,
     "docs/mcp.md": 2,
     "docs/models.md": 1,
@@ -31,7 +31,6 @@ NOT_RUN = {
     "docs/typescript.md": 2,
     "docs/ingest.md": 1,
     "docs/telemetry.md": 1,
-    "docs/security.md": 1,
 }
 """The pages with blocks that are marked as not run, and how many. The marks give the reasons."""
 GIVEN = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -152,18 +152,25 @@ def _answer(
 
 
 def recent(
-    call: Invocation, *, limit: LimitOption = 10, days: Annotated[float | None, "Only from the last N days."] = None
+    call: Invocation,
+    *,
+    limit: LimitOption = 10,
+    days: Annotated[float | None, "Only from the last N days."] = None,
+    tags: Annotated[list[str] | None, "Only with this tag; repeat the option to require several."] = None,
 ) -> None:
     """List the newest memories.
 
-    Current memories, newest first by when they happened.
+    Current memories, newest first by when they happened. With --tag instruction-like, those that were flagged because
+    their text tells a language model what to do.
 
     Example: remembrancer recent --limit 20 --days 7
     """
     from remembrancer.interfaces.wire.memories import MemoriesOut
 
     with call.opened(create=False) as memory:
-        found = memory.recent(limit=limit, days=days)
+        since = None if days is None else call.now - timedelta(days=days)
+        tagged = memory.memories(limit=limit, since=since, tags=tags).memories if tags else None
+        found = memory.recent(limit=limit, days=days) if tagged is None else tagged
         titles = call.titles(memory, found)
     call.answer(MemoriesOut.of(found), partial(_listed, titles=titles))
 

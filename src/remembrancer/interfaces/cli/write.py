@@ -270,7 +270,7 @@ def release(call: Invocation, *, memory_id: Id) -> None:
     """Release a memory that was flagged as instruction-like.
 
     Read it first with `remembrancer show`. Recall then treats it as any other memory. Flagged memories are listed by
-    `remembrancer memories --tag instruction-like`.
+    `remembrancer recent --tag instruction-like`.
 
     Example: remembrancer release 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """

@@ -252,9 +252,9 @@ class Tools:
         changes: Any = {name: value for name, value in told.items() if value is not None}
         if not changes:
             raise InvalidInput("arguments", None, "at least one of " + ", ".join(told))
-        # What a model writes is trusted no more than the model, also in a memory of the user.
-        said = {"origin": Origin.ASSISTANT} if {"text", "title"} & changes.keys() else {}
-        edited = await memory.update(memory_id, **changes, **said)
+        if text is not None or title is not None:
+            changes["origin"] = Origin.ASSISTANT  # a model's words are trusted no more than it, also in a user's memory
+        edited = await memory.update(memory_id, **changes)
         return answer(f"Updated {short_id(edited.id)}: it has revision {edited.revision}.", ChangedOut.of(edited))
 
     async def search(self, context: Context, query: given.Query) -> Annotated[CallToolResult, FoundOut]:
