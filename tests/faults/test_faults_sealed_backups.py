@@ -20,6 +20,7 @@ from remembrancer.adapters.relational.sqlite.dialect import SqliteConnection, co
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS
 from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.domain.event import Origin
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.language.cues import analysed
 from remembrancer.ports.transfer import RestoreReport
@@ -158,6 +159,11 @@ def a_session(rem: Remembrancer) -> None:
     rem.erase(session="one")
 
 
+def an_origin(rem: Remembrancer) -> None:
+    for origin in Origin:
+        rem.erase(agent="ana", origin=origin)
+
+
 def memories(rem: Remembrancer) -> None:
     rem.erase(ids=[one.id for one in rem.recent(limit=100) if CANARY in one.text])
 
@@ -168,7 +174,7 @@ def memories_and_events(rem: Remembrancer) -> None:
 
 
 class TestAfterAnErasure:
-    @pytest.mark.parametrize("erase", [an_agent, a_session, memories, memories_and_events])
+    @pytest.mark.parametrize("erase", [an_agent, a_session, an_origin, memories, memories_and_events])
     def test_nothing_that_was_erased_can_be_read_in_an_older_backup(
         self, path: Path, erase: Callable[[Remembrancer], None]
     ) -> None:
@@ -180,6 +186,17 @@ class TestAfterAnErasure:
         found = readable(path, backup)
         assert CANARY.encode() not in found
         assert b"turquoise number 19" in found
+
+    def test_an_earlier_text_from_an_erased_session_cannot_be_read(self, path: Path) -> None:
+        with opened(path, "bob", session="one") as rem:
+            note = rem.remember("the safe has the combination 7315")
+        with opened(path, "bob", session="two") as rem:
+            rem.update(note.id, text="the safe has a new lock")
+        backup = backed_up(path)
+        assert b"7315" in readable(path, backup)
+        with opened(path, "bob") as rem:
+            rem.erase(agent="bob", session="one")
+        assert b"7315" not in readable(path, backup)
 
     def test_others_are_restored_as_they_were(self, path: Path) -> None:
         backup = backed_up(path)
@@ -193,7 +210,8 @@ class TestAfterAnErasure:
         with opened(target, "bob") as rem:
             assert rem.recall("turquoise number 7", limit=1)
             assert CANARY not in str(rem.recall(f"{CANARY} turquoise", limit=5).hits)
-            assert [finding for finding in rem.health.doctor() if not finding.ok] == []
+            # The trail of that time names ana, whose name was erased since.
+            assert {finding.check for finding in rem.health.doctor() if not finding.ok} <= {"audit trail"}
 
     def test_the_receipt_names_no_sealed_backups(self, path: Path) -> None:
         with opened(path) as rem:

@@ -18,6 +18,7 @@ from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connecti
 from remembrancer.adapters.relational.sqlite import ciphers
 from remembrancer.adapters.relational.sqlite.dialect import connect
 from remembrancer.adapters.relational.sqlite.errors import translated
+from remembrancer.domain.erasure import SCOPE_PARTS
 from remembrancer.errors import StoreUnavailable
 from remembrancer.ports.receipts import erasure_of
 
@@ -35,8 +36,8 @@ CREATE TABLE row_keys (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace TEXT NOT NULL, id BLOB NOT NULL,
   project TEXT NOT NULL, crew TEXT NOT NULL, agent TEXT NOT NULL, session TEXT NOT NULL,
-  key BLOB NOT NULL,
-  UNIQUE (workspace, id, project, crew, agent, session)
+  past INTEGER NOT NULL, key BLOB NOT NULL,
+  UNIQUE (workspace, id, project, crew, agent, session, past)
 );
 PRAGMA application_id = 0x52454d4b; -- "REMK"
 PRAGMA user_version = 1;
@@ -44,7 +45,9 @@ PRAGMA user_version = 1;
 
 
 class RowOwner(NamedTuple):
-    """Whose key seals a row: that of a memory or an event by its id, as it is in this scope."""
+    """Whose key seals a row: that of a memory or an event by its id, as it is in this scope. `past`: 1 for what a
+    memory said in earlier revisions, which an erasure may remove from a memory that stays.
+    """
 
     workspace: str
     id: bytes
@@ -52,12 +55,15 @@ class RowOwner(NamedTuple):
     crew: str = ""
     agent: str = ""
     session: str = ""
+    past: int = 0
 
 
 LOGS: Final = bytes(16)
 """In place of an id: the key of a workspace's logs, which may quote any row. Every erasure destroys it."""
 STREAM: Final = b"stream"
 """In place of an id: the key of what is known of the stream of a scope."""
+NAME: Final = b"name"
+"""The beginning of an id whose end is the pseudonym of a name in the audit trail."""
 BACKUPS: Final = RowOwner("", b"backups")
 """The owner of the key that encrypts the files of sealed backups as a whole."""
 
@@ -72,14 +78,15 @@ class RowKeys:
         """The number and the key of an owner, made if there is none yet."""
         found = self._connection.execute(
             "SELECT n, key FROM row_keys WHERE workspace = ? AND id = ? AND project = ? AND crew = ? AND agent = ?"
-            " AND session = ?",
+            " AND session = ? AND past = ?",
             owner,
         ).fetchone()
         if found is not None:
             return found[0], found[1]
         key = os.urandom(KEY_BYTES)
         number = self._connection.number_of(
-            "INSERT INTO row_keys (workspace, id, project, crew, agent, session, key) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO row_keys (workspace, id, project, crew, agent, session, past, key)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*owner, key),
         )
         return number, key
@@ -89,8 +96,10 @@ class RowKeys:
         return self._connection.execute("SELECT key FROM row_keys WHERE n = ?", (number,)).get
 
     def destroy(self, workspace: str, erased: Iterable[Erasure]) -> None:
-        """Destroy the keys of all rows that these erasures removed or changed, whatever their scope; and, of an erased
-        scope, those of rows that the store does not have any more.
+        """Destroy the keys of all rows that these erasures removed or changed, whatever their scope.
+
+        Of an erased scope, also those of rows that the store does not have any more. Of another selection within a
+        scope, those of all earlier revisions there: a receipt does not name the memories that lost theirs.
         """
         self._connection.execute("DELETE FROM row_keys WHERE workspace = ? AND id = ?", (workspace, LOGS))
         for one in erased:
@@ -98,11 +107,25 @@ class RowKeys:
                 "DELETE FROM row_keys WHERE workspace = ? AND id = ?",
                 [(workspace, gone.bytes) for gone in (*one.memories, *one.derived, *one.events, *one.rebuilt)],
             )
-            if one.asked.parts and one.asked.before is None:
-                parts = " AND ".join(f"{part} = ?" for part in one.asked.parts)
+            if one.asked.parts:
+                scope = {part: value for part, value in one.asked.parts.items() if part in SCOPE_PARTS}
+                is_whole = one.asked.before is None and scope.keys() == one.asked.parts.keys()
+                where = " AND ".join(["workspace = ?", *(f"{part} = ?" for part in scope)])
                 self._connection.execute(
-                    f"DELETE FROM row_keys WHERE workspace = ? AND {parts}", (workspace, *one.asked.parts.values())
+                    f"DELETE FROM row_keys WHERE {where}{'' if is_whole else ' AND past = 1'}",
+                    (workspace, *scope.values()),
                 )
+
+    def keep_names(self, workspace: str, pseudonyms: Iterable[bytes]) -> None:
+        """Destroy the keys of the audit trail's names, but those of these pseudonyms."""
+        kept = {NAME + one for one in pseudonyms}
+        known = self._connection.execute(
+            "SELECT id FROM row_keys WHERE workspace = ? AND substr(id, 1, ?) = ?", (workspace, len(NAME), NAME)
+        )
+        self._connection.executemany(
+            "DELETE FROM row_keys WHERE workspace = ? AND id = ?",
+            [(workspace, one) for (one,) in list(known) if one not in kept],
+        )
 
 
 def destroy_erased(connection: Connection, store: str, encryption: EncryptionKey) -> None:
@@ -115,6 +138,9 @@ def destroy_erased(connection: Connection, store: str, encryption: EncryptionKey
     with opened(store, encryption, patience_s=PATIENCE_S) as keys:
         for workspace, receipt in due:
             keys.destroy(workspace, [erasure_of(receipt, purged_at=None)])
+        for workspace in {workspace for workspace, _ in due}:
+            names = connection.execute("SELECT pseudonym FROM audit_names WHERE workspace = ?", (workspace,))
+            keys.keep_names(workspace, [pseudonym for (pseudonym,) in names])
 
 
 def path_of(store: str) -> Path:

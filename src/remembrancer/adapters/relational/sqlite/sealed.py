@@ -23,7 +23,7 @@ from remembrancer.adapters.relational.schema import Table, current_version, migr
 from remembrancer.adapters.relational.sqlite import ciphers, row_keys, schema
 from remembrancer.adapters.relational.sqlite.dialect import connect, connect_immutable
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
-from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS, LOGS, STREAM, RowKeys, RowOwner
+from remembrancer.adapters.relational.sqlite.row_keys import BACKUPS, LOGS, NAME, STREAM, RowKeys, RowOwner
 from remembrancer.domain.erasure import ERASED
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.relation import RelationKind
@@ -50,12 +50,15 @@ _SESSION: Final = (
     " WHERE r.memory = {cue}.memory AND r.number = {cue}.revision), m.session) END"
 )
 """The session in which a memory said what a cue repeats: that of the cue's revision."""
-_OF_MEMORY: Final = "m.workspace, m.id, m.project, m.crew, m.agent, {session}"
+_OF_MEMORY: Final = "m.workspace, m.id, m.project, m.crew, m.agent, {session}, {past}"
 IN_NO_MEMORY: Final = frozenset(
-    {"changes", "positions", "vector_models", "vector_spaces", "health_snapshots", "api_keys", "erasures"}
+    {
+        *("changes", "positions", "vector_models", "vector_spaces", "health_snapshots", "api_keys", "erasures"),
+        *("audit_trail", "retention_rules", "legal_holds"),
+    }
 )
-"""Tables whose rows hold numbers, names and ids only. They are not sealed, but in the encrypted file. The rows of other
-tables belong to a memory or an event; if not, they may quote any, and are sealed as logs.
+"""Tables whose rows hold numbers, names, ids and the operator's reasons only. They are not sealed, but in the encrypted
+file. The rows of other tables belong to a memory or an event; if not, they may quote any, and are sealed as logs.
 """
 _LOG_COLUMNS: Final[Mapping[str, tuple[str, str]]] = {
     "streams": ("note", "{}"),
@@ -169,16 +172,17 @@ def owner_of(table: Table) -> tuple[str, str]:
         return _OWNERS[table.name]
     parents = {parent: column for column, parent in table.parents}
     if "cues" in parents:
-        session = _SESSION.format(cue="c")
-        return _OF_MEMORY.format(session=session), "JOIN cues c ON c.n = t.cue JOIN memories m ON m.n = c.memory"
+        owner = _OF_MEMORY.format(session=_SESSION.format(cue="c"), past="c.last IS NOT NULL")
+        return owner, "JOIN cues c ON c.n = t.cue JOIN memories m ON m.n = c.memory"
     if "memories" in parents:
-        return _OF_MEMORY.format(session="m.session"), f"JOIN memories m ON m.n = t.{table.parents[0][0]}"
+        return _OF_MEMORY.format(session="m.session", past=0), f"JOIN memories m ON m.n = t.{table.parents[0][0]}"
     if table.name in IN_NO_MEMORY:
         return "NULL", ""
-    return f"t.workspace, x'{LOGS.hex()}', '', '', '', ''", ""
+    return _AS_LOGS
 
 
-_ITSELF: Final = "t.workspace, t.id, t.project, t.crew, t.agent, t.session", ""
+_AS_LOGS: Final = f"t.workspace, x'{LOGS.hex()}', '', '', '', '', 0", ""
+_ITSELF: Final = "t.workspace, t.id, t.project, t.crew, t.agent, t.session, 0", ""
 _SCOPE_OF_EVENT: Final = ", ".join(
     f"coalesce(e.{part}, a.{part}, '')" for part in ("project", "crew", "agent", "session")
 )
@@ -189,10 +193,12 @@ _EVENTS: Final = " ".join(
 _JOINED: Final = "JOIN memories m ON m.n = t.memory"
 _OWNERS: Final[Mapping[str, tuple[str, str]]] = {
     **dict.fromkeys(("events", "archive", "memories"), _ITSELF),
-    "streams": (f"t.workspace, x'{STREAM.hex()}', t.project, t.crew, t.agent, t.session", ""),
-    "priority_changes": (f"t.workspace, t.event, {_SCOPE_OF_EVENT}", _EVENTS),
-    "cues": (_OF_MEMORY.format(session=_SESSION.format(cue="t")), _JOINED),
-    "revisions": (_OF_MEMORY.format(session="coalesce(t.session, m.session)"), _JOINED),
+    "credits": _AS_LOGS,
+    "audit_names": (f"t.workspace, CAST(x'{NAME.hex()}' || t.pseudonym AS BLOB), '', '', '', '', 0", ""),
+    "streams": (f"t.workspace, x'{STREAM.hex()}', t.project, t.crew, t.agent, t.session, 0", ""),
+    "priority_changes": (f"t.workspace, t.event, {_SCOPE_OF_EVENT}, 0", _EVENTS),
+    "cues": (_OF_MEMORY.format(session=_SESSION.format(cue="t"), past="t.last IS NOT NULL"), _JOINED),
+    "revisions": (_OF_MEMORY.format(session="coalesce(t.session, m.session)", past=1), _JOINED),
 }
 """The owners of tables that do not simply belong to a memory, or to one of its cues."""
 
