@@ -85,7 +85,12 @@ def fuzz(atheris: Any, target: Any, cases: int, seed: int, out: Path) -> None:
             return mutated(data, random, target.words, known)[:most]
 
         options = [f"-runs={cases}", f"-seed={seed}", f"-max_len={target.max_bytes}", f"-rss_limit_mb={MOST_MB}"]
-        options += [f"-timeout={STUCK_S}", f"-artifact_prefix={out}/stuck-", "-verbosity=0"]
+        options += [
+            f"-timeout={STUCK_S}",
+            f"-report_slow_units={STUCK_S}",
+            f"-artifact_prefix={out}/stuck-",
+            "-verbosity=0",
+        ]
         atheris.Setup([sys.argv[0], *options, str(out / "corpus")], case, custom_mutator=mutate)
         atheris.Fuzz()
 

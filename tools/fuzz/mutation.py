@@ -159,7 +159,7 @@ def _value_changed(value: Any, random: Random, words: Sequence[str]) -> Any:
         case 4:
             holder[key] = [holder[key]]
         case 5 | 6:
-            old = cast("Any", holder)[key]
+            old: Any = whole[0] if holder is whole else holder[key]
             text = old.encode("utf-8", "surrogatepass") if isinstance(old, str) else b""
             holder[key] = _text_changed(text, random, words, ()).decode("utf-8", "surrogateescape")
         case _:

@@ -103,7 +103,7 @@ def _seconds(text: str) -> float | None:
 def _until(date: str, now: str) -> float | None:
     try:
         return max(0.0, (parsedate_to_datetime(date) - parsedate_to_datetime(now)).total_seconds())
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
 
 

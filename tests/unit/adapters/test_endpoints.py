@@ -26,6 +26,7 @@ NOW = "Mon, 23 Nov 2026 09:00:00 GMT"
         ({"x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-requests": "6m0s"}, None),
         ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "120ms"}, 0.12),
         ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "tomorrow"}, None),
+        ({"retry-after": "1 Oct 6666666666 8:0", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
         (
             {
                 "x-ratelimit-remaining-requests": "0",

@@ -70,7 +70,7 @@ def services(data: bytes) -> None:
     for service in _RERANKERS:
         with suppress(AnswerError):
             scores = service.scores(answer, 2)
-            assert scores.shape == (2,) and 0 <= float(scores.min()) <= float(scores.max()) <= 1, scores
+            assert scores.shape == (2,) and 0 <= np.min(scores) <= np.max(scores) <= 1, scores
 
 
 def vectors(data: bytes) -> None:
